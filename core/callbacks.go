@@ -32,13 +32,13 @@ type Callbacks struct {
 	// [limit.Limiter] of this Auth, unless Config.InsecureNoLimits is set.
 	Limit func(ctx context.Context, p LimitParams) (wait time.Duration, err error)
 	// Forgive is called if an attempt that Limit allowed was legitimate: the credentials or the emailed token were
-	// correct. Such an attempt no longer needs to count. The default is the Limiter's method if Limit is also the default,
-	// else nil.
+	// correct. Such an attempt no longer needs to count. The default is the Limiter's method if Limit is also the
+	// default, else nil.
 	Forgive func(ctx context.Context, p LimitParams)
 	// Locale returns the language of a request, one of Config.Locales, as a BCP 47 tag, for example from the user's
 	// settings. SessionFrom(ctx) returns the session if the request hook runs first. If the result is empty or not in
-	// Config.Locales, the parameter, the cookie or the browser decides. It is called at most once for each request, before
-	// a page is rendered, and must not render one. A panic is logged and ignored. The default is nil.
+	// Config.Locales, the parameter, the cookie or the browser decides. It is called at most once for each request,
+	// before a page is rendered, and must not render one. A panic is logged and ignored. The default is nil.
 	Locale func(ctx context.Context, r *Request) string
 	// BackChannelLogout is called if a provider reports that a user signed out there. The user's database sessions have
 	// already ended, as have sessions of StrategyJWT if Session.Revocation is on. Otherwise store the logout where
@@ -192,7 +192,7 @@ type SignInEvent struct {
 type SignOutEvent struct {
 	Token   *Token
 	Session *store.Session
-	// SessionID is the ID of the session in [Session] and [SessionInfo]; empty if it has none.
+	// SessionID is the ID of the session, as in [Session] and [SessionInfo]. It is empty if the session has no ID.
 	SessionID string
 }
 

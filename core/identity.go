@@ -157,7 +157,7 @@ func (id *identity) storedAccount() *Account {
 	return kept
 }
 
-// label returns the address or the user name in the profile, by which the owner of the account recognizes it.
+// label returns the email address or the user name in the profile. The account page shows it.
 func (id *identity) label() string {
 	if id.oauth == nil {
 		return ""

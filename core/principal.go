@@ -24,14 +24,14 @@ type Principal struct {
 	Credential string
 	// Name is the name that the owner gave the credential. It is empty for a session.
 	Name string
-	// Scopes are what the credential allows, for example "orders:read"; see [Principal.Allows]. They have no meaning for a
-	// session, which allows everything that its user may do.
+	// Scopes are what the credential allows, for example "orders:read"; see [Principal.Allows]. They have no meaning for
+	// a session, which allows everything that its user may do.
 	Scopes []string
 }
 
 // Allows reports whether the principal has a scope. A user with a session has all scopes. A scope consists of segments
-// that are separated by colons. In the scopes of a credential the segment "*" matches any segment, and as the last
-// one for any number of them: "orders:*" allows "orders:read" and "orders:items:read".
+// that are separated by colons. In the scopes of a credential the segment "*" matches any segment, and at the
+// end any number of segments: "orders:*" allows "orders:read" and "orders:items:read".
 func (p *Principal) Allows(scope string) bool {
 	return p.Session != nil || slices.ContainsFunc(p.Scopes, func(own string) bool { return covers(own, scope) })
 }
@@ -80,13 +80,13 @@ func (e *missingScope) Unwrap() error { return ErrForbidden }
 // Credential is a kind of credential that a plugin adds, for programs that send it as "Authorization: Bearer <token>"
 // (RFC 6750 section 2.1).
 type Credential struct {
-	// Matches reports whether a token has the format of this credential. It decides from the text alone, and is called for
-	// every request with an Authorization header. A request with such a token is never made by the user of a cookie.
+	// Matches reports whether a token has the format of this credential. It decides from the text alone, and is called
+	// for every request with an Authorization header. A request with such a token is never made by the user of a cookie.
 	Matches func(token string) bool
 	// Verify returns the principal, or nil if the token is not valid. client is the address of the client, or its /64
-	// network for IPv6; it is invalid if it is unknown. A returned [*Problem] is sent to the client. Any other error means
-	// that the token could not be checked, and the response has status 503 or 500. Core limits the wrong tokens of a
-	// network before it calls Verify (limit.AttemptKey). Verify is called concurrently.
+	// network for IPv6; it is invalid if it is unknown. A returned [*Problem] is sent to the client. Any other error
+	// means that the token could not be checked, and the response has status 503 or 500. Core limits the wrong tokens of
+	// a network before it calls Verify (limit.AttemptKey). Verify is called concurrently.
 	Verify func(ctx context.Context, token string, client netip.Prefix) (*Principal, error)
 }
 
@@ -102,7 +102,7 @@ func (h *PluginHost) AddCredential(c Credential) {
 }
 
 // credential returns the credential in the Authorization header, or nil if the header has none. If there are several
-// headers, one of which has a credential, it is an error of the client; see [arrival.bearer].
+// headers and one has a credential, it is an error of the client; see [arrival.bearer].
 func (v *arrival) credential() (kind *Credential, token string) {
 	if len(v.credentials) == 0 {
 		return nil, ""
@@ -121,8 +121,8 @@ func (v *arrival) credential() (kind *Credential, token string) {
 	return nil, ""
 }
 
-// validTokens remembers hashes of tokens that were valid in this process. Their requests are not counted as attempts, so
-// that wrong tokens of a network do not stop its valid ones. It says nothing about whether a token is still valid.
+// validTokens remembers hashes of tokens that were valid in this process. Their requests are not counted as attempts,
+// so that wrong tokens of a network do not stop its valid ones. It says nothing about whether a token is still valid.
 type validTokens struct {
 	mu   sync.Mutex
 	seen map[[sha256.Size]byte]struct{}
@@ -212,8 +212,8 @@ func PrincipalFrom(ctx context.Context) (*Principal, error) {
 }
 
 // RequirePrincipal returns the principal if the request has a session or a valid credential and all guards allow it.
-// Otherwise it returns the response to send: for a wrong credential 401 with a challenge (RFC 6750 section 3.1), for too
-// many of them 429, for a missing scope 403, and without a credential the same as [Visit.Require].
+// Otherwise it returns the response to send: for a wrong credential 401 with a challenge (RFC 6750 section 3.1), for
+// too many of them 429, for a missing scope 403, and without a credential the same as [Visit.Require].
 func (v *Visit) RequirePrincipal(guards ...PrincipalGuard) (*Principal, *Response) {
 	p, err := v.Principal()
 	var problem *Problem

@@ -62,8 +62,7 @@ type SheetView struct {
 	Sections []PageSection
 }
 
-// PageSection is a section of a page of sections, such as the account page: what a plugin adds to the page of another
-// plugin.
+// PageSection is a section that a plugin adds to a page of another plugin, such as the account page.
 type PageSection struct {
 	// ID is the ID of the section for links and screen readers: lower-case letters and hyphens, unique on the page.
 	ID string

@@ -114,8 +114,8 @@ func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...
 }
 
 // RequirePrincipal is a middleware for programs and users: it lets requests through that have a session or a valid
-// credential of a plugin, such as an API key, and that all guards allow, for example [core.Scopes]. [core.PrincipalFrom]
-// returns who makes the request. It includes [Adapter.Hook] but ignores Skipper.
+// credential of a plugin, such as an API key, and that all guards allow, for example [core.Scopes].
+// [core.PrincipalFrom] returns who makes the request. It includes [Adapter.Hook] but ignores Skipper.
 func (a *Adapter) RequirePrincipal(guards ...core.PrincipalGuard) echo.MiddlewareFunc {
 	return a.guard(func(v *core.Visit, _ *echo.Context) *core.Response {
 		_, refusal := v.RequirePrincipal(guards...)
@@ -152,9 +152,9 @@ func (a *Adapter) SignIn(c *echo.Context) error { return respond(c, a.auth.SignI
 // SignOut handles the POST of a sign-out form in the application's own pages: see [core.Auth.SignOut].
 func (a *Adapter) SignOut(c *echo.Context) error { return respond(c, a.auth.SignOut) }
 
-// StartSignIn starts a sign-in in a handler of the application that writes error responses itself. in is the input; if
-// it is nil, the form in the request is, as in SignIn. If the sign-in fails, StartSignIn writes no response and returns
-// the error (see [core.Response.Failure]), which is a *[core.InvalidInputError] for an invalid input.
+// StartSignIn starts a sign-in in a handler of the application that writes error responses itself. in is the input. If
+// in is nil, the input is the form in the request, as in SignIn. If the sign-in fails, StartSignIn writes no response
+// and returns the error (see [core.Response.Failure]), which is a *[core.InvalidInputError] for an invalid input.
 func (a *Adapter) StartSignIn(c *echo.Context, in *core.SignInInput) error {
 	return authhttp.WriteOrFail(
 		c.Response(),

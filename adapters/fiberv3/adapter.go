@@ -127,8 +127,8 @@ func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...
 }
 
 // RequirePrincipal is a middleware for programs and users: it lets requests through that have a session or a valid
-// credential of a plugin, such as an API key, and that all guards allow, for example [core.Scopes]. [core.PrincipalFrom]
-// returns who makes the request for c.Context(). It includes [Adapter.Hook] but ignores Next.
+// credential of a plugin, such as an API key, and that all guards allow, for example [core.Scopes].
+// [core.PrincipalFrom] returns who makes the request for c.Context(). It includes [Adapter.Hook] but ignores Next.
 func (a *Adapter) RequirePrincipal(guards ...core.PrincipalGuard) fiber.Handler {
 	return a.guard(func(v *core.Visit, _ fiber.Ctx) *core.Response {
 		_, refusal := v.RequirePrincipal(guards...)
@@ -173,10 +173,10 @@ func (a *Adapter) SignIn(c fiber.Ctx) error { return respond(c, a.auth.SignIn) }
 // SignOut handles the POST of a sign-out form in the application's own pages: see [core.Auth.SignOut].
 func (a *Adapter) SignOut(c fiber.Ctx) error { return respond(c, a.auth.SignOut) }
 
-// StartSignIn starts a sign-in in a handler of the application that writes error responses itself. in is the input; if
-// it is nil, the form in the request is, as in SignIn. If the sign-in fails, StartSignIn writes no response and returns
-// the error (see [core.Response.Failure]), which is a *[core.InvalidInputError] for an invalid input. Like the error of
-// LoadSession, it is safe to return to fiber.
+// StartSignIn starts a sign-in in a handler of the application that writes error responses itself. in is the input. If
+// in is nil, the input is the form in the request, as in SignIn. If the sign-in fails, StartSignIn writes no response
+// and returns the error (see [core.Response.Failure]), which is a *[core.InvalidInputError] for an invalid input. Like
+// the error of LoadSession, it is safe to return to fiber.
 func (a *Adapter) StartSignIn(c fiber.Ctx, in *core.SignInInput) error {
 	return public(
 		authfasthttp.WriteOrFail(c.RequestCtx(), call(c, func(ctx context.Context, r *core.Request) *core.Response {

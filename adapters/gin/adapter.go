@@ -91,8 +91,8 @@ func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...
 }
 
 // RequirePrincipal is a middleware for programs and users: it lets requests through that have a session or a valid
-// credential of a plugin, such as an API key, and that all guards allow, for example [core.Scopes]. [core.PrincipalFrom]
-// returns who makes the request. It includes [Adapter.Hook].
+// credential of a plugin, such as an API key, and that all guards allow, for example [core.Scopes].
+// [core.PrincipalFrom] returns who makes the request. It includes [Adapter.Hook].
 func (a *Adapter) RequirePrincipal(guards ...core.PrincipalGuard) gin.HandlerFunc {
 	return a.guard(func(v *core.Visit, _ *gin.Context) *core.Response {
 		_, refusal := v.RequirePrincipal(guards...)
@@ -133,9 +133,9 @@ func (a *Adapter) SignOut(c *gin.Context) {
 	authhttp.Write(c.Writer, call(c, a.auth.SignOut))
 }
 
-// StartSignIn starts a sign-in in a handler of the application that writes error responses itself. in is the input; if
-// it is nil, the form in the request is, as in SignIn. If the sign-in fails, StartSignIn writes no response and returns
-// the error (see [core.Response.Failure]), which is a *[core.InvalidInputError] for an invalid input.
+// StartSignIn starts a sign-in in a handler of the application that writes error responses itself. in is the input. If
+// in is nil, the input is the form in the request, as in SignIn. If the sign-in fails, StartSignIn writes no response
+// and returns the error (see [core.Response.Failure]), which is a *[core.InvalidInputError] for an invalid input.
 func (a *Adapter) StartSignIn(c *gin.Context, in *core.SignInInput) error {
 	return authhttp.WriteOrFail(c.Writer, call(c, func(ctx context.Context, r *core.Request) *core.Response {
 		return a.auth.SignInWith(ctx, r, in)

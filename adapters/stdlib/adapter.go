@@ -67,8 +67,8 @@ func (a *Adapter) RequireWhere(where func(*core.Request) bool, guards ...core.Gu
 }
 
 // RequirePrincipal is a middleware for programs and users: it lets requests through that have a session or a valid
-// credential of a plugin, such as an API key, and that all guards allow, for example [core.Scopes]. [core.PrincipalFrom]
-// returns who makes the request. It includes [Adapter.Hook].
+// credential of a plugin, such as an API key, and that all guards allow, for example [core.Scopes].
+// [core.PrincipalFrom] returns who makes the request. It includes [Adapter.Hook].
 func (a *Adapter) RequirePrincipal(guards ...core.PrincipalGuard) func(http.Handler) http.Handler {
 	return a.guard(func(v *core.Visit, _ *http.Request) *core.Response {
 		_, refusal := v.RequirePrincipal(guards...)
@@ -108,9 +108,9 @@ func (a *Adapter) SignOut(w http.ResponseWriter, r *http.Request) {
 	Write(w, Ask(r, a.auth.SignOut))
 }
 
-// StartSignIn starts a sign-in in a handler of the application that writes error responses itself. in is the input; if
-// it is nil, the form in the request is, as in SignIn. If the sign-in fails, StartSignIn writes no response and returns
-// the error (see [core.Response.Failure]), which is a *[core.InvalidInputError] for an invalid input.
+// StartSignIn starts a sign-in in a handler of the application that writes error responses itself. in is the input. If
+// in is nil, the input is the form in the request, as in SignIn. If the sign-in fails, StartSignIn writes no response
+// and returns the error (see [core.Response.Failure]), which is a *[core.InvalidInputError] for an invalid input.
 func (a *Adapter) StartSignIn(w http.ResponseWriter, r *http.Request, in *core.SignInInput) error {
 	return WriteOrFail(w, Ask(r, func(ctx context.Context, r *core.Request) *core.Response {
 		return a.auth.SignInWith(ctx, r, in)

@@ -53,7 +53,7 @@ type Event struct {
 // Name is the subject of an [Event].
 type Name string
 
-// The names. Plugins emit the events of an account's changes.
+// The names of events. Core emits sign-ins and sessions, plugins emit changes of an account.
 const (
 	SignIn        Name = "signin"
 	SignUp        Name = "signup"         // a sign-in created a user, or a sign-up was requested

@@ -24,7 +24,7 @@ const (
 	AttemptMail        Attempt = "mail"             // an email other than a sign-in link is about to be sent
 	AttemptCode        Attempt = "code"             // a code or second factor is about to be checked
 	AttemptKey         Attempt = "key"              // an API key or another token of a program is about to be checked
-	AttemptInARow      Attempt = "in-a-row"         // as AttemptCredentials, but counts consecutive wrong attempts
+	AttemptInARow      Attempt = "in-a-row"         // like AttemptCredentials, for consecutive wrong attempts
 )
 
 // Params describe an attempt before it is made.
@@ -36,16 +36,16 @@ type Params struct {
 	// address in the link. For credentials it is the result of CredentialsProvider.Identifier, or the first field that is
 	// not a password, in lower case. It is empty if there is none.
 	Identifier string
-	// Peer is the client address to count: the forwarded one if the peer is one of Config.TrustedProxies, else that of the
-	// connection. An IPv6 address is a /64 network. The zero value means unknown.
+	// Peer is the client address to count: the forwarded one if the peer is one of Config.TrustedProxies, else that of
+	// the connection. An IPv6 address is a /64 network. The zero value means unknown.
 	Peer netip.Prefix
-	// PeerIsVisitor reports whether Peer is the client's own address, as far as can be known. It is false if Peer may be a
-	// proxy, where all clients have the same address. If TrustedProxies is set, it is true unless Peer is one of them. If
-	// not, it is true if the connection has a public address and the request has no header that proxies add. A client that
-	// adds such a header on purpose cannot be detected: if there is no proxy, set TrustedProxies to 127.0.0.1/32.
+	// PeerIsVisitor reports whether Peer is the client's own address, as far as can be known. It is false if Peer may be
+	// a proxy, where all clients have the same address. If TrustedProxies is set, it is true unless Peer is one of them.
+	// If not, it is true if the connection has a public address and the request has no header that proxies add. A client
+	// that adds such a header on purpose cannot be detected: if there is no proxy, set TrustedProxies to 127.0.0.1/32.
 	PeerIsVisitor bool
-	// Browser identifies a browser in which the owner of Identifier has signed in before (Config.Limits.KnownBrowsers). It
-	// is random, and the same for each attempt. It is empty if the browser is not known for this user.
+	// Browser identifies a browser in which the owner of Identifier has signed in before (Config.Limits.KnownBrowsers).
+	// It is random, and the same for each attempt. It is empty if the browser is not known for this user.
 	Browser string
 	// Guessable is true for an emailed token of fewer than 20 characters, such as a six-digit code, which an attacker can
 	// guess by trying. It is false for other attempts.
@@ -80,13 +80,13 @@ type Rate struct {
 
 // Rates are the limits of one kind of attempt.
 type Rates struct {
-	// Identifier limits the attempts for one name, email address or user, by all identified clients together. Unidentified
-	// clients share another bucket of the same size for it.
+	// Identifier limits the attempts for one name, email address or user, by all identified clients together.
+	// Unidentified clients share another bucket of the same size for it.
 	Identifier Rate
 	// Visitor limits the attempts for one name, email address or user, by one client. Its Burst must be less than
 	// Identifier's, and its Every at least as long as Identifier's. Otherwise an attacker in one network could lock out
-	// the owner. The /56 and /48 networks of an IPv6 client are allowed up to twice and three times as much, but less than
-	// Identifier.
+	// the owner. The /56 and /48 networks of an IPv6 client are allowed up to twice and three times as much, but less
+	// than Identifier.
 	Visitor Rate
 	// Network limits all attempts of one client. The /56 and /48 networks of an IPv6 client are allowed twice and three
 	// times as much. All unidentified clients together are allowed ten times as much.

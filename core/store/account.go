@@ -47,15 +47,16 @@ type Account struct {
 	SessionState json.RawMessage
 	// AuthorizationDetails are the authorization_details (RFC 9396) as raw JSON. It is nil if there are none.
 	AuthorizationDetails json.RawMessage
-	// Extra contains further members. Stores keep and return them. They are never logged, because a member can be a token.
+	// Extra contains further members. Stores keep and return them. They are never logged, because a member can be a
+	// token.
 	Extra Members
-	// VerifiedEmail is the canonical email address that the provider reported as verified at the last sign-in. It is empty
-	// if the provider reported none. Core sets it before it stores an account, and reads it when another sign-in is the
-	// first to verify that address: see docs/accounts.md. A store may omit it; the address then counts as not verified by
-	// the provider. It is never sent to the browser.
+	// VerifiedEmail is the canonical email address that the provider reported as verified at the last sign-in. It is
+	// empty if the provider reported none. Core sets it before it stores an account, and reads it when another sign-in is
+	// the first to verify that address: see docs/accounts.md. A store may omit it; the address then counts as not
+	// verified by the provider. It is never sent to the browser.
 	VerifiedEmail string
-	// Label is the email address or user name in the profile of the last sign-in, by which the owner recognizes the
-	// account. It proves nothing. Core sets it before it stores an account. A store may omit it.
+	// Label is the email address or user name in the profile of the last sign-in. The account page shows it, so that the
+	// owner recognizes the account. It is not verified. Core sets it before it stores an account. A store may omit it.
 	Label string
 }
 

@@ -19,16 +19,16 @@ const Most = 16
 // returns; if Do returns because ctx has ended, it must never be used again. Calls is safe for concurrent use. Create
 // it with [New].
 type Calls[T any] struct {
-	lanes    int
-	alone    func(ctx context.Context, call T) error
-	together func(ctx context.Context, calls []T) error
-	yield    func()
+	limit   int // maximum number of concurrent database calls
+	single  func(ctx context.Context, call T) error
+	batched func(ctx context.Context, calls []T) error
+	yield   func()
 
-	mu    sync.Mutex
-	taken int         // lanes in use
-	open  *group[T]   // has a lane, and is about to start
-	queue []*group[T] // wait for a lane
-	spare *group[T]   // nil, or an unused group for the next call
+	mu      sync.Mutex
+	running int         // database calls in progress, including that of open
+	open    *group[T]   // is about to start
+	queue   []*group[T] // wait until running is below limit
+	spare   *group[T]   // nil, or an unused group for the next call
 }
 
 // group is a batch of calls.
@@ -40,19 +40,19 @@ type group[T any] struct {
 	end   context.CancelFunc // cancels the batch; nil before it starts
 	done  chan struct{}      // closed when the fields below are set; nil while there is only the first call
 
-	turn     bool // the group got a lane; its only call runs alone
+	turn     bool // the group may start, and its only call runs as a single call
 	err      error
 	panicked any // the value of a panic
 }
 
-// New returns Calls with at most lanes concurrent calls to the database; the minimum is 1. If a call arrives while no
-// other does, alone runs it. Calls that arrive at the same time form a batch, which together runs. Calls that arrive
-// while all lanes are in use wait and form the next batch. An error of together fails all calls of the batch; together
-// writes an error of a single call to that call.
+// New returns Calls that makes at most limit concurrent calls to the database; the minimum is 1. If no other call
+// arrives at the same time, single runs it. Calls that arrive at the same time form a batch, which batched runs. Calls
+// that arrive while limit calls are running wait and form the next batch. An error of batched fails all calls of the
+// batch; batched stores an error of one call in that call.
 func New[T any](
-	lanes int, alone func(ctx context.Context, call T) error, together func(ctx context.Context, calls []T) error,
+	limit int, single func(ctx context.Context, call T) error, batched func(ctx context.Context, calls []T) error,
 ) *Calls[T] {
-	return &Calls[T]{lanes: max(1, lanes), alone: alone, together: together, yield: runtime.Gosched}
+	return &Calls[T]{limit: max(1, limit), single: single, batched: batched, yield: runtime.Gosched}
 }
 
 // Do runs a call and returns when it is complete or ctx has ended. A batch continues until the contexts of all its
@@ -71,18 +71,18 @@ func (c *Calls[T]) Do(ctx context.Context, call T) error {
 			return ctx.Err()
 		}
 		if g.panicked != nil {
-			panic(g.panicked) // as a call that runs alone would
+			panic(g.panicked) // as a single call would
 		}
 		if !g.turn {
 			return g.err
 		}
 	}
 	defer c.free()
-	return c.alone(ctx, call)
+	return c.single(ctx, call)
 }
 
-// join adds a call to the group that is about to start. If there is none, it opens a group on a free lane. If no lane
-// is free, the call joins a waiting group.
+// join adds a call to the group that is about to start. If there is none and the limit is not reached, it opens a
+// group. Otherwise the call joins a waiting group.
 func (c *Calls[T]) join(ctx context.Context, call T) (g *group[T], opened bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,8 +90,8 @@ func (c *Calls[T]) join(ctx context.Context, call T) (g *group[T], opened bool) 
 	switch {
 	case c.open.hasRoom():
 		g = c.open
-	case c.taken < c.lanes:
-		c.taken++
+	case c.running < c.limit:
+		c.running++
 		if g, c.spare = c.spare, nil; g == nil {
 			g = &group[T]{}
 		}
@@ -114,7 +114,7 @@ func (c *Calls[T]) join(ctx context.Context, call T) (g *group[T], opened bool) 
 func (g *group[T]) hasRoom() bool { return g != nil && len(g.calls) < Most }
 
 // start starts the batch of an open group, or reports that the group has only one call.
-func (c *Calls[T]) start(g *group[T]) (alone bool) {
+func (c *Calls[T]) start(g *group[T]) (single bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open == g {
@@ -145,17 +145,18 @@ func (c *Calls[T]) leave(g *group[T]) {
 	}
 }
 
-// free releases a lane.
+// free ends a database call.
 func (c *Calls[T]) free() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pass()
 }
 
-// pass gives a lane to the group that has waited longest, which no call joins afterwards. c.mu must be held.
+// pass starts the group that has waited longest, which no call joins afterwards. If none waits, it decrements running.
+// c.mu must be held.
 func (c *Calls[T]) pass() {
 	if len(c.queue) == 0 {
-		c.taken--
+		c.running--
 		return
 	}
 	g := c.queue[0]
@@ -180,7 +181,7 @@ func (c *Calls[T]) ask(ctx context.Context, g *group[T]) {
 	defer close(g.done)
 	defer func() { g.panicked = recover() }()
 	g.err = errLeft
-	g.err = c.together(ctx, g.calls)
+	g.err = c.batched(ctx, g.calls)
 }
 
 // errLeft is the error of a batch that neither returned nor panicked: a test may have ended its goroutine.

@@ -38,13 +38,13 @@ type engine struct {
 
 type visitor struct{}
 
-func newEngine(lanes int) *engine {
+func newEngine(limit int) *engine {
 	e := &engine{trip: time.Second, fails: func([]string) error { return nil }}
-	e.calls = batch.New(lanes,
+	e.calls = batch.New(limit,
 		func(ctx context.Context, c *call) error { return e.answer(ctx, []*call{c}) },
 		func(ctx context.Context, all []*call) error {
 			if len(all) < 2 {
-				return errors.New("one call alone is no company")
+				return errors.New("a batch of one call")
 			}
 			return e.answer(ctx, all)
 		})
@@ -107,32 +107,32 @@ func (e *engine) want(t *testing.T, trips ...[]string) {
 	}
 }
 
-// TestTogether: calls run alone while lanes are free. The others form a batch when a lane becomes free.
+// TestTogether: calls run as single calls below the limit. The others form a batch when a call ends.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		lanes int
+		limit int
 		words []string
 		trips [][]string
 		took  time.Duration
 	}{
 		"one":                 {2, []string{"a"}, [][]string{{"a"}}, time.Second},
-		"a lane for each":     {2, []string{"a", "bb"}, [][]string{{"a"}, {"bb"}}, time.Second},
+		"below the limit":     {2, []string{"a", "bb"}, [][]string{{"a"}, {"bb"}}, time.Second},
 		"one more":            {2, []string{"a", "bb", "ccc"}, [][]string{{"a"}, {"bb"}, {"ccc"}}, 2 * time.Second},
 		"more":                {1, []string{"a", "bb", "ccc"}, [][]string{{"a"}, {"bb", "ccc"}}, 2 * time.Second},
 		"the same word twice": {1, []string{"a", "bb", "bb"}, [][]string{{"a"}, {"bb", "bb"}}, 2 * time.Second},
-		"no lane is one":      {0, []string{"a", "bb"}, [][]string{{"a"}, {"bb"}}, 2 * time.Second},
+		"the minimum is one":  {0, []string{"a", "bb"}, [][]string{{"a"}, {"bb"}}, 2 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				e, began := newEngine(c.lanes), time.Now()
+				e, began := newEngine(c.limit), time.Now()
 				e.begin(t, c.words...)()
 				e.want(t, c.trips...)
 				if took := time.Since(began); took != c.took {
 					t.Errorf("it took %v, want %v", took, c.took)
 				}
-				synctest.Wait() // the lanes are free again
+				synctest.Wait() // no call is running
 				e.trips = nil
 				e.begin(t, "again")()
 				e.want(t, []string{"again"})
@@ -304,14 +304,14 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestConcurrentCalls is for the race detector: each call gets its own result, and the number of lanes is respected.
+// TestConcurrentCalls is for the race detector: each call gets its own result, and the limit is respected.
 func TestConcurrentCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const lanes, visitors = 3, 200
-		e := newEngine(lanes)
+		const limit, users = 3, 200
+		e := newEngine(limit)
 		var all sync.WaitGroup
-		for i := range visitors {
+		for i := range users {
 			all.Go(func() {
 				for j := range 5 {
 					ctx, leave := context.WithTimeout(t.Context(), time.Duration(i)*20*time.Millisecond)
@@ -328,15 +328,15 @@ func TestConcurrentCalls(t *testing.T) {
 		}
 		all.Wait()
 		synctest.Wait()
-		if e.most != lanes || e.now != 0 {
+		if e.most != limit || e.now != 0 {
 			t.Errorf("%d at once, %d at the end", e.most, e.now)
 		}
-		if len(e.trips) >= visitors {
+		if len(e.trips) >= users {
 			t.Errorf("%d round trips", len(e.trips))
 		}
 		e.trips = nil
 		e.begin(t, "a", "b", "c")()
-		e.want(t, []string{"a"}, []string{"b"}, []string{"c"}) // no lane was lost, not even by a call that left
+		e.want(t, []string{"a"}, []string{"b"}, []string{"c"}) // running is correct, even after a canceled call
 	})
 }
 

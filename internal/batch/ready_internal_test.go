@@ -10,21 +10,21 @@ import (
 	"testing/synctest"
 )
 
-// TestReady: calls that are ready at the same time form a batch, although lanes are free. A call that arrives after the
-// start of a batch, or when a batch is full, does not wait for it.
+// TestReady: calls that are ready at the same time form a batch, although the limit is not reached. A call that arrives
+// after the start of a batch, or when a batch is full, does not wait for it.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		lanes, ready, leave int
+		limit, ready, leave int
 		trips               []int
 	}{
-		"one":                        {3, 1, 0, []int{1}},
-		"two":                        {3, 2, 0, []int{2}},
-		"as many as there is room":   {3, Most, 0, []int{Most}},
-		"more, on another lane":      {3, Most + 2, 0, []int{2, Most}},
-		"more, and there is no lane": {1, Most + 2, 0, []int{2, Most}},
-		"two, of whom one leaves":    {3, 3, 1, []int{3}},
-		"all but the first leave":    {3, 3, 2, []int{3}},
+		"one":                      {3, 1, 0, []int{1}},
+		"two":                      {3, 2, 0, []int{2}},
+		"as many as there is room": {3, Most, 0, []int{Most}},
+		"more, as a second call":   {3, Most + 2, 0, []int{2, Most}},
+		"more, at the limit":       {1, Most + 2, 0, []int{2, Most}},
+		"two, of whom one leaves":  {3, 3, 1, []int{3}},
+		"all but the first leave":  {3, 3, 2, []int{3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -37,7 +37,7 @@ func TestReady(t *testing.T) {
 					trips = append(trips, n)
 					return ctx.Err()
 				}
-				calls := New(c.lanes, func(ctx context.Context, _ int) error { return ask(ctx, 1) },
+				calls := New(c.limit, func(ctx context.Context, _ int) error { return ask(ctx, 1) },
 					func(ctx context.Context, all []int) error { return ask(ctx, len(all)) })
 				others := make(chan struct{})
 				calls.yield = func() { <-others } // until all calls have arrived
@@ -61,20 +61,20 @@ func TestReady(t *testing.T) {
 				all.Wait()
 				synctest.Wait()
 				slices.Sort(trips)
-				if fmt.Sprint(trips) != fmt.Sprint(c.trips) || calls.taken != 0 || calls.open != nil || len(calls.queue) > 0 {
-					t.Errorf("round trips of %v, want %v; afterwards %d lanes are taken", trips, c.trips, calls.taken)
+				if fmt.Sprint(trips) != fmt.Sprint(c.trips) || calls.running != 0 || calls.open != nil || len(calls.queue) > 0 {
+					t.Errorf("round trips of %v, want %v; afterwards %d calls are running", trips, c.trips, calls.running)
 				}
 			})
 		})
 	}
 }
 
-// TestCanceledCallFreesItsSlot: a call that leaves when it gets a lane passes the lane on.
+// TestCanceledCallFreesItsSlot: if a call is canceled when it may start, the next group starts.
 func TestCanceledCallFreesItsSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		calls := New(1, func(context.Context, int) error { return nil }, nil)
-		calls.taken = 1 // by a call that is about to complete
+		calls.running = 1 // by a call that is about to complete
 		ctx, leave := context.WithCancel(t.Context())
 		defer leave()
 		left := make(chan error, 1)
@@ -87,8 +87,8 @@ func TestCanceledCallFreesItsSlot(t *testing.T) {
 		if err := <-left; !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		if calls.taken != 0 {
-			t.Errorf("%d lanes are taken", calls.taken)
+		if calls.running != 0 {
+			t.Errorf("%d calls are running", calls.running)
 		}
 	})
 }

@@ -28,11 +28,11 @@ var ErrInProgress = errors.New("another callback of the same sign-in is in progr
 // Key identifies a callback. A caller needs the flow cookie and the CSRF cookie of the browser to compute it.
 type Key struct {
 	flow     [sha256.Size]byte // a hash of the flow
-	callback [sha256.Size]byte // a hash of the flow, the browser and the provider's answer
+	callback [sha256.Size]byte // a hash of the flow, the browser and the authorization response
 }
 
-// KeyOf returns the key of a callback. flow identifies the flow and its provider, browser the browser, and answer is
-// what the provider returned.
+// KeyOf returns the key of a callback. flow identifies the flow and its provider, browser identifies the browser, and
+// answer is the authorization response.
 func KeyOf(flow, browser, answer string) Key {
 	return Key{
 		flow:     sha256.Sum256([]byte(flow)),

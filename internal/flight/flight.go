@@ -70,7 +70,7 @@ func (g *Group[V]) Start(
 	}
 }
 
-// Do is Start followed by the wait, both with ctx.
+// Do calls Start with ctx, and waits for the result until ctx is done.
 func (g *Group[V]) Do(ctx context.Context, key string, call func(context.Context) (V, error)) (V, error) {
 	return g.Start(ctx, key, call)(ctx)
 }

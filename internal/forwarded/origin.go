@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
-// HowToSetOrigin tells how an application configures its origin.
+// HowToSetOrigin is the part of error texts that says how to configure the origin.
 const HowToSetOrigin = "set URL (AUTH_URL=https://app.example), TrustedHosts, or TrustHost (AUTH_TRUST_HOST=true) " +
 	"behind a server that sets the Host header safely"
 
@@ -148,8 +148,8 @@ func hasProxyHeader(h http.Header) bool {
 	return false
 }
 
-// Elsewhere returns the origin that a request names, if it is not the configured one. The forwarded headers count,
-// whoever sent them. It returns false if the origin is the configured one or unknown.
+// Elsewhere returns the origin of a request if it differs from the configured one. It uses forwarded headers even of
+// untrusted peers. It returns false if the origin is the configured one or unknown.
 func (o *Origins) Elsewhere(r *Request) (visited weburl.Origin, elsewhere bool) {
 	host, scheme := r.Hosts, r.Scheme
 	if forwarded := r.Header["X-Forwarded-Host"]; len(forwarded) > 0 {

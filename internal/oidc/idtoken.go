@@ -27,8 +27,8 @@ type Expect struct {
 	// MaxAge is the max_age that was sent: auth_time is then required and must not be older. Zero means that none was
 	// sent.
 	MaxAge time.Duration
-	// Earlier are the claims of the sign-in's ID token if this token is from a refresh (OpenID Connect Core section 12.2);
-	// otherwise nil. The subject and, if present, the issuer must be the same; a nonce may be missing.
+	// Earlier are the claims of the sign-in's ID token if this token is from a refresh (OpenID Connect Core section
+	// 12.2); otherwise nil. The subject and, if present, the issuer must be the same; a nonce may be missing.
 	Earlier map[string]any
 }
 
@@ -103,8 +103,7 @@ func (e *Expect) algs() []string {
 	return accepted
 }
 
-// ErrNoKeys is the error of a token that cannot be verified at present because the keys of its issuer cannot be
-// fetched.
+// ErrNoKeys is returned if a token cannot be verified because the keys of its issuer cannot be fetched at present.
 var ErrNoKeys = errors.New("keys of the issuer")
 
 // verifySignature verifies a signature with the issuer's published keys. If no key fits, the keys are fetched again, at

@@ -15,8 +15,8 @@ const (
 	untrustedRetry = 10 * time.Minute
 )
 
-// Tenant returns the discovery document of one tenant of an issuer with several. The tenant must be named in a token
-// from the issuer's token endpoint.
+// Tenant returns the discovery document of a tenant, for an issuer with several tenants. The name must be from a token
+// that the issuer's token endpoint returned.
 func (d *Discovery) Tenant(ctx context.Context, m *Metadata, name string) (*Metadata, error) {
 	return d.tenantFor(ctx, m, name, "")
 }

@@ -60,7 +60,7 @@ func TestErrorsThatBrowsersSee(t *testing.T) {
 			again[name] = true
 		}
 	}
-	says := inCode(protocol(t, "### §11.1 What a browser is told", "Every other class"))
+	says := inCode(protocol(t, "### §11.1 Errors that browsers see", "Every other class"))
 	if !maps.Equal(says, without(told)) {
 		t.Errorf("docs/protocol.md §11.1 says %v, browsers get %v", names(says), names(without(told)))
 	}

@@ -17,7 +17,7 @@ import (
 type Existing struct {
 	// UserID is Ada's ID as the store returns it.
 	UserID string
-	// Session is the token of her session.
+	// Session is the token of Ada's session.
 	Session string
 	// Precision is the precision of times in the tables. The default is milliseconds.
 	Precision time.Duration
