@@ -249,7 +249,7 @@ func (v *arrival) partCookie(name string) cookieSpec {
 // plugin's Name. v may have about 3,000 bytes of JSON. A user can copy the cookie and send it again until ttl is over:
 // use a record for anything that may happen only once.
 func (c *ActionRequest) SetEncryptedCookie(name string, v any, ttl time.Duration) error {
-	if !isActionName(name) || slices.Contains(ownCookies[:], name) {
+	if !isActionName(name) || slices.Contains(ownCookies[:], name) || strings.HasPrefix(name, codeCookie) {
 		return fmt.Errorf("core: Keep: invalid name %q: use at most 32 lower-case letters, digits and hyphens, and "+
 			"none of %q", name, ownCookies)
 	}
@@ -290,7 +290,7 @@ const maxKeptCookie = 3900
 // EncryptedCookie decrypts the cookie that SetEncryptedCookie stored into v, a pointer. It returns false if there is no
 // such cookie, if it has expired or was modified, or if the value does not fit v.
 func (c *ActionRequest) EncryptedCookie(name string, v any) bool {
-	return name != pendingCookie && c.plugins.readCookie(&c.in.arrival, name, v)
+	return name != pendingCookie && !strings.HasPrefix(name, codeCookie) && c.plugins.readCookie(&c.in.arrival, name, v)
 }
 
 // DeleteEncryptedCookie deletes a cookie that SetEncryptedCookie stored.

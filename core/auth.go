@@ -108,6 +108,7 @@ func New(config Config) (*Auth, error) {
 		data.notifyOthers(a.sessions.revoked)
 	}
 	warnOfRealm(a)
+	a.plugins.entry.warnOfMethods()
 	a.plugins.limits.warnOfMissingProxies(a)
 	announce(a, append(warnings, storeWarnings(&c, can, a)...))
 	return a, nil
@@ -155,6 +156,9 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	}
 	asked := newLimits(c, a, a.plugins.knows)
 	a.plugins.assemble(a, entry, asked)
+	if a.store.records != nil {
+		entry.codes = &emailCodes{records: a.store.records, plugins: &a.plugins, limits: asked, now: c.Now}
+	}
 	if facts {
 		a.plugins.reauth = entry.reauthActions(a.providers)
 		a.site.plugins = a.plugins.paths()

@@ -39,6 +39,8 @@ type EmailKind string
 const (
 	// EmailSignIn contains a link or a code to sign in.
 	EmailSignIn EmailKind = "sign-in"
+	// EmailReauth contains a code with which a signed-in user confirms their identity. It has no URL.
+	EmailReauth EmailKind = "reauth"
 	// EmailVerify asks the owner of an address to complete a sign-up.
 	EmailVerify EmailKind = "verify"
 	// EmailExists informs the owner of an account that its address was used in another sign-up. The URL is the sign-in

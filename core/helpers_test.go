@@ -100,7 +100,9 @@ func newApp(t *testing.T, config core.Config) *app {
 	if config.Now == nil {
 		config.Now = a.clock.Now
 	}
-	config.Rand = &counter{}
+	if config.Rand == nil {
+		config.Rand = &counter{}
+	}
 	config.Getenv = func(string) string { return "" }
 	config.Logger = slog.New(slog.NewTextHandler(&lockedWriter{w: a.log}, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	auth, err := core.New(config)

@@ -62,9 +62,10 @@ func (a *Action) path() string {
 
 // parts holds what the configured plugins have registered.
 type plugins struct {
-	actions []*partAction
-	reauth  []*partAction // the actions of core for re-authentication
-	gates   []partGate
+	actions       []*partAction
+	reauthMethods []ReauthMethod
+	reauth        []*partAction // the actions of core for re-authentication
+	gates         []partGate
 	// documents are the well-known documents by name, with those of core.
 	documents map[string]wellKnown
 	facts     bool // PluginHost.TrackAuthentication was called

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/limit"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -68,7 +70,7 @@ func (s *signIns) reauthActions(providers []*provider) []*partAction {
 			Method: method, Name: reauthAction, Verb: verb, Require: signedIn, Handle: handle,
 		}, reauthAction}
 	}
-	all := []*partAction{add(http.MethodGet, "", s.reauthPage)}
+	all := []*partAction{add(http.MethodGet, "", s.reauthPage), add(http.MethodPost, "", s.reauthByCode)}
 	for _, p := range providers {
 		if p.canReauthenticate() {
 			all = append(all, add(http.MethodPost, p.id, s.reauthWith(p)))
@@ -85,6 +87,26 @@ func (p *provider) canReauthenticate() bool {
 	}
 	return p.oauth.RequestToken.URL == "" && len(p.oauth.Checks) > 0 &&
 		(p.oauth.Type == TypeOIDC || p.oauth.Reauthenticates == True)
+}
+
+// warnOfMethods logs a warning if users of a provider have no method to authenticate again: the provider cannot show
+// that they did, and no code can be sent to them. A guard would refuse such a user until they sign out and in.
+func (s *signIns) warnOfMethods() {
+	a := s.plugins.auth
+	if !a.sessions.facts || s.codes != nil && s.plugins.codeMailer() != nil {
+		return
+	}
+	var names []string
+	for _, p := range a.providers {
+		if p.oauth != nil && !p.canReauthenticate() {
+			names = append(names, p.id)
+		}
+	}
+	if len(names) > 0 {
+		a.log.warn(context.Background(), warnNoReauth, slog.Any("providers", names), slog.String("hint",
+			"users who only sign in with these providers cannot authenticate again: add an EmailProvider, or pass a "+
+				"Mailer to the account plugin, and use a Store with records, so that they can get a code by email"))
+	}
 }
 
 // adds returns the methods that the provider can add to a session.
@@ -159,6 +181,14 @@ func (s *signIns) reauthPage(ctx context.Context, a *ActionRequest) (*Response, 
 		return nil, errorf(ErrStore, "list the sign-in methods of a user: %w", err)
 	}
 	back := a.CallbackURL
+	byCode, err := s.canEmailCode(ctx, user)
+	if err != nil {
+		return nil, errorf(ErrStore, "list the accounts of a user: %w", err)
+	}
+	byCode = byCode && !request.Strong && len(request.ACR) == 0
+	if byCode && c.query.Get("step") == "code" && !a.WantsJSON {
+		return s.reauthCodePage(ctx, a, request, user), nil
+	}
 	methods := []reauthMethod{}
 	view := ui.SignInView{
 		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.Token, CallbackURL: back, Error: c.query.Get("error"),
@@ -172,6 +202,24 @@ func (s *signIns) reauthPage(ctx context.Context, a *ActionRequest) (*Response, 
 		own.Fields, own.ConditionalUI = reauthFields(p, user), false
 		view.Providers = append(view.Providers, own)
 		methods = append(methods, reauthMethod{p.id, string(p.kind), p.name, own.SignInURL})
+	}
+	if byCode {
+		view.CodeURL = request.address(c, back, "")
+		methods = append(methods, reauthMethod{ID: "code", Type: "code", URL: view.CodeURL})
+	}
+	for i := range s.plugins.reauthMethods {
+		m := &s.plugins.reauthMethods[i]
+		has, err := m.available(ctx, session.UserID)
+		switch {
+		case err != nil:
+			return nil, err
+		case !has, len(request.ACR) > 0,
+			request.Strong && !isStrong(slices.Concat(session.Methods, m.Adds)):
+			continue
+		}
+		link := ui.Link{Label: c.language().Say(m.Label), Action: m.Action + "?" + url.Values{"callbackUrl": {back}}.Encode()}
+		view.Links = append(view.Links, link)
+		methods = append(methods, reauthMethod{m.Action, "page", link.Label, c.base + "/" + link.Action})
 	}
 	if a.WantsJSON {
 		return a.JSON(ctx, http.StatusOK, struct {
@@ -354,15 +402,163 @@ func reauthDenial(code string, reason audit.Reason, session *Session, text strin
 	return &Problem{Status: http.StatusUnauthorized, Code: code, Text: textAgain, Cause: denial}
 }
 
+// ReauthMethod is a page of a plugin that authenticates a signed-in user again, for example with a one-time password.
+type ReauthMethod struct {
+	// Action is the path of a GET action of the plugin, such as "second-factor". It receives callbackUrl. After the user
+	// has authenticated, the plugin calls [ActionRequest.RenewSession] and redirects to [ActionRequest.CallbackURL].
+	Action string
+	// Label is the text of the link.
+	Label ui.Text
+	// Adds lists the methods that the plugin passes to RenewSession. They decide whether a guard such as [Strong] can be
+	// satisfied.
+	Adds []Method
+	// Available reports whether the user has this method. If it is nil, all users have it. It is called concurrently.
+	Available func(ctx context.Context, userID string) (bool, error)
+}
+
+// AddReauthMethod adds a method to the page on which users authenticate again.
+func (h *PluginHost) AddReauthMethod(m ReauthMethod) {
+	h.attaching("AddReauthMethod")
+	if m.Action == "" {
+		h.fault("a ReauthMethod has no Action: set the path of a GET action")
+		return
+	}
+	h.plugins.reauthMethods = append(h.plugins.reauthMethods, m)
+}
+
+func (m *ReauthMethod) available(ctx context.Context, userID string) (bool, error) {
+	if m.Available == nil {
+		return true, nil
+	}
+	return guarded("ReauthMethod.Available", func() (bool, error) { return m.Available(ctx, userID) })
+}
+
+// canEmailCode reports whether a code can be sent to the user. The address must be verified, by its user or by a linked
+// provider: an unverified address may belong to another person.
+func (s *signIns) canEmailCode(ctx context.Context, user *User) (bool, error) {
+	if s.codes == nil || s.plugins.codeMailer() == nil || user.Email == "" {
+		return false, nil
+	}
+	if !user.EmailVerified.IsZero() {
+		return true, nil
+	}
+	linked, err := s.store.linked(ctx, user)
+	return slices.ContainsFunc(linked, func(a *Account) bool { return a.VerifiedEmail == user.Email }), err
+}
+
+// codeMailer returns what sends codes: the first email provider, or else the mailer of the security notices. It is nil
+// if there is neither.
+func (ps *plugins) codeMailer() func(ctx context.Context, e Email) error {
+	for _, p := range ps.auth.providers {
+		if p.email != nil {
+			return func(ctx context.Context, e Email) error {
+				e.From, e.ProviderID = p.email.From, p.id
+				return p.email.Send(ctx, e)
+			}
+		}
+	}
+	if by := ps.notices.mailer; by != nil {
+		return by.Send
+	}
+	return nil
+}
+
+// reauthByCode handles POST reauth. With a code it verifies the code, otherwise it emails one. A code shows that the user
+// can read the mailbox: it is one factor and never sufficient for [Strong].
+func (s *signIns) reauthByCode(ctx context.Context, a *ActionRequest) (*Response, error) {
+	session, err := a.Session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	user, err := s.reauthUser(ctx, session)
+	if err != nil {
+		return nil, errorf(ErrStore, "read the user: %w", err)
+	}
+	c := a.in
+	if err := c.refuseBearer(); err != nil {
+		return nil, err
+	}
+	request := s.newReauth(a, session, user)
+	switch can, err := s.canEmailCode(ctx, user); {
+	case err != nil:
+		return nil, errorf(ErrStore, "list the accounts of a user: %w", err)
+	case !can:
+		return nil, &Problem{Status: http.StatusNotFound, Code: "not_found"}
+	}
+	code := a.Field("code")
+	if code == "" {
+		if err := s.sendReauthCode(ctx, a, request, user); err != nil {
+			return s.reauthFailed(ctx, a, request, a.CallbackURL, err)
+		}
+		return a.Redirect(request.address(c, a.CallbackURL, "", "step", "code")), nil
+	}
+	found, err := s.codes.check(ctx, c, codeReauth, code)
+	if err == nil && (found.UserID != session.UserID || found.Data != session.ID || found.Address != user.Email) {
+		err = reauthDenial("reauth_replayed", audit.ReasonReplayed, session, "the code was requested in another session")
+	}
+	if err != nil {
+		return s.reauthFailed(ctx, a, request, a.CallbackURL, err, "step", "code")
+	}
+	a.DeleteEncryptedCookie(codeCookie + string(codeReauth))
+	id := &identity{user: user, account: &Account{Type: TypeEmail, Provider: "code"}}
+	return s.finishReauth(ctx, a, &outcome{identity: id}, request, nil)
+}
+
+// sendReauthCode emails a code to the user.
+func (s *signIns) sendReauthCode(ctx context.Context, a *ActionRequest, request *reauthRequest, user *User) error {
+	c := a.in
+	to, err := NormalizeEmail(user.Email)
+	if err != nil {
+		return errorf(ErrEmailSignIn, "email address: %w", err)
+	}
+	if err := s.plugins.limits.ask(ctx, c, newAttempt(limit.AttemptMail, to)); err != nil {
+		return err
+	}
+	r := codeRecord{Purpose: codeReauth, Address: user.Email, UserID: user.ID, Data: request.Session}
+	code, cookie, err := s.codes.issue(ctx, c, r)
+	if err != nil {
+		return err
+	}
+	a.keep(cookie)
+	email := Email{
+		To: to, Kind: EmailReauth, Code: code, Expires: s.sessions.now().Add(codeLife), Theme: s.pages.theme,
+		Host: hostOf(c.origin), Request: c.r, Locale: c.language(),
+	}
+	send := s.plugins.codeMailer()
+	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
+	defer cancel()
+	err = guard("Send", func() error { return send(ctx, email) })
+	if err != nil {
+		return asError(hide(hideLink(err, "", to), string(code)), ErrEmailSignIn)
+	}
+	c.audit.note(ctx, &c.arrival, audit.Event{Name: audit.MailAsked, Outcome: audit.OK, UserID: user.ID})
+	return nil
+}
+
+// reauthCodePage returns the page with the input for the code.
+func (s *signIns) reauthCodePage(ctx context.Context, a *ActionRequest, request *reauthRequest, user *User) *Response {
+	c := a.in
+	action := request.address(c, a.CallbackURL, "")
+	view := ui.VerifyRequestView{
+		Page: s.pages.shell(&c.arrival),
+		Code: &ui.CodeForm{
+			CSRFToken: c.csrf.token, Action: action, AgainURL: action, Sent: user.Email, Error: c.query.Get("error"),
+			Left: c.query.Get("left"), CancelURL: request.address(c, a.CallbackURL, ""),
+		},
+	}
+	return s.pages.render(ctx, &c.arrival, &Response{}, view.Nonce, s.pages.views.VerifyRequest(view))
+}
+
 // reauthErrors are the errors that the page shows, by problem code. Other refusals get a general text.
 var reauthErrors = map[string]string{
 	"other_user": "OtherUser", "stale": "StaleSignIn", "acr_missing": "StaleSignIn",
-	"reauth_replayed": "StaleSignIn",
+	"reauth_replayed": "StaleSignIn", "code_wrong": "CodeWrong", "code_expired": "CodeExpired", "too_many": "TooManyCodes",
 }
 
 // reauthFailed audits a failed re-authentication. A browser returns to the page, which shows the reason and all methods.
+// more lists further parameters of the page.
 func (s *signIns) reauthFailed(
-	ctx context.Context, a *ActionRequest, request *reauthRequest, back string, err error,
+	ctx context.Context, a *ActionRequest, request *reauthRequest, back string, err error, more ...string,
 ) (*Response, error) {
 	c := a.in
 	c.refused(ctx, audit.Reauth, "", err)
@@ -379,8 +575,11 @@ func (s *signIns) reauthFailed(
 	shown := e.Type.Public()
 	if isProblem {
 		shown = or(reauthErrors[problem.Code], "Callback")
+		if left, ok := problem.Members["left"].(int); ok {
+			more = append(more, "left", strconv.Itoa(left))
+		}
 	}
-	response := a.Redirect(request.address(c, back, "", "error", shown))
+	response := a.Redirect(request.address(c, back, "", append(more, "error", shown)...))
 	response.Err = e
 	return response, nil
 }

@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // vault is an application with a page that requires a recent sign-in, an OpenID provider op and an OAuth service.
@@ -468,5 +470,56 @@ func TestACR(t *testing.T) {
 			}()
 			core.ACR(values...)
 		}()
+	}
+}
+
+// TestReauthWarns: New names the providers whose users could not authenticate again.
+func TestReauthWarns(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		change func(c *core.Config)
+		warns  bool
+	}{
+		"OAuth only":         {func(*core.Config) {}, true},
+		"it reauthenticates": {func(c *core.Config) { c.Providers[0].(*core.OAuthProvider).Reauthenticates = core.True }, false},
+		"with emails":        {func(c *core.Config) { c.Providers = append(c.Providers, (&inbox{}).provider()) }, false},
+		"without facts":      {func(c *core.Config) { c.Plugins = nil }, false},
+		"emails, no records": {func(c *core.Config) {
+			c.Providers, c.Store = append(c.Providers, (&inbox{}).provider()), newPeople().as(power{true, true, true, true})
+		}, true},
+	} {
+		c := core.Config{Store: newHouse(), Plugins: []core.Plugin{asking{}}, Providers: []core.Provider{lenient("plain")}}
+		row.change(&c)
+		a := newApp(t, c)
+		if log := a.log.String(); strings.Contains(log, "code=no-reauthentication providers=[plain]") != row.warns {
+			t.Errorf("%s: %s", name, log)
+		}
+	}
+}
+
+// TestReauthMethodOfPlugin lists the page of a plugin for the users who have the method.
+func TestReauthMethodOfPlugin(t *testing.T) {
+	t.Parallel()
+	a, _ := factual(t, core.StrategyJWT, func(c *core.Config) {
+		c.Plugins = append(c.Plugins, partFunc(func(h *core.PluginHost) error {
+			h.AddReauthMethod(core.ReauthMethod{
+				Action: "otp", Label: ui.Text{English: "Use your app"}, Adds: []core.Method{core.MethodOTP},
+				Available: func(_ context.Context, userID string) (bool, error) { return userID == "1", nil },
+			})
+			return nil
+		}))
+	})
+	b := signedIn(t, a, "1")
+	b.header.Set("Accept", "text/html")
+	if ids := b.methods("?strong=1"); !slices.Equal(ids, []string{"otp"}) {
+		t.Errorf("offered: %v", ids)
+	}
+	page := string(b.get("/auth/reauth?callbackUrl=/vault&strong=1").Body)
+	if !strings.Contains(page, `href="/auth/otp?callbackUrl=https%3A%2F%2Fapp.test%2Fvault"`) ||
+		!strings.Contains(page, "Use your app") {
+		t.Errorf("the page: %s", page)
+	}
+	if ids := signedIn(t, a, "2").methods(""); slices.Contains(ids, "otp") {
+		t.Errorf("offered to another user: %v", ids)
 	}
 }

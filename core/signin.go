@@ -50,6 +50,7 @@ type signIns struct {
 	events   *Events
 	store    stores
 	plugins  *plugins
+	codes    *emailCodes // nil if the store has no records
 }
 
 // start handles POST signin: it starts the provider's flow.

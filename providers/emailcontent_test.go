@@ -28,7 +28,7 @@ var kinds = map[core.EmailKind]bool{
 	core.EmailPasskeyAdded: true, core.EmailPasskeyRemoved: true, core.EmailAccountLinked: true,
 	core.EmailAccountUnlinked: true, core.EmailFactorAdded: true, core.EmailFactorRemoved: true,
 	core.EmailFactorsReset: true, core.EmailRecoveryUsed: true, core.EmailRecoveryRenewed: true,
-	core.EmailNewDevice: true, core.EmailInvite: true, core.EmailDeleted: false,
+	core.EmailNewDevice: true, core.EmailInvite: true, core.EmailDeleted: false, core.EmailReauth: false,
 }
 
 func letterOf(kind core.EmailKind) core.Email {
@@ -41,6 +41,9 @@ func letterOf(kind core.EmailKind) core.Email {
 	}
 	if kind == core.EmailAccountLinked || kind == core.EmailAccountUnlinked {
 		l.Service, l.At = "GitHub", time.Unix(1e9, 0)
+	}
+	if kind == core.EmailReauth {
+		l.Code = "471103"
 	}
 	l.EndsSessions = kind == core.EmailAddressChanged
 	if kind == core.EmailPasswordChanged || kind == core.EmailNewDevice {

@@ -20,6 +20,8 @@ var (
 	passkeyFile string
 	//go:embed assets/dialog.js
 	dialogFile string
+	//go:embed assets/code.js
+	codeFile string
 	//go:embed assets/busy.js
 	busyFile string
 )
@@ -27,7 +29,7 @@ var (
 // The files as served.
 var (
 	sheetStyle = minifyStyle(sheetFile)
-	script     = minifyScript(revealFile + factsFile + typedFile + passkeyFile + dialogFile + busyFile)
+	script     = minifyScript(revealFile + factsFile + typedFile + passkeyFile + dialogFile + codeFile + busyFile)
 
 	stylesheetHash = hash(stylesheet)
 	scriptHash     = hash(script)
@@ -48,8 +50,8 @@ func StylesheetHash() string { return stylesheetHash }
 
 // Script returns the script of the pages, in UTF-8. It shows and hides passwords, shows the signed-in user, restores
 // the typed address after a failed sign-in, marks the last used sign-in method, contains the passkey client,
-// shows confirmations in a dialog, and prevents double submits. It skips what a page does not contain. Core serves it at page.script under the base path.
-// The caller owns the slice.
+// shows confirmations in a dialog, submits complete codes, and prevents double submits. It skips what a page does not
+// contain. Core serves it at page.script under the base path. The caller owns the slice.
 func Script() []byte { return []byte(script) }
 
 // ScriptHash returns the hash of [Script] in the format of [StylesheetHash], for pages without a nonce.

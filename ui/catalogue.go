@@ -264,6 +264,28 @@ func catalogued(key string) (english string, ok bool) {
 		return "Your API keys", true
 	case "cancel":
 		return "Cancel", true
+	case "code.again":
+		return "Send a new code", true
+	case "code.body":
+		return "We emailed you a code. Enter it here.", true
+	case "code.expired":
+		return "That code is no longer valid. Request a new one.", true
+	case "code.label":
+		return "Code", true
+	case "code.mail":
+		return "Email me a code", true
+	case "code.or-link":
+		return "We emailed you a code and a link. Enter the code here, or open the link.", true
+	case "code.other":
+		return "Use another method", true
+	case "code.sent":
+		return "We emailed a code to %s. Enter it here.", true
+	case "code.too-many":
+		return "Too many wrong codes. Please try again later.", true
+	case "code.use-link":
+		return "Too many wrong codes. Open the link in the email in this browser instead.", true
+	case "code.wrong":
+		return "That code isn't right. Attempts left: %s.", true
 	case "confirm.as":
 		return "Sign in as %s?", true
 	case "confirm.body":
@@ -389,6 +411,12 @@ func catalogued(key string) (english string, ok bool) {
 	case "email.password-changed.footer":
 		return "", true
 	case "email.password-changed.subject":
+		return "", true
+	case "email.reauth.body":
+		return "", true
+	case "email.reauth.footer":
+		return "", true
+	case "email.reauth.subject":
 		return "", true
 	case "email.recovery-renewed.body":
 		return "", true

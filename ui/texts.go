@@ -50,6 +50,20 @@ var (
 	textVerifySent  = Text{Key: "verify.sent", English: "Sent to %s."}
 	textVerifyAgain = Text{Key: "verify.again", English: "Resend the link or use a different email"}
 
+	textCodeBody    = Text{Key: "code.body", English: "We emailed you a code. Enter it here."}
+	textCodeOrLink  = Text{Key: "code.or-link", English: "We emailed you a code and a link. Enter the code here, or open the link."}
+	textCodeSent    = Text{Key: "code.sent", English: "We emailed a code to %s. Enter it here."}
+	textCode        = Text{Key: "code.label", English: "Code"}
+	textCodeAgain   = Text{Key: "code.again", English: "Send a new code"}
+	textCodeOther   = Text{Key: "code.other", English: "Use another method"}
+	textCodeMail    = Text{Key: "code.mail", English: "Email me a code"}
+	textCodeWrong   = Text{Key: "code.wrong", English: "That code isn't right. Attempts left: %s."}
+	textCodeExpired = Text{Key: "code.expired", English: "That code is no longer valid. Request a new one."}
+	textCodeTooMany = Text{Key: "code.too-many", English: "Too many wrong codes. Please try again later."}
+	textCodeUseLink = Text{
+		Key: "code.use-link", English: "Too many wrong codes. Open the link in the email in this browser instead.",
+	}
+
 	textConfirmAs = Text{Key: "confirm.as", English: "Sign in as %s?"}
 	textConfirm   = Text{Key: "confirm.body", English: "Press the button to sign in."}
 

@@ -55,6 +55,10 @@ type SignInView struct {
 	// Confirms identifies the signed-in user who must authenticate again: the email address, or else the name. It is empty
 	// on a page that signs users in. The page then has another heading, and the forms post to the action reauth.
 	Confirms string
+	// CodeURL receives the form that requests a code by email, on a page with Confirms. If it is empty, there is none.
+	CodeURL string
+	// Links are further methods, on a page with Confirms.
+	Links []Link
 	// SignOutURL is the URL of the sign-out page, for users who must authenticate again. If it is empty, there is no
 	// link.
 	SignOutURL string
@@ -115,6 +119,28 @@ type VerifyRequestView struct {
 	Page
 	// URL is the application's URL and Host its name, for the link back. If URL is empty, there is no link.
 	URL, Host string
+	// Code is the form for the code in the email. It is nil if the email has no code.
+	Code *CodeForm
+}
+
+// CodeForm is a form for a code that was sent by email. It posts the field code.
+type CodeForm struct {
+	// CSRFToken is in the forms. If it is empty, the check is disabled and the forms have no such field.
+	CSRFToken string
+	// Action is the URL that the form posts to.
+	Action string
+	// AgainURL receives the form that requests a new code. If it is empty, there is none.
+	AgainURL string
+	// CancelURL is the URL for another method. If it is empty, there is no link.
+	CancelURL string
+	// Sent is the address that the code was sent to, if the user of the page may see it.
+	Sent string
+	// Link reports that the email also has a link.
+	Link bool
+	// Error is "CodeWrong", "CodeExpired", "TooManyCodes" or "". It selects a text and is never shown.
+	Error string
+	// Left is the number of attempts left after "CodeWrong", in digits. Any other text is not shown.
+	Left string
 }
 
 // ConfirmView is the data of the page that confirms a sign-in link.
@@ -497,6 +523,28 @@ func (v SignInView) signInWith(p Provider) string {
 		return v.Locale.Say(textSignIn)
 	}
 	return v.Locale.Say(textSignInWith.With(v.Locale.provider(p.Name)))
+}
+
+// message returns the text for the form's error, or "".
+func (f *CodeForm) message(l Locale) string {
+	switch f.Error {
+	case "":
+		return ""
+	case "CodeWrong":
+		left := f.Left
+		if len(left) != 1 || left[0] < '0' || left[0] > '9' {
+			left = "0"
+		}
+		return l.Say(textCodeWrong.With(left))
+	case "TooManyCodes":
+		if f.Link {
+			return l.Say(textCodeUseLink)
+		}
+		return l.Say(textCodeTooMany)
+	case "CodeExpired":
+		return l.Say(textCodeExpired)
+	}
+	return l.Say(textOther)
 }
 
 // noProviders returns the text of a page without sign-in methods.

@@ -147,6 +147,8 @@ const (
 	ReasonAsked           Reason = "asked"             // the user or the application called EndSessions
 	ReasonOtherUser       Reason = "other_user"        // another user than that of the session has authenticated
 	ReasonStale           Reason = "stale"             // the provider did not show that it authenticated the user now
+	ReasonCode            Reason = "code"              // a code that was sent by email is wrong
+	ReasonCodeExpired     Reason = "code_expired"      // there is no such code in this browser, or no tries are left
 	ReasonACR             Reason = "acr"               // the provider reported another authentication context class
 	ReasonUndone          Reason = "undone"            // a later step failed, and the result of an earlier one was removed
 )

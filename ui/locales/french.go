@@ -63,6 +63,18 @@ func French() ui.Locale {
 		"reauth.heading": "Confirmez qu'il s'agit bien de vous",
 		"signin.other-user": "" +
 			"Cette connexion appartient à un autre compte. Utilisez le compte auquel vous êtes connecté.",
+		"code.use-link": "Trop de codes incorrects. Ouvrez plutôt le lien de l'e-mail dans ce navigateur.",
+		"code.too-many": "Trop de codes incorrects. Veuillez réessayer plus tard.",
+		"code.expired":  "Ce code n'est plus valable. Demandez-en un nouveau.",
+		"code.wrong":    "Ce code n'est pas correct. Essais restants : %s.",
+		"code.mail":     "M'envoyer un code par e-mail",
+		"code.other":    "Utiliser un autre moyen",
+		"code.again":    "Envoyer un nouveau code",
+		"code.label":    "Code",
+		"code.sent":     "Nous avons envoyé un code à %s. Saisissez-le ici.",
+		"code.or-link": "" +
+			"Nous vous avons envoyé un code et un lien par e-mail. Saisissez le code ici ou ouvrez le lien.",
+		"code.body": "Nous vous avons envoyé un code par e-mail. Saisissez-le ici.",
 
 		"switch.heading":        "Vous êtes déjà connecté",
 		"switch.keep":           "Rester connecté en tant que %s",
@@ -146,8 +158,13 @@ func French() ui.Locale {
 		"email.sign-in.subject": "Connexion à %s",
 		"email.sign-in.button":  "Se connecter",
 		"email.sign-in.footer":  "Si vous n’avez pas demandé cet e-mail, vous pouvez l’ignorer.",
-		"email.verify.subject":  "Confirmez votre adresse pour %s",
-		"email.verify.button":   "Confirmer mon adresse",
+		"email.reauth.footer": "" +
+			"Ne communiquez ce code à personne : nous ne le demandons nulle part ailleurs. Si vous ne " +
+			"l'avez pas demandé, fermez toutes vos sessions.",
+		"email.reauth.body":    "Saisissez ce code sur la page où vous l'avez demandé. Il est valable 10 minutes.",
+		"email.reauth.subject": "Votre code pour %s",
+		"email.verify.subject": "Confirmez votre adresse pour %s",
+		"email.verify.button":  "Confirmer mon adresse",
 		"email.verify.body": "" +
 			"Quelqu’un, vous nous l’espérons, souhaite s’inscrire avec cette adresse. Ouvrez le lien dans le " +
 			"navigateur où vous vous êtes inscrit ; tout autre demandera le mot de passe qui y a été choisi.",

@@ -66,6 +66,20 @@ func German() ui.Locale {
 		"signin.other-user": "" +
 			"Diese Anmeldung gehört zu einem anderen Konto. Verwenden Sie das Konto, mit dem Sie angemeldet " +
 			"sind.",
+		"code.use-link": "" +
+			"Zu viele falsche Codes. Öffnen Sie stattdessen den Link aus der E-Mail in diesem Browser.",
+		"code.too-many": "Zu viele falsche Codes. Bitte versuchen Sie es später noch einmal.",
+		"code.expired":  "Dieser Code gilt nicht mehr. Fordern Sie einen neuen an.",
+		"code.wrong":    "Dieser Code ist nicht richtig. Verbleibende Versuche: %s.",
+		"code.mail":     "Code per E-Mail senden",
+		"code.other":    "Andere Möglichkeit verwenden",
+		"code.again":    "Neuen Code senden",
+		"code.label":    "Code",
+		"code.sent":     "Wir haben einen Code an %s gesendet. Geben Sie ihn hier ein.",
+		"code.or-link": "" +
+			"Wir haben Ihnen einen Code und einen Link per E-Mail gesendet. Geben Sie den Code hier ein, " +
+			"oder öffnen Sie den Link.",
+		"code.body": "Wir haben Ihnen einen Code per E-Mail gesendet. Geben Sie ihn hier ein.",
 
 		"switch.heading":        "Sie sind bereits angemeldet",
 		"switch.keep":           "Als %s angemeldet bleiben",
@@ -150,8 +164,15 @@ func German() ui.Locale {
 		"email.sign-in.subject": "Bei %s anmelden",
 		"email.sign-in.button":  "Anmelden",
 		"email.sign-in.footer":  "Wenn Sie diese E-Mail nicht angefordert haben, können Sie sie ignorieren.",
-		"email.verify.subject":  "Bestätigen Sie Ihre Adresse für %s",
-		"email.verify.button":   "Adresse bestätigen",
+		"email.reauth.footer": "" +
+			"Geben Sie diesen Code niemandem: Wir fragen nirgendwo sonst danach. Wenn Sie ihn nicht " +
+			"angefordert haben, beenden Sie alle Sitzungen.",
+		"email.reauth.body": "" +
+			"Geben Sie diesen Code auf der Seite ein, auf der Sie ihn angefordert haben. Er gilt 10 " +
+			"Minuten.",
+		"email.reauth.subject": "Ihr Code für %s",
+		"email.verify.subject": "Bestätigen Sie Ihre Adresse für %s",
+		"email.verify.button":  "Adresse bestätigen",
 		"email.verify.body": "" +
 			"Jemand, hoffentlich Sie, möchte sich mit dieser Adresse registrieren. Öffnen Sie den Link in " +
 			"dem Browser, in dem Sie sich registriert haben; jeder andere fragt nach dem dort gewählten " +

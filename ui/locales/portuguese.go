@@ -58,6 +58,17 @@ func Portuguese() ui.Locale {
 			"Você está conectado como %s. Para sua segurança, confirme com uma das suas formas de entrar.",
 		"reauth.heading":    "Confirme que é você",
 		"signin.other-user": "Esse acesso pertence a outra conta. Use a conta em que você está conectado.",
+		"code.use-link":     "Muitos códigos incorretos. Abra o link do e-mail neste navegador.",
+		"code.too-many":     "Muitos códigos incorretos. Tente novamente mais tarde.",
+		"code.expired":      "Esse código não é mais válido. Solicite um novo.",
+		"code.wrong":        "Esse código não está correto. Tentativas restantes: %s.",
+		"code.mail":         "Enviar um código por e-mail",
+		"code.other":        "Usar outra forma",
+		"code.again":        "Enviar um novo código",
+		"code.label":        "Código",
+		"code.sent":         "Enviamos um código para %s. Digite-o aqui.",
+		"code.or-link":      "Enviamos um código e um link por e-mail. Digite o código aqui ou abra o link.",
+		"code.body":         "Enviamos um código por e-mail. Digite-o aqui.",
 
 		"switch.heading":        "Você já entrou",
 		"switch.keep":           "Continuar como %s",
@@ -140,8 +151,13 @@ func Portuguese() ui.Locale {
 		"email.sign-in.subject": "Entrar em %s",
 		"email.sign-in.button":  "Entrar",
 		"email.sign-in.footer":  "Se você não pediu este e-mail, pode ignorá-lo.",
-		"email.verify.subject":  "Confirme seu endereço para %s",
-		"email.verify.button":   "Confirmar meu endereço",
+		"email.reauth.footer": "" +
+			"Não compartilhe este código: não o pedimos em nenhum outro lugar. Se você não o pediu, encerre " +
+			"todas as sessões.",
+		"email.reauth.body":    "Digite este código na página em que você o pediu. Ele vale por 10 minutos.",
+		"email.reauth.subject": "Seu código para %s",
+		"email.verify.subject": "Confirme seu endereço para %s",
+		"email.verify.button":  "Confirmar meu endereço",
 		"email.verify.body": "" +
 			"Alguém, esperamos que você, quer se cadastrar com este endereço. Abra o link no navegador em " +
 			"que você se cadastrou; qualquer outro pedirá a senha escolhida lá.",

@@ -63,6 +63,19 @@ func Spanish() ui.Locale {
 		"reauth.heading": "Confirme que es usted",
 		"signin.other-user": "" +
 			"Ese inicio de sesión pertenece a otra cuenta. Use la cuenta con la que ha iniciado sesión.",
+		"code.use-link": "" +
+			"Demasiados códigos incorrectos. Abra en su lugar el enlace del correo en este navegador.",
+		"code.too-many": "Demasiados códigos incorrectos. Inténtelo más tarde.",
+		"code.expired":  "Ese código ya no es válido. Solicite uno nuevo.",
+		"code.wrong":    "Ese código no es correcto. Intentos restantes: %s.",
+		"code.mail":     "Enviarme un código por correo",
+		"code.other":    "Usar otro método",
+		"code.again":    "Enviar un código nuevo",
+		"code.label":    "Código",
+		"code.sent":     "Hemos enviado un código a %s. Introdúzcalo aquí.",
+		"code.or-link": "" +
+			"Le hemos enviado un código y un enlace por correo. Introduzca el código aquí o abra el enlace.",
+		"code.body": "Le hemos enviado un código por correo. Introdúzcalo aquí.",
 
 		"switch.heading":        "Ya ha iniciado sesión",
 		"switch.keep":           "Seguir como %s",
@@ -146,8 +159,14 @@ func Spanish() ui.Locale {
 		"email.sign-in.subject": "Iniciar sesión en %s",
 		"email.sign-in.button":  "Iniciar sesión",
 		"email.sign-in.footer":  "Si no ha solicitado este correo, puede ignorarlo.",
-		"email.verify.subject":  "Confirme su dirección para %s",
-		"email.verify.button":   "Confirmar mi dirección",
+		"email.reauth.footer": "" +
+			"No comparta este código: no se lo pedimos en ningún otro sitio. Si no lo solicitó, cierre " +
+			"todas sus sesiones.",
+		"email.reauth.body": "" +
+			"Introduzca este código en la página en la que lo solicitó. Es válido durante 10 minutos.",
+		"email.reauth.subject": "Su código para %s",
+		"email.verify.subject": "Confirme su dirección para %s",
+		"email.verify.button":  "Confirmar mi dirección",
 		"email.verify.body": "" +
 			"Alguien, esperamos que usted, quiere registrarse con esta dirección. Abra el enlace en el " +
 			"navegador en el que se registró; cualquier otro pedirá la contraseña que se eligió allí.",
