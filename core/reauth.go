@@ -542,7 +542,7 @@ func (s *signIns) reauthCodePage(ctx context.Context, a *ActionRequest, request 
 	view := ui.VerifyRequestView{
 		Page: s.pages.shell(&c.arrival),
 		Code: &ui.CodeForm{
-			CSRFToken: c.csrf.token, Action: action, AgainURL: action, Sent: user.Email, Error: c.query.Get("error"),
+			CSRFToken: c.csrf.Token, Action: action, AgainURL: action, Sent: user.Email, Error: c.query.Get("error"),
 			Left: c.query.Get("left"), CancelURL: request.address(c, a.CallbackURL, ""),
 		},
 	}

@@ -371,7 +371,7 @@ func TestStrong(t *testing.T) {
 		"": false, "pwd": false, "mail": false, "fed": false, "otp": false, "swk": false, "hwk": false, "user": false,
 		"pwd mail": false, "fed mail": false, "fed pwd": false, "otp mail": false, "swk mail": false, "otp swk": false,
 		"pwd user": false, "pwd otp": true, "fed otp": true, "pwd swk": true, "fed hwk": true,
-		"swk user": true, "hwk user": true, "mca": true, "mail mca": true,
+		"swk user": true, "hwk user": true, "mfa": true, "mail mfa": true,
 	} {
 		s := &core.Session{}
 		for m := range strings.FieldsSeq(methods) {
