@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/pagecache"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -162,8 +163,8 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 	if !plain || len(view.Nonce) != nonceLen || len(view.CSRFToken) != csrf.TokenLen {
 		return draw(view)
 	}
-	key := pageKey{c.origin, view.Locale.Tag}
-	page := p.cached.find(key)
+	key := pagecache.Key{Origin: c.origin, Language: view.Locale.Tag}
+	page := p.cached.Find(key)
 	if page == nil {
 		// Random placeholders, so that no text on the page equals them by accident or by a client's choice.
 		marks, err := randomBytes(c.rand, nonceBytes+csrf.TokenLen/2)
@@ -176,10 +177,10 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		if response.Err != nil {
 			return response
 		}
-		page = newKeptPage(response.Body, marked.Nonce, marked.CSRFToken)
-		p.cached.keep(key, page)
+		page = pagecache.New(response.Body, marked.Nonce, marked.CSRFToken)
+		p.cached.Keep(key, page)
 	}
-	return p.asPage(&c.arrival, &Response{Body: page.forVisit(view.Nonce, view.CSRFToken)}, view.Nonce)
+	return p.asPage(&c.arrival, &Response{Body: page.For(view.Nonce, view.CSRFToken)}, view.Nonce)
 }
 
 // providerViews returns the providers as shown on pages, with their URLs for the request's origin.

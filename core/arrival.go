@@ -34,7 +34,7 @@ type arrival struct {
 
 // unsettled returns an arrival without origin and cookies. It is enough for an error response.
 func (s *site) unsettled(r *Request) arrival {
-	return arrival{site: s, r: r, place: s.unknownPlace, number: s.failures.next()}
+	return arrival{site: s, r: r, place: s.unknownPlace, number: s.failures.Next()}
 }
 
 // settle sets the place and the cookies. If the origin is rejected, the arrival stays usable for the error response.

@@ -2,13 +2,10 @@ package core
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/internal/random"
+	"github.com/latchkey-go/latchkey/internal/knownbrowser"
 )
 
 // An attacker whose attempts use up the limit of a name could lock out its owner. Therefore a cookie identifies a
@@ -16,11 +13,8 @@ import (
 // attackers cannot make it wait, and it gets no more guesses than they have. An attacker who steals the cookie gets the
 // use of that separate count and nothing else.
 
-// maxPeople is the maximum number of users in the cookie. knownFor is the lifetime of the cookie.
-const (
-	maxPeople = 8
-	knownFor  = 180 * 24 * time.Hour
-)
+// knownFor is the lifetime of the cookie.
+const knownFor = 180 * 24 * time.Hour
 
 // knownCookie is the name of the cookie among the plugin cookies. knownPurpose is the purpose that its encryption key
 // is derived for.
@@ -35,37 +29,11 @@ type knownBrowsers struct {
 	now   func() time.Time
 }
 
-// knownBrowser is the content of the cookie.
-type knownBrowser struct {
-	ID string `json:"b"`
-	// People contains an entry for each user, the most recent first. An entry contains the hashes of the browser's ID with
-	// each name of the user, separated by dots.
-	People []string `json:"p"`
-}
-
-// marks returns the entry of a user with these names.
-func (b *knownBrowser) marks(names []string) string {
-	var all []string
-	for _, name := range names {
-		if mark := b.mark(name); name != "" && !slices.Contains(all, mark) {
-			all = append(all, mark)
-		}
-	}
-	return strings.Join(all, ".")
-}
-
-// mark returns the hash of a name in its canonical form. The Limiter counts names that differ only in accents as one,
-// but they can belong to different users. A browser that is known for one of them is not known for the others.
-func (b *knownBrowser) mark(name string) string {
-	sum := sha256.Sum256([]byte(b.ID + "\x00" + canonicalName(name)))
-	return base64.RawURLEncoding.EncodeToString(sum[:12])
-}
-
-func (k *knownBrowsers) read(c *call) (b knownBrowser) {
+func (k *knownBrowsers) read(c *call) (b knownbrowser.Browser) {
 	spec := c.partCookie(knownCookie)
 	value, there := c.jar.Get(spec.name())
 	if !there || k.seals.open(knownPurpose, value, &b) != nil {
-		return knownBrowser{}
+		return knownbrowser.Browser{}
 	}
 	return b
 }
@@ -75,16 +43,10 @@ func (k *knownBrowsers) of(c *call, name string) string {
 	if k == nil || name == "" {
 		return ""
 	}
-	b := k.read(c)
-	mark, id := b.mark(name), ""
-	for _, person := range b.People {
-		for known := range strings.SplitSeq(person, ".") {
-			if random.Same(known, mark) {
-				id = b.ID
-			}
-		}
+	if b := k.read(c); b.Knows(canonicalName(name)) {
+		return b.ID
 	}
-	return id
+	return ""
 }
 
 // anyID returns the ID of a browser that is known for at least one name, and "" for other browsers.
@@ -113,16 +75,11 @@ func (k *knownBrowsers) remember(ctx context.Context, c *call, names ...string) 
 		}
 		b.ID = id
 	}
-	marks := b.marks(names)
-	others := slices.DeleteFunc(b.People, func(person string) bool {
-		for mark := range strings.SplitSeq(marks, ".") {
-			if slices.Contains(strings.Split(person, "."), mark) {
-				return true
-			}
-		}
-		return false
-	})
-	b.People = append([]string{marks}, others[:min(len(others), maxPeople-1)]...)
+	canonical := make([]string, len(names))
+	for i, name := range names {
+		canonical[i] = canonicalName(name)
+	}
+	b.Remember(canonical)
 	expires := k.now().Add(knownFor)
 	sealed, err := k.seals.seal(knownPurpose, b, expires)
 	if err != nil {

@@ -2,17 +2,15 @@ package core
 
 import (
 	"context"
-	"strings"
 
-	"golang.org/x/text/language"
-
+	"github.com/latchkey-go/latchkey/internal/languages"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
 // locales selects a language of Config.Locales for a request. If it is nil, everything is in English.
 type locales struct {
 	all     []ui.Locale
-	matcher language.Matcher
+	matcher *languages.Matcher
 	decide  func(ctx context.Context, r *Request) string // Callbacks.Locale
 }
 
@@ -26,35 +24,20 @@ func newLocales(c *Config, faults *ConfigError) *locales {
 		return nil
 	}
 	l := &locales{all: c.Locales, decide: c.Callbacks.Locale}
-	tags := make([]language.Tag, len(c.Locales))
-	seen := map[language.Tag]bool{}
+	tags := make([]string, len(c.Locales))
 	for i, locale := range c.Locales {
 		for _, problem := range locale.Validate() {
 			faults.add(ErrInvalidConfig, "Locales[%d]: %s", i, problem)
 		}
-		tag, err := language.Parse(or(locale.Tag, "en"))
-		switch {
-		case err != nil:
-			faults.add(ErrInvalidConfig, "Locales[%d]: tag %q is not a language: use a BCP 47 tag such as de or pt-BR",
-				i, locale.Tag)
-		case seen[tag]:
-			faults.add(ErrInvalidConfig, "Locales[%d]: %q is a duplicate: list each language once", i, locale.Tag)
-		}
-		tags[i], seen[tag] = tag, true
+		tags[i] = or(locale.Tag, "en")
 	}
-	l.matcher = language.NewMatcher(tags)
+	var problems []string
+	l.matcher, problems = languages.New(tags)
+	for _, problem := range problems {
+		faults.add(ErrInvalidConfig, "Locales%s", problem)
+	}
 	return l
 }
-
-// maxLanguageText is the maximum length of a parameter or header that is parsed. No browser sends more.
-const maxLanguageText = 512
-
-// maxURLLanguages is the maximum number of languages of a parameter that are compared, and maxHeaderLanguages the
-// maximum of the header Accept-Language. Comparing hundreds of them would take a millisecond.
-const (
-	maxURLLanguages    = 6
-	maxHeaderLanguages = 16
-)
 
 // settle selects the language of a request, once, before a response is written. asked is the language in the URL, or
 // "".
@@ -91,19 +74,8 @@ func (l *locales) browserLocale(v *arrival) *ui.Locale {
 			return chosen
 		}
 	}
-	wanted := v.header("Accept-Language")
-	if len(wanted) > maxLanguageText {
-		wanted = wanted[:max(0, strings.LastIndexByte(wanted[:maxLanguageText], ','))]
-	}
-	if all := strings.SplitN(wanted, ",", maxHeaderLanguages+1); len(all) > maxHeaderLanguages {
-		wanted = strings.Join(all[:maxHeaderLanguages], ",")
-	}
-	tags, _, err := language.ParseAcceptLanguage(wanted)
-	if err != nil || len(tags) == 0 {
-		return &l.all[0]
-	}
-	if chosen := l.match(tags); chosen != nil {
-		return chosen
+	if at, ok := l.matcher.Accept(v.header("Accept-Language")); ok {
+		return &l.all[at]
 	}
 	return &l.all[0]
 }
@@ -111,30 +83,10 @@ func (l *locales) browserLocale(v *arrival) *ui.Locale {
 // find returns the language for a list of tags, separated by blanks and ordered by preference. It returns nil if none
 // matches.
 func (l *locales) find(list string) *ui.Locale {
-	if list == "" || len(list) > maxLanguageText {
-		return nil
+	if at, ok := l.matcher.Find(list); ok {
+		return &l.all[at]
 	}
-	var tags []language.Tag
-	for i, name := range strings.Fields(list) {
-		if i >= maxURLLanguages {
-			break
-		}
-		if tag, err := language.Parse(name); err == nil {
-			tags = append(tags, tag)
-		}
-	}
-	return l.match(tags)
-}
-
-func (l *locales) match(tags []language.Tag) *ui.Locale {
-	if len(tags) == 0 {
-		return nil
-	}
-	_, at, confidence := l.matcher.Match(tags...)
-	if confidence == language.No {
-		return nil
-	}
-	return &l.all[at]
+	return nil
 }
 
 // askedLocale returns the language that the URL of a request to the auth routes requests: ui_locales (OpenID Connect

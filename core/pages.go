@@ -12,6 +12,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/pagecache"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -25,7 +26,7 @@ type pages struct {
 	policy string
 	// style and script are the URLs of the stylesheet and the script. If they are empty, pages contain them inline.
 	style, script string
-	cached        pageCache
+	cached        pagecache.Cache
 	builtIn       bool // the sign-in page is the built-in one
 }
 
@@ -33,7 +34,7 @@ func newPages(c *Config, providers []ui.Provider) *pages {
 	return &pages{
 		config: c.Pages, views: renderLazily(c.Views.WithDefaults()), theme: c.Theme, providers: providers,
 		policy: pagePolicy(c.Theme, providers), builtIn: c.Views.SignIn == nil,
-		cached: pageCache{languages: max(1, len(c.Locales))},
+		cached: pagecache.Cache{Languages: max(1, len(c.Locales))},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/csrf"
+	"github.com/latchkey-go/latchkey/internal/reference"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -299,11 +300,11 @@ func refuseAll(ctx context.Context, c *call, pages *pages, faults *ConfigError) 
 
 // randomReference returns the code of a request if no Auth could be selected for it.
 func randomReference(source io.Reader) string {
-	b, err := randomBytes(source, referenceLen)
+	b, err := randomBytes(source, reference.Len)
 	if err != nil {
 		return "none"
 	}
-	return referenceOf(b)
+	return reference.Of(b)
 }
 
 func logAll(ctx context.Context, v *arrival, faults *ConfigError) {

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
+	"github.com/latchkey-go/latchkey/internal/reference"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
@@ -44,7 +45,7 @@ type site struct {
 	bearers    bool     // Session.Bearer
 	returns    bool     // providers redirect browsers back after a sign-out
 	trusted    []string // Config.TrustedOrigins
-	failures   *failures
+	failures   *reference.Failures
 	// credentials are the kinds of credentials that plugins have added.
 	credentials []Credential
 }
@@ -52,7 +53,7 @@ type site struct {
 // newSite validates the settings for paths, origins and hosts.
 func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	s := &site{
-		failures: newFailures(c.Now), redirect: c.Callbacks.Redirect, rand: c.Rand, log: log,
+		failures: reference.New(c.Now), redirect: c.Callbacks.Redirect, rand: c.Rand, log: log,
 		bearers: c.Session.Bearer,
 	}
 	for _, secret := range c.Secrets {
