@@ -146,8 +146,8 @@ tidy: link # go mod tidy in each module, and go.work.sum
 	go mod download
 
 .PHONY: docs
-docs: ## build the documentation site in .site, with a search that works offline
-	cd tools && GOWORK=off go run ./site -top .. -out ../.site
+docs: ## build the documentation site in .site; npm --prefix docs run preview serves it
+	cd docs && npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
 # --- releases
 

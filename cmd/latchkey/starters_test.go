@@ -16,69 +16,81 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
 
-const (
-	ada    = "ada@example.com"
-	phrase = "correct horse battery staple"
-)
+const phrase = "correct horse battery staple"
 
-// TestStarters runs the commands of each start page and follows its steps: sign-up, the email, the members' page and
-// the administrators' page. It also builds the starter, and runs its commands and its test.
+// TestStarters runs the commands of docs/start.md for each router and follows its steps: sign-up, the email, the
+// members' page, the administrators' page and the account page. It also builds the starter, and runs its commands and
+// its test.
 func TestStarters(t *testing.T) {
 	for _, router := range routers {
 		t.Run(router, func(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "hello")
-			site := typeCommands(t, "../../docs/start-"+router+".md", folder)
+			page := startPage(t, router)
+			site := typeCommands(t, page, folder)
 			program := build(t, folder)
 			asksDoctor(t, program)
 			runsItsTest(t, folder)
-			v := visit(t, site)
-			if page := v.get("/"); !strings.Contains(page, "Welcome") || !strings.Contains(page, `href="/auth/signin"`) {
-				t.Errorf("/ shows %s", page)
-			}
-			if v.get("/members"); v.at != "/auth/signin" {
-				t.Errorf("an unauthenticated user who requests /members gets to %s", v.at)
-			}
-			v.signUp(ada)
-			if page := v.get("/members"); !strings.Contains(page, "Signed in as "+ada) {
-				t.Errorf("/members shows %s", page)
-			}
-			if page := v.get("/admin"); v.status != http.StatusOK || !strings.Contains(page, "Administration") {
-				t.Errorf("/admin answers an administrator %d: %s", v.status, page)
-			}
-			other := visit(t, site)
-			other.signUp("bob@example.com")
-			if other.get("/admin"); other.status != http.StatusForbidden {
-				t.Errorf("/admin responds %d to an unauthenticated user", other.status)
-			}
+			followSteps(t, page, site)
 			commits(t, folder, []string{".gitignore", "auth.go", "go.mod", "main.go", "main_test.go", "page.go"})
 		})
 	}
 }
 
-// typeCommands runs the commands of a start page until the site responds, and returns its address. It uses this clone
-// instead of a new one, and folder instead of ../hello.
-func typeCommands(t *testing.T, page, folder string) (site string) {
+// tabTitles are the titles of the routers' tabs in docs/start.md.
+var tabTitles = map[string]string{"stdlib": "net/http", "gin": "gin", "echo": "echo", "fiber": "fiber"}
+
+// startPage returns docs/start.md as a reader sees it after choosing a router: without the tabs of other routers.
+func startPage(t *testing.T, router string) string {
 	t.Helper()
-	raw, err := os.ReadFile(page)
+	raw, err := os.ReadFile("../../docs/start.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := "set -ex\n"
+	shown, tab := "", ""
 	for line := range strings.SplitSeq(string(raw), "\n") {
-		command, indented := strings.CutPrefix(line, "    ")
+		title, isTitle := strings.CutPrefix(line, "#### ")
 		switch {
-		case !indented:
-		case command == "git clone https://github.com/latchkey-go/latchkey":
-		case command == "cd latchkey":
-			script += "cd ../..\n"
-		default:
-			script += strings.ReplaceAll(command, "../hello", folder) + "\n"
+		case line == "<!-- tabs -->", line == "<!-- end of tabs -->":
+			tab = ""
+		case isTitle:
+			tab = title
+		case tab == "" || tab == tabTitles[router]:
+			shown += line + "\n"
+		}
+	}
+	return shown
+}
+
+var (
+	shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
+	// step matches an item of the list under "Try it".
+	step      = regexp.MustCompile(`(?m)^\d\. (.*(?:\n   .*)*)`)
+	pageURL   = regexp.MustCompile(`http://localhost:3000(/[a-z/-]*)`)
+	emailText = regexp.MustCompile("`([a-z]+@example.com)`")
+	minLength = regexp.MustCompile(`at least (\d+) characters`)
+)
+
+// typeCommands runs the commands of the start page until the site responds, and returns its address. It uses this clone
+// instead of a new one, and folder instead of ../hello.
+func typeCommands(t *testing.T, page, folder string) (site string) {
+	t.Helper()
+	script := "set -ex\n"
+	for _, block := range shellBlock.FindAllStringSubmatch(page, -1) {
+		for line := range strings.SplitSeq(strings.TrimSpace(block[1]), "\n") {
+			switch line {
+			case "git clone https://github.com/latchkey-go/latchkey":
+			case "cd latchkey":
+				script += "cd ../..\n"
+			default:
+				script += strings.ReplaceAll(line, "../hello", folder) + "\n"
+			}
 		}
 	}
 	command := exec.CommandContext(context.WithoutCancel(t.Context()), "bash", "-c", script)
@@ -87,6 +99,55 @@ func typeCommands(t *testing.T, page, folder string) (site string) {
 	return serve(t, command, slices.DeleteFunc(os.Environ(), func(pair string) bool {
 		return strings.HasPrefix(pair, "GOWORK=") // a reader of the page has no GOWORK
 	}))
+}
+
+// followSteps does what the list of the start page says, with the addresses, the email and the length of the password
+// that it names.
+func followSteps(t *testing.T, page, site string) {
+	t.Helper()
+	steps := step.FindAllString(page, -1)
+	if len(steps) != 5 {
+		t.Fatalf("the start page has %d steps: change this test as well", len(steps))
+	}
+	urls := func(n int) (paths []string) {
+		for _, m := range pageURL.FindAllStringSubmatch(steps[n-1], -1) {
+			paths = append(paths, m[1])
+		}
+		return paths
+	}
+	v := visit(t, site)
+	if shown := v.get("/"); !strings.Contains(shown, "Welcome") || !strings.Contains(shown, `href="/auth/signin"`) {
+		t.Errorf("/ shows %s", shown)
+	}
+	if v.get(urls(1)[0]); v.at != "/auth/signin" {
+		t.Errorf("step 1: an unauthenticated user gets to %s", v.at)
+	}
+	email := emailText.FindStringSubmatch(steps[1])[1]
+	length, err := strconv.Atoi(minLength.FindStringSubmatch(steps[1])[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.signUp(email, phrase[:length-1]); v.status != http.StatusUnprocessableEntity {
+		t.Errorf("step 2: a password of %d characters: status %d", length-1, v.status)
+	}
+	v.signUp(email, phrase[:length])
+	v.verify(urls(3)[0], email)
+	shown := v.get(urls(4)[0])
+	if !strings.Contains(shown, "<h1>Members</h1>") || !strings.Contains(shown, "Signed in as "+email) {
+		t.Errorf("step 4: %s shows %s", v.at, shown)
+	}
+	if shown := v.get(urls(4)[1]); v.status != http.StatusOK || !strings.Contains(shown, "<h1>Administration</h1>") {
+		t.Errorf("step 4: %s responds to an administrator with %d: %s", v.at, v.status, shown)
+	}
+	if shown := v.get(urls(5)[0]); v.at != urls(5)[0] || !strings.Contains(shown, email) {
+		t.Errorf("step 5: %s shows %s", v.at, shown)
+	}
+	other := visit(t, site)
+	other.signUp("bob@example.com", phrase)
+	other.verify(urls(3)[0], "bob@example.com")
+	if other.get(urls(4)[1]); other.status != http.StatusForbidden {
+		t.Errorf("step 4: the administrators' page responds to another user with %d", other.status)
+	}
 }
 
 // commits compares the files that git would commit after the starter has run with want.
@@ -264,13 +325,19 @@ func (v *visitor) submit(page, action string, filled map[string]string) string {
 	return ""
 }
 
-// signUp signs up as a user does: the form, the email, and the button on the page behind its link.
-func (v *visitor) signUp(address string) {
+// signUp submits the sign-up form.
+func (v *visitor) signUp(address, password string) {
 	v.Helper()
-	v.submit(v.get("/auth/password/sign-up"), "/sign-up", map[string]string{"email": address, "password": phrase})
+	form := v.get("/auth/password/sign-up")
+	v.submit(form, "/sign-up", map[string]string{"email": address, "password": password})
+}
+
+// verify opens the newest email to an address in the mailbox, its link, and the button on the page behind the link.
+func (v *visitor) verify(mailbox, address string) {
+	v.Helper()
 	var link []string
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // emails are sent in the background
-		mails := v.get("/mailbox")
+		mails := v.get(mailbox)
 		if at := strings.Index(mails, address); at >= 0 {
 			if link = links.FindStringSubmatch(mails[at:]); link != nil {
 				break
@@ -279,7 +346,7 @@ func (v *visitor) signUp(address string) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	if link == nil {
-		v.Fatalf("no email for %s: %s", address, v.get("/mailbox"))
+		v.Fatalf("no email for %s: %s", address, v.get(mailbox))
 	}
 	v.submit(v.get(strings.ReplaceAll(link[1], "&amp;", "&")), "/confirm", nil)
 }

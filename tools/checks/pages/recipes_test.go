@@ -24,6 +24,10 @@ func site(tests ...string) []string { return append([]string{"browser.go.txt"}, 
 // programs are all programs on pages, except the ones in elsewhere.
 var programs = []program{
 	{"README.md", "func main()", site("main.go.txt", "readme.go.txt")},
+	{"docs/index.md", "authhttp.New(", site("main.go.txt", "readme.go.txt")},
+	{"docs/index.md", "authgin.New(", site("main.go.txt", "readme.go.txt")},
+	{"docs/index.md", "authecho.New(", site("main.go.txt", "readme.go.txt")},
+	{"docs/index.md", "authfiber.New(", site("main.go.txt", "readme.go.txt")},
 	{"docs/authjs.md", "func fromV4(", []string{"authjs.go.txt"}},
 	{"docs/observe.md", "func newSite(", site("observe.go.txt")},
 	{"docs/passwords.md", "func main()", site("main.go.txt", "passwords.go.txt")},
@@ -58,7 +62,7 @@ var programs = []program{
 
 // elsewhere are the programs that other tests start.
 var elsewhere = map[string]string{
-	"docs/start-": "cmd/latchkey TestStarters",
+	"docs/start.md": "cmd/latchkey TestStarters",
 }
 
 // TestRecipes starts the programs of pages and requests their first page without cookies, or runs the tests that a page
