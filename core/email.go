@@ -73,6 +73,9 @@ const (
 	// reports that a new set of recovery codes replaced the old one. The URL is the same as in EmailPasskeyAdded.
 	EmailRecoveryUsed    EmailKind = "recovery-used"
 	EmailRecoveryRenewed EmailKind = "recovery-renewed"
+	// EmailFactorGuessed reports many wrong codes after the first factor of sign-ins: their sender may know the password.
+	// The URL is the same as in EmailPasskeyAdded.
+	EmailFactorGuessed EmailKind = "factor-guessed"
 	// EmailNewDevice reports a sign-in in a browser that was not used before. The URL is the same as in
 	// EmailPasskeyAdded.
 	EmailNewDevice EmailKind = "new-device"

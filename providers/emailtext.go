@@ -172,6 +172,12 @@ var emailTexts = map[core.EmailKind]emailText{
 		body:   []string{"New recovery codes were created for your account. The previous codes no longer work."},
 		footer: textSecureNow,
 	},
+	core.EmailFactorGuessed: {
+		subject: "Someone is guessing codes for %s", button: textSecure,
+		body: []string{"Someone passed the first step of signing in to your account, and then entered several wrong codes. " +
+			"They did not get in."},
+		footer: "If this was you, no action is needed. If not, someone may know your password: choose a new one now.",
+	},
 	core.EmailNewDevice: {
 		subject: "New sign-in to %s", button: textSecure,
 		body:   []string{"Your account was signed in to from a new browser."},

@@ -352,6 +352,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "", true
 	case "email.factor-added.subject":
 		return "", true
+	case "email.factor-guessed.body":
+		return "", true
+	case "email.factor-guessed.button":
+		return "", true
+	case "email.factor-guessed.footer":
+		return "", true
+	case "email.factor-guessed.subject":
+		return "", true
 	case "email.factor-removed.body":
 		return "", true
 	case "email.factor-removed.button":
@@ -530,6 +538,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Added on %s", true
 	case "factor.app":
 		return "Authenticator app", true
+	case "factor.browsers":
+		return "Trusted browsers", true
+	case "factor.browsers.forget":
+		return "Forget all", true
 	case "factor.cancel":
 		return "Cancel", true
 	case "factor.code":
@@ -552,6 +564,12 @@ func catalogued(key string) (english string, ok bool) {
 		return "Continue", true
 	case "factor.done.added":
 		return "Authenticator app added.", true
+	case "factor.done.forgotten":
+		return "All browsers will ask for the second step again.", true
+	case "factor.done.passkeys-off":
+		return "Your passkeys are no longer a second step.", true
+	case "factor.done.passkeys-on":
+		return "Your passkeys are a second step now.", true
 	case "factor.done.removed":
 		return "Authenticator app removed.", true
 	case "factor.done.saved":
@@ -576,24 +594,44 @@ func catalogued(key string) (english string, ok bool) {
 		return "Or type this setup key into the app:", true
 	case "factor.enter.app":
 		return "Enter the code from your authenticator app.", true
+	case "factor.enter.passkey":
+		return "Confirm with your passkey or security key.", true
 	case "factor.enter.recovery":
 		return "Enter one of your recovery codes. Each code works once.", true
 	case "factor.heading":
 		return "Two-step verification", true
 	case "factor.last-used":
 		return "last used on %s", true
+	case "factor.later":
+		return "You can do this later, until %s.", true
 	case "factor.lost":
 		return "I lost my phone", true
 	case "factor.lost.body":
 		return "Use a recovery code that you saved when you turned on two-step verification. Then remove the lost phone from your account.", true
 	case "factor.lost.none":
 		return "You have no recovery codes left. Contact support to get back into your account.", true
+	case "factor.lost.support":
+		return "You have no recovery codes left.", true
 	case "factor.methods":
 		return "Methods", true
+	case "factor.not-now":
+		return "Not now", true
 	case "factor.off":
 		return "Off. Add a second step so that your password alone is not enough.", true
 	case "factor.other":
 		return "Use another method", true
+	case "factor.passkey.noscript":
+		return "Turn on JavaScript to use a passkey.", true
+	case "factor.passkeys":
+		return "Passkeys", true
+	case "factor.passkeys.off":
+		return "Not used as a second step", true
+	case "factor.passkeys.on":
+		return "Can confirm a sign-in", true
+	case "factor.passkeys.stop":
+		return "Turn off", true
+	case "factor.passkeys.use":
+		return "Turn on", true
 	case "factor.problem.busy":
 		return "Another change is in progress. Try again in a moment.", true
 	case "factor.problem.enroll":
@@ -606,6 +644,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "You have the maximum number of authenticator apps. Remove one first.", true
 	case "factor.problem.many":
 		return "Too many wrong codes. Use another method, or try again tomorrow.", true
+	case "factor.problem.no-passkey":
+		return "Add a passkey first.", true
+	case "factor.problem.passkey":
+		return "That passkey didn't work. Try again, or use another method.", true
 	case "factor.problem.used":
 		return "That code was already used. Wait for the next one.", true
 	case "factor.problem.wrong":
@@ -622,8 +664,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "Create new codes", true
 	case "factor.remove":
 		return "Remove", true
+	case "factor.support":
+		return "Contact support", true
+	case "factor.trust":
+		return "Don't ask again in this browser for %s days", true
 	case "factor.use.app":
 		return "Authenticator app", true
+	case "factor.use.passkey":
+		return "Passkey or security key", true
 	case "factor.use.recovery":
 		return "Recovery code", true
 	case "home.back":

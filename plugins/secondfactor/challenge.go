@@ -2,8 +2,12 @@ package secondfactor
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
@@ -14,6 +18,7 @@ import (
 // The methods of a challenge.
 const (
 	methodApp      = "otp"
+	methodPasskey  = "passkey"
 	methodRecovery = "recovery"
 	methodLost     = "lost"
 )
@@ -27,22 +32,31 @@ type challengeView struct {
 	action, page, cancel string
 	callback             string
 	problem              ui.Text
+	// options is the URL of the options of a passkey. days is the number of days that the user can trust the
+	// browser, or 0.
+	options string
+	days    int
+	lost    ui.Text // for users who have no recovery code
+	support string  // Options.Support
 }
 
-func (v *challengeView) has(method string) bool {
-	for _, m := range v.methods {
-		if m == method {
-			return true
-		}
-	}
-	return false
-}
+func (v *challengeView) has(method string) bool { return slices.Contains(v.methods, method) }
 
-// methods returns the methods that a user can answer a challenge with.
-func (s *handlers) methods(ctx context.Context, userID string, st *state) ([]string, error) {
+// methods returns the methods that a user can answer a challenge with. p is the sign-in, or nil. If the first factor
+// was a passkey, it is not the second one too.
+func (s *handlers) methods(ctx context.Context, userID string, st *state, p *core.PendingSignIn) ([]string, error) {
 	methods := []string{}
 	if len(st.Apps) > 0 {
 		methods = append(methods, methodApp)
+	}
+	if st.enrolled() && (p == nil || p.Account == nil || p.Account.Type != core.TypeWebAuthn) {
+		has, err := s.host.HasPasskeys(ctx, userID)
+		if err != nil {
+			return nil, err
+		}
+		if has {
+			methods = append(methods, methodPasskey)
+		}
 	}
 	left, err := s.recovery.left(ctx, userID, st)
 	if err != nil {
@@ -74,11 +88,12 @@ func (s *handlers) show(ctx context.Context, c *core.ActionRequest) (*core.Respo
 	if err != nil {
 		return nil, err
 	}
-	methods, err := s.methods(ctx, p.User.ID, st)
+	methods, err := s.methods(ctx, p.User.ID, st, p)
 	if err != nil {
 		return nil, err
 	}
 	required := "factor"
+	_, later := s.postponable(st)
 	if !st.enrolled() {
 		required = "enroll"
 	}
@@ -87,7 +102,9 @@ func (s *handlers) show(ctx context.Context, c *core.ActionRequest) (*core.Respo
 		return c.JSON(ctx, http.StatusOK, struct {
 			Methods  []string `json:"methods"`
 			Required string   `json:"required"`
-		}{methods, required}), nil
+			// Later reports that the enrollment can be postponed.
+			Later bool `json:"later,omitempty"`
+		}{methods, required, later}), nil
 	case !st.enrolled():
 		return c.Redirect(c.URL(name+"/enroll", "signin", "1")), nil
 	}
@@ -101,7 +118,8 @@ func (s *handlers) challenge(
 	page := c.Page("")
 	v := &challengeView{
 		csrf: c.CSRFToken, methods: methods, problem: problem, action: c.URL(name), page: c.URL(name),
-		cancel: c.URL("signin"), method: c.Field("method"),
+		cancel: c.URL("signin"), method: c.Field("method"), options: c.URL(name + "/passkey"),
+		days: max(0, int(s.options.Remember.Hours()/24)), lost: s.support(), support: s.options.Support,
 	}
 	if v.method != methodLost && !v.has(v.method) {
 		v.method = methodLost
@@ -126,16 +144,16 @@ func (s *handlers) check(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	case err != nil:
 		return nil, err
 	case !st.enrolled() && c.WantsJSON:
-		return nil, &core.Problem{Status: http.StatusForbidden, Code: codeEnrollRequired, Text: textEnrollRequired}
+		return nil, enrollRequired()
 	case !st.enrolled():
 		return c.Redirect(c.URL(name+"/enroll", "signin", "1")), nil
 	}
-	methods, err := s.checkCode(ctx, c, p.User.ID, signInID(p, nil))
+	proof, err := s.checkFactor(ctx, c, p.User.ID, signInID(p, nil))
 	if refused, ok := refusal(err); ok {
 		if c.WantsJSON {
 			return nil, refused.document()
 		}
-		has, err := s.methods(ctx, p.User.ID, st)
+		has, err := s.methods(ctx, p.User.ID, st, p)
 		if err != nil {
 			return nil, err
 		}
@@ -144,32 +162,105 @@ func (s *handlers) check(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	if err != nil {
 		return nil, err
 	}
-	return c.CompleteSignIn(ctx, p, methods...)
+	s.browsers.accepted(ctx, c, p.User.ID, st, isSet(c, "remember"))
+	response, err := c.CompleteSignIn(ctx, p, proof.methods...)
+	if err == nil && proof.recovery && response.Redirect == p.CallbackURL {
+		s.warn(ctx, c, p, response)
+	}
+	return response, err
 }
 
-// checkCode checks the field code, which is a code of an app or a recovery code. It returns the methods that the user
-// has authenticated with.
-func (s *handlers) checkCode(ctx context.Context, c *core.ActionRequest, userID, signIn string) ([]core.Method, error) {
+// warn sends a browser to the settings page first, if the user has few recovery codes left.
+func (s *handlers) warn(ctx context.Context, c *core.ActionRequest, p *core.PendingSignIn, response *core.Response) {
+	st, err := s.states.load(ctx, p.User.ID)
+	left := recoveryCount
+	if err == nil {
+		left, err = s.recovery.left(ctx, p.User.ID, st)
+	}
+	if err == nil && left <= recoveryLow {
+		err = c.SetEncryptedCookie(flashCookie, flash{Next: p.CallbackURL}, time.Minute)
+		if err == nil {
+			response.Redirect = c.URL(name + "/settings")
+		}
+	}
+	if err != nil {
+		s.host.Logger.WarnContext(ctx, "secondfactor: could not warn about recovery codes", "error", err)
+	}
+}
+
+// isSet reports whether a form field is not empty or a member of the JSON body is true.
+func isSet(c *core.ActionRequest, field string) bool {
+	var set bool
+	return c.Field(field) != "" || c.JSONMember(field, &set) && set
+}
+
+// proof is an accepted second factor.
+type proof struct {
+	methods  []core.Method
+	recovery bool
+}
+
+// checkFactor checks the second factor of a request: the fields action and data of a passkey, or the field code with a
+// code of an app or a recovery code.
+func (s *handlers) checkFactor(ctx context.Context, c *core.ActionRequest, userID, signIn string) (proof, error) {
 	typed := strings.TrimSpace(c.Field("code"))
+	p := proof{methods: []core.Method{core.MethodOTP, core.MethodMultiple}}
 	t := try{Budget: budgetApp, SignIn: signIn}
+	if s.browsers.known(c, userID) {
+		t.Budget = budgetKnown
+	}
 	var err error
-	recovery, ok := isRecovery(typed)
-	if ok {
-		t.Budget = budgetRecovery
-		_, err = s.recovery.check(ctx, userID, recovery, t)
-	} else {
-		_, err = s.states.checkApp(ctx, userID, strings.ReplaceAll(typed, " ", ""), t)
+	notice := false
+	code, isRecovery := isRecovery(typed)
+	switch {
+	case c.Field("data") != "":
+		p.methods, err = s.checkPasskey(ctx, c, userID)
+	case isRecovery:
+		t.Budget, p.recovery = budgetRecovery, true
+		notice, err = s.recovery.check(ctx, userID, code, t)
+	default:
+		notice, err = s.states.checkApp(ctx, userID, strings.ReplaceAll(typed, " ", ""), t)
+	}
+	if notice { // the sender of the codes knows the password
+		c.NotifySecurity(ctx, core.SecurityNotice{Kind: core.EmailFactorGuessed, UserID: userID})
 	}
 	if err != nil {
 		tellRefused(ctx, c, userID, err)
-		return nil, err
+		return proof{}, err
 	}
 	c.ResetAttempts(ctx, limit.AttemptCode, "")
-	methods := []core.Method{core.MethodOTP, core.MethodMultiple}
+	if p.recovery {
+		c.NotifySecurity(ctx, core.SecurityNotice{
+			Kind: core.EmailRecoveryUsed, UserID: userID, Audit: audit.Event{Name: audit.RecoveryUsed},
+		})
+	}
 	c.Audit(ctx, audit.Event{
-		Name: audit.FactorChecked, Outcome: audit.OK, UserID: userID, Methods: audit.Texts(methods),
+		Name: audit.FactorChecked, Outcome: audit.OK, UserID: userID, Methods: audit.Texts(p.methods),
 	})
-	return methods, nil
+	return p, nil
+}
+
+// errPasskey means that a passkey was not accepted.
+var errPasskey = errors.New("secondfactor: the passkey was not accepted")
+
+// checkPasskey checks the response of a passkey. Its signature cannot be guessed, so that it needs no budget: an
+// attacker who uses up the budgets for codes cannot lock out an owner who has a passkey.
+func (s *handlers) checkPasskey(ctx context.Context, c *core.ActionRequest, userID string) ([]core.Method, error) {
+	st, err := s.states.load(ctx, userID)
+	switch {
+	case err != nil:
+		return nil, err
+	case !st.enrolled():
+		return nil, errPasskey
+	}
+	methods, err := c.VerifyPasskey(ctx, userID)
+	switch {
+	case errors.Is(err, core.ErrStoreUnavailable):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", errPasskey, err)
+	}
+	return append(methods, core.MethodMultiple), nil
 }
 
 // showVerify handles GET second-factor/verify: it asks a signed-in user for the second factor.
@@ -180,7 +271,7 @@ func (s *handlers) showVerify(ctx context.Context, c *core.ActionRequest) (*core
 func (s *handlers) verifyPage(
 	ctx context.Context, c *core.ActionRequest, status int, problem ui.Text,
 ) (*core.Response, error) {
-	session, err := signedIn(ctx, c)
+	session, err := c.Session(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +279,7 @@ func (s *handlers) verifyPage(
 	if err != nil {
 		return nil, err
 	}
-	methods, err := s.methods(ctx, session.UserID, st)
+	methods, err := s.methods(ctx, session.UserID, st, nil)
 	switch {
 	case err != nil:
 		return nil, err
@@ -203,6 +294,7 @@ func (s *handlers) verifyPage(
 	v := &challengeView{
 		csrf: c.CSRFToken, methods: methods, problem: problem, action: c.URL(name + "/verify"), cancel: c.Home,
 		page: c.URL(name+"/verify", "callbackUrl", c.CallbackURL), callback: c.CallbackURL, method: c.Field("method"),
+		options: c.URL(name+"/passkey", "session", "1"), lost: s.support(), support: s.options.Support,
 	}
 	if !v.has(v.method) && v.method != methodLost && len(methods) > 0 {
 		v.method = methods[0]
@@ -213,11 +305,11 @@ func (s *handlers) verifyPage(
 // verify handles POST second-factor/verify (code, callbackUrl): the session of a signed-in user gets the second
 // factor.
 func (s *handlers) verify(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-	session, err := signedIn(ctx, c)
+	session, err := c.Session(ctx)
 	if err != nil {
 		return nil, err
 	}
-	methods, err := s.checkCode(ctx, c, session.UserID, signInID(nil, session))
+	proof, err := s.checkFactor(ctx, c, session.UserID, signInID(nil, session))
 	if refused, ok := refusal(err); ok {
 		if c.WantsJSON {
 			return nil, refused.document()
@@ -225,7 +317,7 @@ func (s *handlers) verify(ctx context.Context, c *core.ActionRequest) (*core.Res
 		return s.verifyPage(ctx, c, refused.status, refused.text)
 	}
 	if err == nil {
-		err = c.RenewSession(ctx, methods...)
+		err = c.RenewSession(ctx, proof.methods...)
 	}
 	if err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
 // Package secondfactor is a plugin that asks for a second factor after the first one of a sign-in: a code of an
-// authenticator app (TOTP, RFC 6238), or a recovery code.
+// authenticator app (TOTP, RFC 6238), a passkey, or a recovery code.
 //
 //	factors := secondfactor.New(secondfactor.Options{})
 //	auth, err := core.New(core.Config{Plugins: []core.Plugin{factors}, …})

@@ -14,6 +14,7 @@ import (
 	goqr "github.com/piglig/go-qr"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -57,11 +58,12 @@ func (s *handlers) owner(ctx context.Context, c *core.ActionRequest) (o owner, r
 		o.id, o.label = o.pending.User.ID, labelOf(o.pending.User)
 	case c.Field("signin") != "":
 		return o, nil, expired()
+	case session == nil && c.WantsJSON:
+		return o, nil, &core.Problem{Status: http.StatusUnauthorized, Code: "session_required"}
+	case session == nil:
+		return o, c.Redirect(c.URL("signin", "callbackUrl", c.URL(name+"/enroll"))), nil
 	default:
-		if o.session, err = signedIn(ctx, c); err != nil {
-			return o, nil, err
-		}
-		o.id, o.label = o.session.UserID, labelOf(o.session.User)
+		o.session, o.id, o.label = session, session.UserID, labelOf(session.User)
 	}
 	if o.state, err = s.states.load(ctx, o.id); err != nil {
 		return o, nil, err
@@ -96,6 +98,8 @@ type enrollView struct {
 	qr                   string // path data of the QR code
 	size                 int    // its width, with the quiet zone
 	signin, first        bool
+	later                string // the date until which enrollment can be postponed, or ""
+	laterAction          string
 	problem              ui.Text
 	name                 string
 }
@@ -151,6 +155,9 @@ func (s *handlers) enrollPage(
 	}
 	if v.signin {
 		v.cancel = c.URL("signin")
+		if until, ok := s.postponable(o.state); ok {
+			v.later, v.laterAction = page.Locale.Date(until), c.URL(name+"/later")
+		}
 	}
 	return c.Render(ctx, status, page, enrollPage(page, v)), nil
 }
@@ -205,12 +212,16 @@ func (s *handlers) enroll(ctx context.Context, c *core.ActionRequest) (*core.Res
 	}
 	c.DeleteEncryptedCookie(enrollCookie)
 	c.ResetAttempts(ctx, limit.AttemptCode, "")
-	return s.enrolled(ctx, c, o, st)
+	s.browsers.accepted(ctx, c, o.id, st, false)
+	c.NotifySecurity(ctx, core.SecurityNotice{
+		Kind: core.EmailFactorAdded, UserID: o.id, Audit: audit.Event{Name: audit.FactorAdded},
+	})
+	return s.enrolled(ctx, c, o, st, "added", []core.Method{core.MethodOTP, core.MethodMultiple})
 }
 
 // enrolled continues after a factor was added: the session gets the factor, and the recovery codes are shown.
 func (s *handlers) enrolled(
-	ctx context.Context, c *core.ActionRequest, o owner, st *state,
+	ctx context.Context, c *core.ActionRequest, o owner, st *state, what string, methods []core.Method,
 ) (*core.Response, error) {
 	if o.session != nil && s.host.CanEndSessions() && c.Field("others") != "" {
 		if _, err := c.EndOtherSessions(ctx); err != nil {
@@ -231,11 +242,11 @@ func (s *handlers) enrolled(
 		if err := c.SetEncryptedCookie(enrolledCookie, o.pending.ID(), enrollTTL); err != nil {
 			return nil, fmt.Errorf("secondfactor: %w", err)
 		}
-	} else if err := c.RenewSession(ctx, core.MethodOTP, core.MethodMultiple); err != nil {
+	} else if err := c.RenewSession(ctx, methods...); err != nil {
 		return nil, err
 	}
 	if codes == nil {
-		return done(ctx, c, "added", struct{}{})
+		return done(ctx, c, what, struct{}{})
 	}
 	return s.codesPage(ctx, c, codes, o.pending != nil), nil
 }

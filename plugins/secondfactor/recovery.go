@@ -156,7 +156,7 @@ func (r *recoveryCodes) left(ctx context.Context, userID string, st *state) (n i
 }
 
 // isRecovery reports whether a user has typed a recovery code and not a code of an app, and returns it without
-// separators. Letters that look like digits are replaced by them.
+// separators. The characters I, L and O are replaced by the digits that they look like.
 func isRecovery(typed string) (code string, ok bool) {
 	code = strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(typed))
 	return code, len(code) > 10

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -39,6 +38,8 @@ var problems = map[error]problem{
 	errUsed:  {http.StatusConflict, codeUsed, textUsed},
 	errMany:  {http.StatusTooManyRequests, codeMany, textMany},
 	errFull:  {http.StatusConflict, codeFull, textFull},
+	// The passkey script and the page show more than the text.
+	errPasskey: {http.StatusUnprocessableEntity, codeWrong, textPasskeyWrong},
 }
 
 // refusal returns the problem of an error, if it is one that the user can understand.
@@ -60,9 +61,16 @@ func expired() error {
 	return &core.Problem{Status: http.StatusGone, Code: codePendingExpired, Text: textExpired}
 }
 
+// enrollRequired is the response to a sign-in that cannot continue without enrollment.
+func enrollRequired() error {
+	return &core.Problem{Status: http.StatusForbidden, Code: codeEnrollRequired, Text: textEnrollRequired}
+}
+
 // flash is the result message that the next page shows.
 type flash struct {
-	Done string `json:"done"`
+	Done string `json:"done,omitempty"`
+	// Next is the page that a sign-in continues to, after the settings page was shown.
+	Next string `json:"next,omitempty"`
 }
 
 const flashCookie = "second-factor-said"
@@ -72,7 +80,7 @@ func done(ctx context.Context, c *core.ActionRequest, what string, data any) (*c
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, data), nil
 	}
-	if err := c.SetEncryptedCookie(flashCookie, flash{what}, time.Minute); err != nil {
+	if err := c.SetEncryptedCookie(flashCookie, flash{Done: what}, time.Minute); err != nil {
 		return nil, fmt.Errorf("secondfactor: %w", err)
 	}
 	return c.Redirect(c.URL(name + "/settings")), nil
@@ -86,24 +94,14 @@ func doneText(what string) ui.Text {
 		return textDoneRemoved
 	case "saved":
 		return textDoneSaved
+	case "passkeys-on":
+		return textDonePasskeysOn
+	case "passkeys-off":
+		return textDonePasskeysOff
+	case "forgotten":
+		return textDoneForgotten
 	}
 	return ui.Text{}
-}
-
-// signedIn returns the session of the request, or an error that sends browsers to the sign-in page.
-func signedIn(ctx context.Context, c *core.ActionRequest) (*core.Session, error) {
-	session, err := c.Session(ctx)
-	if err == nil && session == nil {
-		err = &core.StepUp{}
-	}
-	return session, err
-}
-
-// isStrong reports whether a session was started with two factors.
-func isStrong(methods []core.Method) bool {
-	has := func(m core.Method) bool { return slices.Contains(methods, m) }
-	key := has(core.MethodHardwareKey) || has(core.MethodSoftwareKey)
-	return has(core.MethodMultiple) || key && has(core.MethodUser)
 }
 
 // authorize decides whether a session may change the factors of its user: the user must have authenticated recently
@@ -116,7 +114,7 @@ func authorize(ctx context.Context, c *core.ActionRequest, session *core.Session
 		return nil, err
 	}
 	switch {
-	case !st.enrolled() || isStrong(session.Methods):
+	case !st.enrolled() || core.Strong()(ctx, session) == nil:
 		return nil, nil
 	case c.WantsJSON:
 		return nil, &core.Problem{Status: http.StatusForbidden, Code: codeFactorRequired, Text: textFactorRequired}

@@ -4,17 +4,40 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Options configures [New]. The zero value asks the users who have enrolled a second factor, and no others.
 type Options struct {
+	// Required decides whether a sign-in of a user who has no second factor must enroll one before it gets a session:
+	// [Always], or a function of the application, for example by role. Users who have a second factor are always
+	// asked. If Required is nil, no user must enroll.
+	Required func(ctx context.Context, p *core.PendingSignIn) (bool, error)
+	// Grace is the time in which users who must enroll can postpone it. It starts with the first sign-in that requires
+	// enrollment. The default is none.
+	Grace time.Duration
+	// Trusts reports whether the sign-in's provider has verified two factors, by the claims amr and acr of the ID
+	// token (PendingSignIn.Claims). Such a sign-in is not asked. Check PendingSignIn.Account.Provider too: each
+	// provider defines its own values. If Trusts is nil, no provider is trusted (OWASP ASVS 5.0, 6.8.4).
+	Trusts func(p *core.PendingSignIn) bool
+	// Remember is the lifetime of the trust in a browser. Sign-ins in a trusted browser need no second factor. The
+	// trust ends when the password or a factor changes. The default is 30 days. A negative value disables trusted
+	// browsers.
+	Remember time.Duration
 	// Issuer is the name of the site in authenticator apps. The default is the host of the request.
 	Issuer string
+	// Support is the URL of a page for users who have lost all their factors, or a mailto URL. If it is empty, the page has no link.
+	Support string
 }
+
+// Always requires a second factor of all users. It is a value of [Options].Required.
+func Always(context.Context, *core.PendingSignIn) (bool, error) { return true, nil }
 
 // Factors is the plugin. [New] creates one, and it belongs to one Auth. It is safe for concurrent use.
 type Factors struct {
@@ -23,13 +46,19 @@ type Factors struct {
 }
 
 // New returns a Factors for [core.Config.Plugins].
-func New(o Options) *Factors { return &Factors{options: o} }
+func New(o Options) *Factors {
+	if o.Remember == 0 {
+		o.Remember = defaultRemember
+	}
+	return &Factors{options: o}
+}
 
 const (
 	// name is the Name of the actions.
 	name = "second-factor"
 	// fresh is the maximum time since the last authentication for a change of the factors.
-	fresh = 15 * time.Minute
+	fresh           = 15 * time.Minute
+	defaultRemember = 30 * 24 * time.Hour
 )
 
 // Attach implements [core.Plugin].
@@ -40,25 +69,57 @@ func (f *Factors) Attach(h *core.PluginHost) error {
 	records := h.Records()
 	s := &handlers{host: h, options: &f.options, states: &states{h, records}}
 	s.recovery = &recoveryCodes{h, records, s.states}
+	s.browsers = &browsers{h, records, f.options.Remember}
 	f.handlers = s
 	h.TrackAuthentication()
 	h.AddSignInGate(s.gate)
+	signedIn := []core.Guard{func(context.Context, *core.Session) error { return nil }}
 	for _, a := range []core.Action{
 		{Method: http.MethodGet, Handle: s.show},
 		{Method: http.MethodPost, Attempt: limit.AttemptCode, Handle: s.check},
+		{Method: http.MethodGet, Verb: "passkey", Handle: s.passkeyOptions},
 		{Method: http.MethodGet, Verb: "enroll", Handle: s.showEnroll},
 		{Method: http.MethodPost, Verb: "enroll", Attempt: limit.AttemptCode, Handle: s.enroll},
+		{Method: http.MethodPost, Verb: "later", Handle: s.later},
 		{Method: http.MethodPost, Verb: "saved", Handle: s.saved},
-		{Method: http.MethodGet, Verb: "settings", Handle: s.settings},
-		{Method: http.MethodPost, Verb: "codes", Handle: s.replaceCodes},
-		{Method: http.MethodPost, Verb: "remove", Handle: s.remove},
-		{Method: http.MethodGet, Verb: "verify", Handle: s.showVerify},
-		{Method: http.MethodPost, Verb: "verify", Attempt: limit.AttemptCode, Handle: s.verify},
+		{Method: http.MethodGet, Verb: "settings", Require: signedIn, Handle: s.settings},
+		{Method: http.MethodPost, Verb: "codes", Require: signedIn, Handle: s.replaceCodes},
+		{Method: http.MethodPost, Verb: "passkeys", Require: signedIn, Handle: s.switchPasskeys},
+		{Method: http.MethodPost, Verb: "remove", Require: signedIn, Handle: s.remove},
+		{Method: http.MethodPost, Verb: "forget", Require: signedIn, Handle: s.forget},
+		{Method: http.MethodGet, Verb: "verify", Require: signedIn, Handle: s.showVerify},
+		{Method: http.MethodPost, Verb: "verify", Require: signedIn, Attempt: limit.AttemptCode, Handle: s.verify},
 	} {
 		a.Name = name
 		h.AddAction(a)
 	}
 	return nil
+}
+
+// Reset removes all second factors of a user who has lost them: authenticator apps, recovery codes and trusted
+// browsers. Passkeys stay, because they are sign-in methods; they are no longer a second factor. It ends the user's
+// sessions, if the configuration can, and emails the user. It is for the application's support: no page of this
+// plugin calls it, and an attacker must not be able to. Identify the user first.
+func (f *Factors) Reset(ctx context.Context, userID string) error {
+	s := f.handlers
+	if err := s.recovery.use(ctx, userID, ""); err != nil {
+		return err
+	}
+	if err := s.browsers.forget(ctx, userID); err != nil {
+		return err
+	}
+	if _, err := s.states.records.DeleteRecord(ctx, kindFactors, userID); err != nil && !errors.Is(err, core.ErrNotFound) {
+		return err
+	}
+	_, err := s.host.Auth.EndSessions(ctx, userID, core.EndOptions{})
+	if errors.Is(err, core.ErrInvalidConfig) || errors.Is(err, core.ErrMissingStoreMethods) {
+		s.host.Logger.WarnContext(ctx, "secondfactor: sessions from before a reset stay valid until they expire", "error", err)
+		err = nil
+	}
+	s.host.NotifySecurity(ctx, core.SecurityNotice{
+		Kind: core.EmailFactorsReset, UserID: userID, Audit: audit.Event{Name: audit.FactorsReset},
+	})
+	return err
 }
 
 // handlers are the gate and the actions of the plugin.
@@ -67,16 +128,99 @@ type handlers struct {
 	options  *Options
 	states   *states
 	recovery *recoveryCodes
+	browsers *browsers
 }
 
-// gate holds a sign-in of a user who has a second factor, until it was checked.
+// gate holds a sign-in until its second factor was checked, or until its user has enrolled one.
 func (s *handlers) gate(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
+	if verifiedKey(p.Methods) || s.options.Trusts != nil && s.options.Trusts(p) {
+		return "", nil
+	}
 	st, err := s.states.load(ctx, p.User.ID)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case st.enrolled():
+	}
+	if st.enrolled() {
+		trusted, err := s.browsers.trusted(ctx, p, st)
+		if err != nil || trusted {
+			return "", err
+		}
 		return name, nil
 	}
-	return "", nil
+	if s.options.Required == nil {
+		return "", nil
+	}
+	required, err := s.options.Required(ctx, p)
+	if err != nil || !required {
+		return "", err
+	}
+	if s.options.Grace > 0 && st.Due == 0 {
+		_, err = s.states.update(ctx, p.User.ID, func(st *state) error {
+			if st.Due != 0 {
+				return errUnchanged
+			}
+			st.Due = s.host.Now().Add(s.options.Grace).Unix()
+			return nil
+		})
+	}
+	return name, err
+}
+
+// verifiedKey reports whether a user has signed in with a passkey that has verified the user by a fingerprint, a face
+// or a PIN. These are two factors.
+func verifiedKey(methods []core.Method) bool {
+	has := func(m core.Method) bool { return slices.Contains(methods, m) }
+	return has(core.MethodUser) && (has(core.MethodHardwareKey) || has(core.MethodSoftwareKey))
+}
+
+// postponable reports whether a user who must enroll can do it later, and until when.
+func (s *handlers) postponable(st *state) (until time.Time, ok bool) {
+	until = time.Unix(st.Due, 0)
+	return until, s.options.Grace > 0 && st.Due != 0 && !st.enrolled() && s.host.Now().Before(until)
+}
+
+// later handles POST second-factor/later: it completes a sign-in without enrollment, within the grace period.
+func (s *handlers) later(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	p, err := c.PendingSignIn(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case p == nil:
+		return nil, expired()
+	}
+	st, err := s.states.load(ctx, p.User.ID)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := s.postponable(st); !ok {
+		return nil, enrollRequired()
+	}
+	return c.CompleteSignIn(ctx, p)
+}
+
+// passkeyOptions handles GET second-factor/passkey: the options to authenticate with a passkey of the user whose
+// sign-in is pending or who is signed in.
+func (s *handlers) passkeyOptions(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	p, err := c.PendingSignIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	session, err := c.Session(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case p != nil && c.Field("session") == "":
+		return c.PasskeyOptions(ctx, p.User.ID)
+	case session != nil:
+		return c.PasskeyOptions(ctx, session.UserID)
+	}
+	return nil, expired()
+}
+
+// support returns the text for users who have lost everything.
+func (s *handlers) support() ui.Text {
+	if s.options.Support != "" {
+		return textLostSupport
+	}
+	return textLostNone
 }

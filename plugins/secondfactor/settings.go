@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -16,8 +17,14 @@ type Status struct {
 	Enrolled bool `json:"enrolled"`
 	// Apps are the user's authenticator apps. It is never nil.
 	Apps []App `json:"apps"`
-	// RecoveryCodes is the number of unused recovery codes.
-	RecoveryCodes int `json:"recoveryCodes"`
+	// Passkeys reports whether the user's passkeys are a second factor.
+	Passkeys bool `json:"passkeys"`
+	// RecoveryCodes is the number of unused recovery codes. Saved reports whether the user has confirmed that they are
+	// saved.
+	RecoveryCodes int  `json:"recoveryCodes"`
+	Saved         bool `json:"saved"`
+	// Browsers is the number of browsers that the user trusts.
+	Browsers int `json:"browsers"`
 }
 
 // App is an authenticator app of a user.
@@ -46,7 +53,14 @@ func (s *handlers) status(ctx context.Context, userID string) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Status{Enrolled: st.enrolled(), Apps: []App{}, RecoveryCodes: left}
+	trusted, err := s.browsers.count(ctx, userID, st)
+	if err != nil {
+		return nil, err
+	}
+	v := &Status{
+		Enrolled: st.enrolled(), Apps: []App{}, Passkeys: st.Passkeys, RecoveryCodes: left, Saved: st.Saved,
+		Browsers: trusted,
+	}
 	for _, a := range st.Apps {
 		v.Apps = append(v.Apps, App{
 			ID: a.ID, Name: a.Name, Made: time.Unix(a.Made, 0).UTC(), Used: time.Unix(a.Used, 0).UTC(),
@@ -60,6 +74,7 @@ type settingsView struct {
 	*Status
 	csrf, base string
 	locale     ui.Locale
+	hasPasskey bool // the user has a passkey
 }
 
 func (v *settingsView) url(verb string) string { return v.base + "/" + verb }
@@ -81,12 +96,16 @@ func (v *settingsView) about(a App) string {
 
 func (s *handlers) view(ctx context.Context, c *core.ActionRequest, userID string) (*settingsView, error) {
 	status, err := s.status(ctx, userID)
-	return &settingsView{Status: status, csrf: c.CSRFToken, base: c.URL(name), locale: c.Locale}, err
+	if err != nil {
+		return nil, err
+	}
+	has, err := s.host.HasPasskeys(ctx, userID)
+	return &settingsView{Status: status, csrf: c.CSRFToken, base: c.URL(name), locale: c.Locale, hasPasskey: has}, err
 }
 
 // AccountSection returns the section of the account page.
 func (f *Factors) AccountSection(ctx context.Context, c *core.ActionRequest) (*ui.PageSection, error) {
-	session, err := signedIn(ctx, c)
+	session, err := c.Session(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +118,7 @@ func (f *Factors) AccountSection(ctx context.Context, c *core.ActionRequest) (*u
 
 // settings handles GET second-factor/settings.
 func (s *handlers) settings(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-	session, err := signedIn(ctx, c)
+	session, err := c.Session(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -115,12 +134,16 @@ func (s *handlers) settings(ctx context.Context, c *core.ActionRequest) (*core.R
 		c.DeleteEncryptedCookie(flashCookie)
 	}
 	page := c.Page("")
-	return c.Render(ctx, http.StatusOK, page, settingsPage(page, v, doneText(said.Done), c.Home, c.Host())), nil
+	home := c.Home
+	if said.Next != "" {
+		home = said.Next
+	}
+	return c.Render(ctx, http.StatusOK, page, settingsPage(page, v, doneText(said.Done), home, c.Host())), nil
 }
 
 // changing returns the session of a request that changes the factors.
 func (s *handlers) changing(ctx context.Context, c *core.ActionRequest) (*core.Session, *core.Response, error) {
-	session, err := signedIn(ctx, c)
+	session, err := c.Session(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -142,6 +165,9 @@ func (s *handlers) replaceCodes(ctx context.Context, c *core.ActionRequest) (*co
 	if err != nil {
 		return nil, err
 	}
+	c.NotifySecurity(ctx, core.SecurityNotice{
+		Kind: core.EmailRecoveryRenewed, UserID: session.UserID, Audit: audit.Event{Name: audit.RecoveryRenewed},
+	})
 	return s.codesPage(ctx, c, codes, false), nil
 }
 
@@ -161,10 +187,65 @@ func (s *handlers) remove(ctx context.Context, c *core.ActionRequest) (*core.Res
 	if err != nil {
 		return nil, err
 	}
+	return s.removed(ctx, c, session, st, "removed")
+}
+
+// removed continues after a factor was removed.
+func (s *handlers) removed(
+	ctx context.Context, c *core.ActionRequest, session *core.Session, st *state, what string,
+) (*core.Response, error) {
+	c.NotifySecurity(ctx, core.SecurityNotice{
+		Kind: core.EmailFactorRemoved, UserID: session.UserID, Audit: audit.Event{Name: audit.FactorRemoved},
+	})
 	if !st.enrolled() {
 		if err := s.recovery.use(ctx, session.UserID, ""); err != nil {
 			return nil, err
 		}
 	}
-	return done(ctx, c, "removed", struct{}{})
+	return done(ctx, c, what, struct{}{})
+}
+
+// switchPasskeys handles POST second-factor/passkeys (on): it makes the user's passkeys a second factor, or no longer.
+func (s *handlers) switchPasskeys(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	session, refused, err := s.changing(ctx, c)
+	if err != nil || refused != nil {
+		return refused, err
+	}
+	on := isSet(c, "on")
+	has, err := s.host.HasPasskeys(ctx, session.UserID)
+	if err != nil {
+		return nil, err
+	}
+	if on && !has {
+		return nil, &core.Problem{Status: http.StatusNotFound, Code: codeNotFound, Text: textNoPasskey}
+	}
+	st, err := s.states.update(ctx, session.UserID, func(st *state) error {
+		if st.Passkeys == on {
+			return errUnchanged
+		}
+		st.Passkeys = on
+		return s.states.changed(st)
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !on:
+		return s.removed(ctx, c, session, st, "passkeys-off")
+	}
+	c.NotifySecurity(ctx, core.SecurityNotice{
+		Kind: core.EmailFactorAdded, UserID: session.UserID, Audit: audit.Event{Name: audit.FactorAdded},
+	})
+	return s.enrolled(ctx, c, owner{id: session.UserID, session: session, state: st}, st, "passkeys-on", nil)
+}
+
+// forget handles POST second-factor/forget: it ends the trust in all browsers of the user.
+func (s *handlers) forget(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	session, err := c.Session(ctx)
+	if err == nil {
+		err = s.browsers.forget(ctx, session.UserID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return done(ctx, c, "forgotten", struct{}{})
 }

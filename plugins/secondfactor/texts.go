@@ -28,6 +28,17 @@ var (
 		Key: "factor.lost.none", English: "You have no recovery codes left. Contact support to get back into your account.",
 	}
 
+	textLostSupport = ui.Text{Key: "factor.lost.support", English: "You have no recovery codes left."}
+	textSupport     = ui.Text{Key: "factor.support", English: "Contact support"}
+	textEnterKey    = ui.Text{
+		Key: "factor.enter.passkey", English: "Confirm with your passkey or security key.",
+	}
+	textUseKey    = ui.Text{Key: "factor.use.passkey", English: "Passkey or security key"}
+	textKeyScript = ui.Text{Key: "factor.passkey.noscript", English: "Turn on JavaScript to use a passkey."}
+	textTrust     = ui.Text{Key: "factor.trust", English: "Don't ask again in this browser for %s days"}
+	textLater     = ui.Text{Key: "factor.later", English: "You can do this later, until %s."}
+	textNotNow    = ui.Text{Key: "factor.not-now", English: "Not now"}
+
 	textEnroll = ui.Text{Key: "factor.enroll.heading", English: "Set up an authenticator app"}
 	textScan   = ui.Text{
 		Key: "factor.enroll.scan", English: "Scan this QR code with an authenticator app on your phone.",
@@ -67,6 +78,21 @@ var (
 	}
 	textNewCodes = ui.Text{Key: "factor.recovery.new", English: "Create new codes"}
 
+	textPasskeys    = ui.Text{Key: "factor.passkeys", English: "Passkeys"}
+	textPasskeysOn  = ui.Text{Key: "factor.passkeys.on", English: "Can confirm a sign-in"}
+	textPasskeysOff = ui.Text{Key: "factor.passkeys.off", English: "Not used as a second step"}
+	textUse         = ui.Text{Key: "factor.passkeys.use", English: "Turn on"}
+	textStop        = ui.Text{Key: "factor.passkeys.stop", English: "Turn off"}
+	textBrowsers    = ui.Text{Key: "factor.browsers", English: "Trusted browsers"}
+	textForget      = ui.Text{Key: "factor.browsers.forget", English: "Forget all"}
+
+	textDonePasskeysOn  = ui.Text{Key: "factor.done.passkeys-on", English: "Your passkeys are a second step now."}
+	textDonePasskeysOff = ui.Text{
+		Key: "factor.done.passkeys-off", English: "Your passkeys are no longer a second step.",
+	}
+	textDoneForgotten = ui.Text{
+		Key: "factor.done.forgotten", English: "All browsers will ask for the second step again.",
+	}
 	textDoneAdded   = ui.Text{Key: "factor.done.added", English: "Authenticator app added."}
 	textDoneRemoved = ui.Text{Key: "factor.done.removed", English: "Authenticator app removed."}
 	textDoneSaved   = ui.Text{Key: "factor.done.saved", English: "Two-step verification is on."}
@@ -80,8 +106,12 @@ var (
 	textMany = ui.Text{
 		Key: "factor.problem.many", English: "Too many wrong codes. Use another method, or try again tomorrow.",
 	}
-	textExpired = ui.Text{Key: "factor.problem.expired", English: "This sign-in has expired. Sign in again."}
-	textBusy    = ui.Text{
+	textPasskeyWrong = ui.Text{
+		Key: "factor.problem.passkey", English: "That passkey didn't work. Try again, or use another method.",
+	}
+	textNoPasskey = ui.Text{Key: "factor.problem.no-passkey", English: "Add a passkey first."}
+	textExpired   = ui.Text{Key: "factor.problem.expired", English: "This sign-in has expired. Sign in again."}
+	textBusy      = ui.Text{
 		Key: "factor.problem.busy", English: "Another change is in progress. Try again in a moment.",
 	}
 	textFull = ui.Text{

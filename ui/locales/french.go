@@ -408,9 +408,38 @@ func French() ui.Locale {
 		"factor.problem.busy":    "Une autre modification est en cours. Réessayez dans un instant.",
 		"factor.problem.full": "" +
 			"Vous avez atteint le nombre maximal d’applications d’authentification. Retirez-en une d’abord.",
-		"factor.problem.enroll": "Configurez d’abord la validation en deux étapes.",
-		"factor.problem.factor": "Confirmez d’abord avec votre deuxième étape.",
-		"factor.methods":        "Méthodes",
+		"factor.problem.enroll":    "Configurez d’abord la validation en deux étapes.",
+		"factor.problem.factor":    "Confirmez d’abord avec votre deuxième étape.",
+		"factor.methods":           "Méthodes",
+		"factor.lost.support":      "Il ne vous reste aucun code de secours.",
+		"factor.support":           "Contacter l’assistance",
+		"factor.enter.passkey":     "Confirmez avec votre clé d’accès ou votre clé de sécurité.",
+		"factor.use.passkey":       "Clé d’accès ou clé de sécurité",
+		"factor.passkey.noscript":  "Activez JavaScript pour utiliser une clé d’accès.",
+		"factor.trust":             "Ne plus demander dans ce navigateur pendant %s jours",
+		"factor.later":             "Vous pouvez le faire plus tard, jusqu’au %s.",
+		"factor.not-now":           "Pas maintenant",
+		"factor.passkeys":          "Clés d’accès",
+		"factor.passkeys.on":       "Peuvent confirmer une connexion",
+		"factor.passkeys.off":      "Non utilisées comme deuxième étape",
+		"factor.passkeys.use":      "Activer",
+		"factor.passkeys.stop":     "Désactiver",
+		"factor.browsers":          "Navigateurs de confiance",
+		"factor.browsers.forget":   "Tout oublier",
+		"factor.done.passkeys-on":  "Vos clés d’accès sont désormais une deuxième étape.",
+		"factor.done.passkeys-off": "Vos clés d’accès ne sont plus une deuxième étape.",
+		"factor.done.forgotten":    "Tous les navigateurs demanderont à nouveau la deuxième étape.",
+		"factor.problem.passkey": "" +
+			"Cette clé d’accès n’a pas fonctionné. Réessayez ou utilisez une autre méthode.",
+		"factor.problem.no-passkey":    "Ajoutez d’abord une clé d’accès.",
+		"email.factor-guessed.subject": "Tentatives de deviner votre code sur %s",
+		"email.factor-guessed.body": "" +
+			"Quelqu’un a passé la première étape de la connexion à votre compte, puis a saisi plusieurs " +
+			"codes incorrects. La connexion n’a pas abouti.",
+		"email.factor-guessed.button": "Ce n’était pas moi",
+		"email.factor-guessed.footer": "" +
+			"Si c’était vous, vous n’avez rien à faire. Sinon, quelqu’un connaît peut-être votre mot de " +
+			"passe : choisissez-en un nouveau maintenant.",
 
 		"apikey.heading": "Clés API",
 		"apikey.intro": "Un programme utilise une clé API pour agir en votre nom. Toute personne qui possède une " +

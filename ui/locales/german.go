@@ -423,10 +423,40 @@ func German() ui.Locale {
 		"factor.problem.expired": "Diese Anmeldung ist abgelaufen. Melden Sie sich noch einmal an.",
 		"factor.problem.busy": "" +
 			"Eine andere Änderung läuft gerade. Versuchen Sie es gleich noch einmal.",
-		"factor.problem.full":   "Mehr Authenticator-Apps sind nicht möglich. Entfernen Sie zuerst eine.",
-		"factor.problem.enroll": "Richten Sie zuerst die Bestätigung in zwei Schritten ein.",
-		"factor.problem.factor": "Bestätigen Sie das zuerst mit Ihrem zweiten Schritt.",
-		"factor.methods":        "Methoden",
+		"factor.problem.full":      "Mehr Authenticator-Apps sind nicht möglich. Entfernen Sie zuerst eine.",
+		"factor.problem.enroll":    "Richten Sie zuerst die Bestätigung in zwei Schritten ein.",
+		"factor.problem.factor":    "Bestätigen Sie das zuerst mit Ihrem zweiten Schritt.",
+		"factor.methods":           "Methoden",
+		"factor.lost.support":      "Sie haben keine Wiederherstellungscodes mehr.",
+		"factor.support":           "Support kontaktieren",
+		"factor.enter.passkey":     "Bestätigen Sie mit Ihrem Passkey oder Sicherheitsschlüssel.",
+		"factor.use.passkey":       "Passkey oder Sicherheitsschlüssel",
+		"factor.passkey.noscript":  "Schalten Sie JavaScript ein, um einen Passkey zu verwenden.",
+		"factor.trust":             "In diesem Browser %s Tage lang nicht mehr fragen",
+		"factor.later":             "Sie können das später tun, bis zum %s.",
+		"factor.not-now":           "Nicht jetzt",
+		"factor.passkeys":          "Passkeys",
+		"factor.passkeys.on":       "Können eine Anmeldung bestätigen",
+		"factor.passkeys.off":      "Nicht als zweiter Schritt verwendet",
+		"factor.passkeys.use":      "Einschalten",
+		"factor.passkeys.stop":     "Ausschalten",
+		"factor.browsers":          "Vertraute Browser",
+		"factor.browsers.forget":   "Alle vergessen",
+		"factor.done.passkeys-on":  "Ihre Passkeys sind jetzt ein zweiter Schritt.",
+		"factor.done.passkeys-off": "Ihre Passkeys sind kein zweiter Schritt mehr.",
+		"factor.done.forgotten":    "Alle Browser fragen wieder nach dem zweiten Schritt.",
+		"factor.problem.passkey": "" +
+			"Dieser Passkey hat nicht funktioniert. Versuchen Sie es noch einmal, oder verwenden Sie eine " +
+			"andere Methode.",
+		"factor.problem.no-passkey":    "Fügen Sie zuerst einen Passkey hinzu.",
+		"email.factor-guessed.subject": "Jemand rät Codes für Ihr Konto bei %s",
+		"email.factor-guessed.body": "" +
+			"Jemand hat den ersten Schritt der Anmeldung bei Ihrem Konto geschafft und danach mehrere " +
+			"falsche Codes eingegeben. Die Anmeldung ist nicht gelungen.",
+		"email.factor-guessed.button": "Das war ich nicht",
+		"email.factor-guessed.footer": "" +
+			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, kennt vielleicht jemand Ihr " +
+			"Passwort: Wählen Sie jetzt ein neues.",
 
 		"apikey.heading": "API-Schlüssel",
 		"apikey.intro": "Mit einem API-Schlüssel handeln Programme in Ihrem Namen. Wer einen Schlüssel hat, kann " +

@@ -381,9 +381,38 @@ func Portuguese() ui.Locale {
 		"factor.problem.busy":    "Outra alteração está em andamento. Tente de novo daqui a pouco.",
 		"factor.problem.full": "" +
 			"Você atingiu o número máximo de aplicativos autenticadores. Remova um primeiro.",
-		"factor.problem.enroll": "Configure primeiro a verificação em duas etapas.",
-		"factor.problem.factor": "Confirme primeiro com a segunda etapa.",
-		"factor.methods":        "Métodos",
+		"factor.problem.enroll":    "Configure primeiro a verificação em duas etapas.",
+		"factor.problem.factor":    "Confirme primeiro com a segunda etapa.",
+		"factor.methods":           "Métodos",
+		"factor.lost.support":      "Você não tem mais códigos de recuperação.",
+		"factor.support":           "Falar com o suporte",
+		"factor.enter.passkey":     "Confirme com sua chave de acesso ou chave de segurança.",
+		"factor.use.passkey":       "Chave de acesso ou chave de segurança",
+		"factor.passkey.noscript":  "Ative o JavaScript para usar uma chave de acesso.",
+		"factor.trust":             "Não perguntar de novo neste navegador por %s dias",
+		"factor.later":             "Você pode fazer isso depois, até %s.",
+		"factor.not-now":           "Agora não",
+		"factor.passkeys":          "Chaves de acesso",
+		"factor.passkeys.on":       "Podem confirmar um login",
+		"factor.passkeys.off":      "Não são usadas como segunda etapa",
+		"factor.passkeys.use":      "Ativar",
+		"factor.passkeys.stop":     "Desativar",
+		"factor.browsers":          "Navegadores confiáveis",
+		"factor.browsers.forget":   "Esquecer todos",
+		"factor.done.passkeys-on":  "Suas chaves de acesso agora são uma segunda etapa.",
+		"factor.done.passkeys-off": "Suas chaves de acesso não são mais uma segunda etapa.",
+		"factor.done.forgotten":    "Todos os navegadores pedirão a segunda etapa de novo.",
+		"factor.problem.passkey": "" +
+			"Essa chave de acesso não funcionou. Tente de novo ou use outro método.",
+		"factor.problem.no-passkey":    "Adicione primeiro uma chave de acesso.",
+		"email.factor-guessed.subject": "Tentativas de adivinhar seu código em %s",
+		"email.factor-guessed.body": "" +
+			"Alguém passou pela primeira etapa do login na sua conta e depois digitou vários códigos " +
+			"errados. A pessoa não conseguiu entrar.",
+		"email.factor-guessed.button": "Não fui eu",
+		"email.factor-guessed.footer": "" +
+			"Se foi você, não precisa fazer nada. Se não foi, alguém pode saber sua senha: escolha uma nova " +
+			"agora.",
 
 		"apikey.heading": "Chaves de API",
 		"apikey.intro": "Programas usam uma chave de API para agir em seu nome. Quem tiver uma chave pode usá-la, " +

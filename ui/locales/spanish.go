@@ -406,9 +406,38 @@ func Spanish() ui.Locale {
 		"factor.problem.busy":    "Hay otro cambio en curso. Inténtelo de nuevo en un momento.",
 		"factor.problem.full": "" +
 			"Ha alcanzado el número máximo de aplicaciones de autenticación. Quite una primero.",
-		"factor.problem.enroll": "Configure primero la verificación en dos pasos.",
-		"factor.problem.factor": "Confírmelo primero con su segundo paso.",
-		"factor.methods":        "Métodos",
+		"factor.problem.enroll":    "Configure primero la verificación en dos pasos.",
+		"factor.problem.factor":    "Confírmelo primero con su segundo paso.",
+		"factor.methods":           "Métodos",
+		"factor.lost.support":      "No le quedan códigos de recuperación.",
+		"factor.support":           "Contactar con asistencia",
+		"factor.enter.passkey":     "Confirme con su llave de acceso o llave de seguridad.",
+		"factor.use.passkey":       "Llave de acceso o llave de seguridad",
+		"factor.passkey.noscript":  "Active JavaScript para usar una llave de acceso.",
+		"factor.trust":             "No volver a preguntar en este navegador durante %s días",
+		"factor.later":             "Puede hacerlo más tarde, hasta el %s.",
+		"factor.not-now":           "Ahora no",
+		"factor.passkeys":          "Llaves de acceso",
+		"factor.passkeys.on":       "Pueden confirmar un inicio de sesión",
+		"factor.passkeys.off":      "No se usan como segundo paso",
+		"factor.passkeys.use":      "Activar",
+		"factor.passkeys.stop":     "Desactivar",
+		"factor.browsers":          "Navegadores de confianza",
+		"factor.browsers.forget":   "Olvidar todos",
+		"factor.done.passkeys-on":  "Sus llaves de acceso son ahora un segundo paso.",
+		"factor.done.passkeys-off": "Sus llaves de acceso ya no son un segundo paso.",
+		"factor.done.forgotten":    "Todos los navegadores volverán a pedir el segundo paso.",
+		"factor.problem.passkey": "" +
+			"Esa llave de acceso no ha funcionado. Inténtelo de nuevo o use otro método.",
+		"factor.problem.no-passkey":    "Añada primero una llave de acceso.",
+		"email.factor-guessed.subject": "Intentos de adivinar su código en %s",
+		"email.factor-guessed.body": "" +
+			"Alguien ha superado el primer paso del inicio de sesión en su cuenta y después ha introducido " +
+			"varios códigos incorrectos. No ha conseguido entrar.",
+		"email.factor-guessed.button": "No fui yo",
+		"email.factor-guessed.footer": "" +
+			"Si ha sido usted, no tiene que hacer nada. Si no, quizá alguien conozca su contraseña: elija " +
+			"una nueva ahora.",
 
 		"apikey.heading": "Claves de API",
 		"apikey.intro": "Los programas usan una clave de API para actuar en tu nombre. Cualquiera que tenga una " +

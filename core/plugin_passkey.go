@@ -1,0 +1,100 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/latchkey-go/latchkey/internal/passkey"
+)
+
+// errNoPasskeys is returned if no passkey provider is configured.
+var errNoPasskeys = errors.New("core: no passkey provider is configured: add one to Config.Providers")
+
+// passkeyProvider returns the first passkey provider, or nil.
+func (ps *plugins) passkeyProvider() *provider {
+	for _, p := range ps.auth.providers {
+		if p.webauthn != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// HasPasskeys reports whether a user has a passkey that [ActionRequest.VerifyPasskey] can verify. It is false if no
+// passkey provider is configured. Call it after New has returned.
+func (h *PluginHost) HasPasskeys(ctx context.Context, userID string) (bool, error) {
+	if h.plugins.passkeyProvider() == nil || h.Authenticators == nil {
+		return false, nil
+	}
+	all, err := h.Authenticators.Authenticators(ctx, userID)
+	if err != nil {
+		return false, errorf(ErrStore, "list the passkeys of a user: %w", err)
+	}
+	return len(all) > 0, nil
+}
+
+// PasskeyOptions returns the response with the options of an authentication with one of the user's passkeys, and sets
+// the challenge cookie. The script of the built-in pages requests it from a form's data-passkey-options. It uses the
+// first passkey provider. The caller must already know the user, for example from a
+// [PendingSignIn].
+func (c *ActionRequest) PasskeyOptions(ctx context.Context, userID string) (*Response, error) {
+	f, end, err := c.passkeyFlow()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	response, err := f.authenticationOptions(ctx, c.in, &User{ID: userID})
+	if err != nil {
+		return nil, err
+	}
+	for _, cookie := range response.Cookies {
+		c.keep(cookie)
+	}
+	response.Cookies = nil
+	return response, nil
+}
+
+// VerifyPasskey verifies the fields action and data of the request: the response to the challenge of
+// [ActionRequest.PasskeyOptions], by a passkey of the user. A challenge is valid for one response. It returns the
+// methods that the user has authenticated with. A passkey of another user is an error. The action's Method must be
+// POST.
+func (c *ActionRequest) VerifyPasskey(ctx context.Context, userID string) ([]Method, error) {
+	if c.in.r.Method != http.MethodPost {
+		return nil, errNeedsPost
+	}
+	f, end, err := c.passkeyFlow()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	if action, _ := c.in.fields.Text("action"); action != passkey.Authenticate {
+		return nil, errorf(ErrWebAuthnVerification, "the response is not one of an authentication")
+	}
+	out, err := f.finish(ctx, c.in)
+	for _, cookie := range out.cookies {
+		c.keep(cookie)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case out.identity.user.ID != userID || out.identity.started != flowSameSession:
+		return nil, errorf(ErrWebAuthnVerification, "the passkey belongs to another user, or the challenge to another session")
+	}
+	return out.identity.proofs(), nil
+}
+
+// passkeyFlow returns the flow of the passkey provider. end restores the request.
+func (c *ActionRequest) passkeyFlow() (f *passkeyFlow, end func(), err error) {
+	p := c.plugins.passkeyProvider()
+	if p == nil {
+		return nil, nil, errNoPasskeys
+	}
+	f, ok := p.flow.(*passkeyFlow)
+	if !ok {
+		return nil, nil, errNoPasskeys
+	}
+	kind, id := c.in.kind, c.in.providerID
+	c.in.kind, c.in.providerID = p.kind, p.id
+	return f, func() { c.in.kind, c.in.providerID = kind, id }, nil
+}
