@@ -61,7 +61,7 @@ func holds(t *testing.T, expression string, there map[string]map[string]bool) {
 	}
 }
 
-// TestDashboardAndAlarms: all metrics in the dashboard and the alerts of docs/observe.md exist in an application.
+// TestDashboardAndAlarms: all metrics in the dashboard and in the alerts exist in an application.
 func TestDashboardAndAlarms(t *testing.T) {
 	t.Parallel()
 	metrics, scrape := measured(t)
@@ -93,10 +93,10 @@ func TestDashboardAndAlarms(t *testing.T) {
 	}
 
 	alarms := 0
-	for line := range strings.Lines(file(t, "../../docs/observe.md")) {
-		if cells := strings.Split(line, "`"); strings.HasPrefix(line, "|") && len(cells) == 3 && strings.Contains(line, "[") {
+	for line := range strings.Lines(file(t, "../../docs/observe/alerts.yaml")) {
+		if _, expression, found := strings.Cut(line, "expr: "); found {
 			alarms++
-			holds(t, strings.ReplaceAll(cells[1], `\|`, "|"), there)
+			holds(t, strings.Trim(expression, "'\n"), there)
 		}
 	}
 	if alarms < 9 {

@@ -67,7 +67,7 @@ func TestErrorsThatBrowsersSee(t *testing.T) {
 	if says := inCode(protocol(t, "\nA: ", ", and a profile")); !maps.Equal(says, without(again)) {
 		t.Errorf("docs/protocol.md §11.2 says %v, to the sign-in page lead %v", names(says), names(again))
 	}
-	const silent = "An OAuth 1.0a sign-in that cannot begin leads there too, with `Configuration`."
+	const silent = "An OAuth 1.0a sign-in that cannot start redirects there too, with `Configuration`."
 	if says := strings.Contains(protocol(t, "\nA: ", "Error page:"), silent); says != again["Configuration"] {
 		t.Errorf("docs/protocol.md §11.2 says that `Configuration` leads to the sign-in page: %t, it does: %t", says, !says)
 	}
