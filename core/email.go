@@ -88,9 +88,9 @@ const (
 // EmailKinds returns all kinds of emails, for previews and tests of your own emails.
 func EmailKinds() []EmailKind {
 	return []EmailKind{
-		EmailSignIn, EmailVerify, EmailExists, EmailReset, EmailPasswordChanged, EmailAddressChange, EmailAddressChanged,
-		EmailPasskeyAdded, EmailPasskeyRemoved, EmailAccountLinked, EmailAccountUnlinked, EmailFactorAdded,
-		EmailFactorRemoved, EmailFactorsReset, EmailRecoveryUsed, EmailRecoveryRenewed, EmailNewDevice, EmailInvite,
+		EmailSignIn, EmailReauth, EmailVerify, EmailExists, EmailReset, EmailPasswordChanged, EmailAddressChange,
+		EmailAddressChanged, EmailPasskeyAdded, EmailPasskeyRemoved, EmailAccountLinked, EmailAccountUnlinked,
+		EmailFactorAdded, EmailFactorRemoved, EmailFactorsReset, EmailRecoveryUsed, EmailRecoveryRenewed, EmailNewDevice, EmailInvite,
 		EmailDeleted,
 	}
 }

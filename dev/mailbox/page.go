@@ -118,6 +118,9 @@ func sample(kind core.EmailKind, locale ui.Locale, mails []Mail) core.Email {
 	case core.EmailSignIn:
 		e.Code = "471103"
 		return e
+	case core.EmailReauth:
+		e.Code, e.URL = "471103", ""
+		return e
 	case core.EmailVerify, core.EmailExists, core.EmailReset, core.EmailAddressChange, core.EmailInvite:
 		return e
 	case core.EmailDeleted:
