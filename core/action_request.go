@@ -192,11 +192,7 @@ func (c *ActionRequest) UpdatedUser(ctx context.Context, before, after *User) {
 // is logged and the response has status 500.
 func (c *ActionRequest) Render(ctx context.Context, status int, page ui.Page, view templ.Component) *Response {
 	response := c.plugins.auth.pages.render(ctx, &c.in.arrival, &Response{Status: status}, page.Nonce, view)
-	if source := ui.ImageSource(page.Picture); strings.HasPrefix(source, "https://") && response.Err == nil {
-		policy := response.Header.Get("Content-Security-Policy")
-		response.set("Content-Security-Policy", strings.Replace(policy, "; img-src ", "; img-src "+source+" ", 1))
-	}
-	return response
+	return permitPicture(response, page.Picture)
 }
 
 // JSON returns a response with v as JSON. If v cannot be encoded, the error is logged and the response has status

@@ -119,6 +119,10 @@ func newProviderList(providers []*provider) (parts providerList) {
 	return append(parts, string(append(text, '}')))
 }
 
+// promptLogin is the value of the query parameter prompt of the sign-in page, as in OpenID Connect Core section 3.1.2.1:
+// a signed-in user wants to see the forms.
+const promptLogin = "login"
+
 // signInPage handles GET signin. It renders the built-in page, or redirects to the application's page.
 func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	if c.flow != nil {
@@ -143,7 +147,13 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	}
 	view := ui.SignInView{
 		Page: p.shell(&c.arrival), CSRFToken: c.csrf.Token, CallbackURL: c.shownCallbackURL(),
-		Email: c.query.Get("email"), Error: c.query.Get("error"),
+		Email: c.query.Get("email"), Error: c.query.Get("error"), SignedIn: p.signedIn(ctx, c),
+	}
+	if view.SignedIn != (ui.Visitor{}) {
+		view.Picture = view.SignedIn.Image
+		if c.query.Get("prompt") != promptLogin && view.Error == "" {
+			view.SwitchURL, _ = weburl.AddQuery(c.base+"/signin", "callbackUrl", view.CallbackURL, "prompt", promptLogin)
+		}
 	}
 	switch view.Error {
 	case "", string(ErrCredentialsSignin), string(ErrTooManyFailures), sessionRequired: // nothing to report
@@ -157,9 +167,9 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *Response {
 	draw := func(view ui.SignInView) *Response {
 		view.Providers = p.providerViews(&c.arrival)
-		return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
+		return permitPicture(p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view)), view.Picture)
 	}
-	plain := p.builtIn && view.Error == "" && view.Email == "" && view.CallbackURL == c.home
+	plain := p.builtIn && view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.CallbackURL == c.home
 	if !plain || len(view.Nonce) != nonceLen || len(view.CSRFToken) != csrf.TokenLen {
 		return draw(view)
 	}
@@ -201,6 +211,7 @@ func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 	}
 	view := ui.SignOutView{
 		Page: p.shell(&c.arrival), CSRFToken: c.csrf.Token, Action: c.base + "/signout", URL: c.home,
+		SignedIn: p.signedIn(ctx, c),
 	}
 	if c.query.Get("callbackUrl") != "" {
 		view.Action, _ = weburl.AddQuery(view.Action, "callbackUrl", c.shownCallbackURL())
@@ -312,6 +323,13 @@ func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, erro
 		}
 		return redirectTo(target), nil
 	}
-	view := ui.VerifyRequestView{Page: p.shell(&c.arrival), URL: c.home, Host: hostOf(c.origin)}
+	view := ui.VerifyRequestView{
+		Page: p.shell(&c.arrival), URL: c.home, Host: hostOf(c.origin), CSRFToken: c.csrf.Token,
+	}
+	for _, provider := range p.providers {
+		if provider.ID == c.query.Get("provider") && provider.Type == string(TypeEmail) {
+			view.ResendURL = c.base + "/signin/" + provider.ID
+		}
+	}
 	return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.VerifyRequest(view)), nil
 }

@@ -49,7 +49,7 @@ func testAsset(t *testing.T, name, mediaType string, text []byte, hash string) {
 	clear(r.Body) // a handler that changes its response does not affect other responses
 	b.header.Set("Accept-Encoding", "br;q=1.0, gzip;q=0.8, *;q=0.1")
 	r = b.get(address + "?v=" + url.QueryEscape(hash))
-	if r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || len(r.Body) >= 4<<10 {
+	if r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || len(r.Body) >= 5<<10 {
 		t.Errorf("under its hash: %d bytes, %v", len(r.Body), r.Header)
 	}
 	zipped, err := gzip.NewReader(bytes.NewReader(r.Body))

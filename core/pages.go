@@ -27,7 +27,9 @@ type pages struct {
 	// style and script are the URLs of the stylesheet and the script. If they are empty, pages contain them inline.
 	style, script string
 	cached        pagecache.Cache
-	builtIn       bool // the sign-in page is the built-in one
+	// sessions finds the signed-in user. It is nil for the pages of a failed configuration.
+	sessions *sessions
+	builtIn  bool // the sign-in page is the built-in one
 }
 
 func newPages(c *Config, providers []ui.Provider) *pages {
@@ -64,6 +66,25 @@ func (p *pages) shell(v *arrival) ui.Page {
 	return page
 }
 
+// signedIn returns the signed-in user for a page. It sets no cookies, and a failure of the store only hides the user.
+func (p *pages) signedIn(ctx context.Context, c *call) ui.Visitor {
+	if p.sessions == nil || c.cookies == nil {
+		return ui.Visitor{}
+	}
+	session, err := p.sessions.ofCookies(ctx, &c.arrival)
+	var current *validSession
+	if err == nil {
+		current, err = session.current(ctx)
+	}
+	if err != nil {
+		c.log.failure(ctx, asError(err, ErrSessionToken), c.attrs()...)
+	}
+	if err != nil || current == nil {
+		return ui.Visitor{}
+	}
+	return ui.Visitor{ID: current.user.ID, Name: current.user.Name, Email: current.user.Email, Image: current.user.Image}
+}
+
 const (
 	nonceBytes = 16
 	nonceLen   = (nonceBytes*8 + 5) / 6 // as text
@@ -86,6 +107,15 @@ func (p *pages) render(
 	}
 	response.Body = b.Bytes()
 	return p.asPage(v, response, nonce)
+}
+
+// permitPicture adds the origin of a user's picture to the Content-Security-Policy of a page.
+func permitPicture(response *Response, picture string) *Response {
+	if source := ui.ImageSource(picture); strings.HasPrefix(source, "https://") && response.Err == nil {
+		policy := response.Header.Get("Content-Security-Policy")
+		response.set("Content-Security-Policy", strings.Replace(policy, "; img-src ", "; img-src "+source+" ", 1))
+	}
+	return response
 }
 
 // asPage sets the headers of a page.

@@ -18,6 +18,8 @@ var (
 	factsFile string
 	//go:embed assets/passkey.js
 	passkeyFile string
+	//go:embed assets/strength.js
+	strengthFile string
 	//go:embed assets/dialog.js
 	dialogFile string
 	//go:embed assets/code.js
@@ -29,7 +31,7 @@ var (
 // The files as served.
 var (
 	sheetStyle = minifyStyle(sheetFile)
-	script     = minifyScript(revealFile + factsFile + typedFile + passkeyFile + dialogFile + codeFile + busyFile)
+	script     = minifyScript(revealFile + factsFile + typedFile + strengthFile + passkeyFile + dialogFile + codeFile + busyFile)
 
 	stylesheetHash = hash(stylesheet)
 	scriptHash     = hash(script)
@@ -48,7 +50,7 @@ func SheetStylesheet() []byte { return []byte(sheetStyle) }
 // element of themed pages, which needs the nonce.
 func StylesheetHash() string { return stylesheetHash }
 
-// Script returns the script of the pages, in UTF-8. It shows and hides passwords, shows the signed-in user, restores
+// Script returns the script of the pages, in UTF-8. It shows and hides passwords, measures new passwords, restores
 // the typed address after a failed sign-in, marks the last used sign-in method, contains the passkey client,
 // shows confirmations in a dialog, submits complete codes, and prevents double submits. It skips what a page does not
 // contain. Core serves it at page.script under the base path. The caller owns the slice.

@@ -684,6 +684,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "", true
 	case "label.Name":
 		return "", true
+	case "label.New here?":
+		return "", true
 	case "label.Password":
 		return "", true
 	case "label.Username":
@@ -704,6 +706,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "This browser doesn't support passkeys.", true
 	case "passkey.waiting":
 		return "Waiting for your passkey…", true
+	case "password-hint.count":
+		return "%s characters", true
+	case "password-hint.enough":
+		return "Long enough", true
 	case "password.address":
 		return "Enter a valid email address.", true
 	case "password.bad-name":
@@ -788,10 +794,6 @@ func catalogued(key string) (english string, ok bool) {
 		return "At least %s characters. A few random words work well.", true
 	case "password.sent.body":
 		return "If that address can be used to sign up, we've sent a link. Open it in this browser to finish.", true
-	case "password.sent.heading":
-		return "Check your email", true
-	case "password.sent.more":
-		return "Didn't get it? Check your spam folder, and make sure the address is correct.", true
 	case "password.sent.reset":
 		return "If an account exists for that email, we've sent a link to reset the password.", true
 	case "password.short":
@@ -826,6 +828,12 @@ func catalogued(key string) (english string, ok bool) {
 		return "None of your sign-in methods can confirm this. Add a passkey to your account.", true
 	case "report":
 		return "Reference code: %s", true
+	case "sent.again":
+		return "Resend email", true
+	case "sent.other":
+		return "Use a different email", true
+	case "sent.spam":
+		return "Didn't get it? Check your spam folder.", true
 	case "signin.continue":
 		return "Continue", true
 	case "signin.email":
@@ -880,6 +888,12 @@ func catalogued(key string) (english string, ok bool) {
 		return "Do you want to sign out?", true
 	case "signout.title":
 		return "Sign Out", true
+	case "signup.agree":
+		return "By continuing, you agree to: %s", true
+	case "signup.continue":
+		return "Continue with %s", true
+	case "signup.with":
+		return "Sign up with %s", true
 	case "status.400":
 		return "Bad Request", true
 	case "status.401":
@@ -914,8 +928,6 @@ func catalogued(key string) (english string, ok bool) {
 		return "Switch to %s", true
 	case "terms":
 		return "Terms", true
-	case "verify.again":
-		return "Resend the link or use a different email", true
 	case "verify.body":
 		return "We sent you a sign-in link. You can close this page.", true
 	case "verify.heading":

@@ -172,14 +172,19 @@ func scripted(t *testing.T, page string) *html.Node {
 		switch {
 		case n.Data == "input" && has(n, `[type="hidden"]`): // invisible
 			n.Parent.RemoveChild(n)
-		case attribute(n, "data-session") != nil, attribute(n, "data-sent") != nil:
+		case attribute(n, "data-sent") != nil:
 			add(n, `<strong></strong> <a class="site"></a>`)
+		case n.Data == "div" && has(n, ".meter"):
+			for _, level := range []string{"1", "2", "3", "4"} { // the bar in each state, with its text
+				bar := `<div class="meter" data-level="` + level + `"><span></span></div><p class="status">9</p>`
+				add(n.Parent, bar)
+			}
 		case n.Data == "div" && has(n, ".secret"):
 			add(n, `<button class="show" aria-pressed="false"><svg><path class="off"/></svg></button>`)
 		case n.Data == "button":
 			n.Attr = append(n.Attr, html.Attribute{Key: "aria-busy"})
 			if strings.Contains(page, "data-last=") {
-				add(n, `<span class="last"></span>`)
+				add(n, `<span class="last edge"></span>`)
 			}
 		}
 	}

@@ -182,7 +182,7 @@ func ErrorPage(v ErrorView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = siteLink(v.URL, v.Host).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = siteLink(v.Page, v.URL, v.Host).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -46,6 +46,8 @@ func TestFocus(t *testing.T) {
 			"input-email-for-own-provider", "input-email-for-own-provider"},
 		{"a wrong password, in a shared form", "CredentialsSignin", []ui.Provider{email, withAddress, passkey},
 			"input-email-for-own-provider", "input-password-for-own-provider"},
+		{"a wrong password, the address is known", "CredentialsSignin", []ui.Provider{email, withAddress, passkey},
+			"input-password-for-own-provider", "input-password-for-own-provider"},
 		{"no address", "EmailSignin", []ui.Provider{credentials, email},
 			"input-email-for-email-provider", "input-email-for-email-provider"},
 		{"a form that is not there", "CredentialsSignin", []ui.Provider{mock, email}, "", "top"},
@@ -55,6 +57,9 @@ func TestFocus(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			view := signIn(page, row.providers...)
 			view.Error = row.err
+			if strings.Contains(row.name, "address is known") {
+				view.Email = "ada@example.com"
+			}
 			_, drawn, _ := strings.Cut(render(t, ui.SignInPage(view)), "</head>")
 			focused, described := "", []string{}
 			for _, tag := range inputTag.FindAllString(drawn, -1) {

@@ -54,8 +54,28 @@ func views() map[string]templ.Component {
 	noAddress.Error = "EmailSignin"
 	linked := signIn(page, mock, plain)
 	linked.StylesheetURL, linked.ScriptURL = "/assets/latchkey.css", "/assets/passkey.js"
+	required := signIn(page, withAddress, email, passkey)
+	required.Error, required.SignedIn = "SessionRequired", ui.Visitor{ID: "7", Name: "Ada <Lovelace>", Email: "ada@example.com"}
+	required.Email = "ada@example.com"
+	card := required
+	card.Error, card.SwitchURL = "", "https://app.test/auth/signin?callbackUrl=%2F&prompt=login"
 	linkedPasskey := signIn(linked.Page, passkey)
 	return map[string]templ.Component{
+		"signin-required": ui.SignInPage(required),
+		"signin-card":     ui.SignInPage(card),
+		"signout-user": ui.SignOutPage(ui.SignOutView{
+			Page: page, CSRFToken: token, SignedIn: required.SignedIn, URL: "https://app.test/",
+		}),
+		"sign-up": with(ui.SignUpPage(ui.SignUpView{
+			Page: named, CSRFToken: token, CallbackURL: "https://app.test/orders", Heading: "Create your account",
+			Form: "sign-up", Foot: ui.Link{Label: "Sign in", Action: "signin"},
+			Providers: []ui.Provider{mock, passkey, withAddress},
+		}), ui.PasswordHint(ui.Locale{}, "At least 15 characters.", 15, false)),
+		"sent": ui.SentPage(ui.SentView{
+			Page: page, CSRFToken: token, Text: "If an account exists, we've sent a link.", Email: "ada@example.com",
+			ResendURL: "https://app.test/auth/password/forgot", ChangeURL: "https://app.test/auth/password/forgot",
+			URL: "https://app.test", Host: "app.test",
+		}),
 		"signin-none":              ui.SignInPage(signIn(page)),
 		"signin-all":               ui.SignInPage(signIn(page, mock, plain, email, credentials, passkey)),
 		"signin-pairs":             ui.SignInPage(signIn(page, mock, plain, mock, plain, mock, email)),

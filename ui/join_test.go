@@ -14,7 +14,10 @@ import (
 var withAddress = ui.Provider{ID: "own", Name: "Password", Type: "credentials", Fields: []ui.Field{
 	{Name: "email", Label: "Email", Required: true},
 	{Name: "password", Label: "Password", Type: "password", Required: true},
-}, Links: []ui.Link{{Label: "Forgot your password?", Action: "password/forgot"}}}
+}, Links: []ui.Link{
+	{Label: "Forgot your password?", Action: "password/forgot", Place: "password"}, {Label: "Help", Action: "help"},
+	{Label: "Create an account", Action: "password/sign-up", Place: "foot", Lead: "New here?"},
+}}
 
 // TestOneAddress checks which sign-in methods share a form: the address is requested once, every method posts the same
 // request as without the shared form, and the other methods keep their forms.

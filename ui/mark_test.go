@@ -9,7 +9,7 @@ import (
 
 const square = "M0 0h24v24H0z"
 
-// TestMarks: an invalid mark is reported in advance, and its button shows the initial.
+// TestMarks: an invalid mark is reported in advance, and its button shows a globe.
 func TestMarks(t *testing.T) {
 	shapes := func(s ...ui.Shape) *ui.Mark { return &ui.Mark{Shapes: s} }
 	for _, row := range []struct {
@@ -45,8 +45,8 @@ func TestMarks(t *testing.T) {
 			if svg := strings.Contains(drawn, `<svg class="mark"`); svg != (row.want == "") {
 				t.Errorf("rendered: %v", svg)
 			}
-			if initial := strings.Contains(drawn, `class="mark initial"`); initial == (row.want == "") {
-				t.Errorf("the initial stands there: %v", initial)
+			if globe := strings.Contains(drawn, `class="mark way"`); globe == (row.want == "") {
+				t.Errorf("the globe is there: %v", globe)
 			}
 		})
 	}

@@ -75,7 +75,7 @@ func SignOutPage(v SignOutView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = who(v.Page, "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = who(v.Page, v.SignedIn, "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

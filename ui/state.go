@@ -63,7 +63,10 @@ type Visitor struct {
 }
 
 // title returns the name of the user, or else the email address.
-func (v Visitor) title() string { return cmp.Or(v.Name, v.Email) }
+func (v Visitor) title() string { return cmp.Or(v.Name, v.Email, v.ID) }
+
+// identity returns the email address of the user, or else the name.
+func (v Visitor) identity() string { return cmp.Or(v.Email, v.Name, v.ID) }
 
 // initials returns the first letters of the first and the last word of the title.
 func (v Visitor) initials() string {

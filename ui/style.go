@@ -8,9 +8,9 @@ import (
 // styleNames are the files of the stylesheet in assets/style, in the order of the cascade: one for all pages, and one
 // for each component.
 var styleNames = [...]string{
-	"base", "dark", "auto", "language", "logo", "crest", "small", "signin", "message", "who", "back", "reference",
-	"alert", "button", "choice", "painted", "initial", "way", "several", "pairs", "links", "fields", "check", "secret",
-	"status", "elsewhere", "needs",
+	"base", "dark", "auto", "language", "logo", "crest", "small", "signin", "message", "who", "person", "back", "reference",
+	"alert", "button", "choice", "painted", "way", "several", "pairs", "links", "fields", "check", "secret",
+	"status", "meter", "elsewhere", "needs",
 }
 
 //go:embed assets/style/*.css

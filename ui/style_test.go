@@ -38,7 +38,7 @@ func TestEveryRuleIsUsed(t *testing.T) {
 // ofParts reports whether the rule is only for pages of plugins.
 func (r cssRule) ofParts() bool {
 	return slices.Contains([]string{
-		".error + .status", ".secret + .status", ".message + .site", "form + .site", "p:empty",
+		".message + .site", "form + .site", "p:empty",
 	}, r.text)
 }
 
@@ -80,6 +80,22 @@ func dressed() map[string]templ.Component {
 				Page: page, Error: name, Reference: "7KQ2-M9XD", URL: "/", Host: "app.test",
 			})
 		}
+		ada := ui.Visitor{Name: "Ada", Email: "ada@example.com", Image: "/ada.png"}
+		signedIn := ui.SignInView{Page: page, CallbackURL: "/", SignedIn: ada, Error: "SessionRequired"}
+		all[fmt.Sprintf("signed in %d", i)] = ui.SignInPage(signedIn)
+		signedIn.SwitchURL = "/auth/signin?prompt=login"
+		all[fmt.Sprintf("signed in, card %d", i)] = ui.SignInPage(signedIn)
+		all[fmt.Sprintf("sign-out of a user %d", i)] = ui.SignOutPage(ui.SignOutView{Page: page, SignedIn: ada})
+		signUp := ui.SignUpView{
+			Page: page, Heading: "Sign up", Form: "sign-up", Foot: ui.Link{Label: "Sign in", Action: "signin"},
+			Providers: []ui.Provider{mock, passkey},
+		}
+		field := ui.FormField("sign-up", ui.Field{Name: "password", Type: "password"}, "Too short", false)
+		all[fmt.Sprintf("sign-up %d", i)] = with(ui.SignUpPage(signUp), with(ui.Form("/", ""), field,
+			ui.PasswordHint(page.Locale, "15 characters", 15, true)))
+		all[fmt.Sprintf("sent %d", i)] = ui.SentPage(ui.SentView{
+			Page: page, Text: "Sent.", Email: "ada@example.com", ResendURL: "/again", ChangeURL: "/other", URL: "/",
+		})
 		all[fmt.Sprintf("sign-out %d", i)] = ui.SignOutPage(ui.SignOutView{Page: page, CSRFToken: token, URL: "/"})
 		all[fmt.Sprintf("verify-request %d", i)] = ui.VerifyRequestPage(ui.VerifyRequestView{Page: page, URL: "/"})
 		all[fmt.Sprintf("confirm %d", i)] = ui.ConfirmPage(ui.ConfirmView{Page: page, Action: "/", Email: "a@b.test"})

@@ -47,8 +47,16 @@ var (
 		Key: "verify.body", English: "We sent you a sign-in link. You can close this page.",
 	}
 
-	textVerifySent  = Text{Key: "verify.sent", English: "Sent to %s."}
-	textVerifyAgain = Text{Key: "verify.again", English: "Resend the link or use a different email"}
+	textVerifySent = Text{Key: "verify.sent", English: "Sent to %s."}
+	textResend     = Text{Key: "sent.again", English: "Resend email"}
+	textOtherEmail = Text{Key: "sent.other", English: "Use a different email"}
+	textSpam       = Text{Key: "sent.spam", English: "Didn't get it? Check your spam folder."}
+
+	textContinueWith = Text{Key: "signup.continue", English: "Continue with %s"}
+	textSignUpWith   = Text{Key: "signup.with", English: "Sign up with %s"}
+	textAgree        = Text{Key: "signup.agree", English: "By continuing, you agree to: %s"}
+	textCharacters   = Text{Key: "password-hint.count", English: "%s characters"}
+	textLongEnough   = Text{Key: "password-hint.enough", English: "Long enough"}
 
 	textCodeBody    = Text{Key: "code.body", English: "We emailed you a code. Enter it here."}
 	textCodeOrLink  = Text{Key: "code.or-link", English: "We emailed you a code and a link. Enter the code here, or open the link."}

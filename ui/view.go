@@ -62,8 +62,16 @@ type SignInView struct {
 	// SignOutURL is the URL of the sign-out page, for users who must authenticate again. If it is empty, there is no
 	// link.
 	SignOutURL string
+	// SignedIn is the signed-in user. The zero value means none.
+	SignedIn Visitor
+	// SwitchURL, if SignedIn is set, is the URL of this page with its forms, for a user who wants to use another account.
+	// The page then shows only the user, a link to CallbackURL and a link to SwitchURL. If it is empty, the page shows the
+	// user above its forms.
+	SwitchURL string
 	// Providers are shown in this order.
 	Providers []Provider
+
+	signUp bool // the buttons are on the page that creates an account
 }
 
 // SignOutView is the data of the sign-out page.
@@ -78,6 +86,8 @@ type SignOutView struct {
 	Action string
 	// URL is the application's URL, for the link "Cancel". If it is empty, there is no link.
 	URL string
+	// SignedIn is the signed-in user. The zero value means none.
+	SignedIn Visitor
 }
 
 // ErrorView is the data of the error page.
@@ -119,6 +129,11 @@ type VerifyRequestView struct {
 	Page
 	// URL is the application's URL and Host its name, for the link back. If URL is empty, there is no link.
 	URL, Host string
+	// CSRFToken is in the form that sends the email again. If it is empty, the check is disabled and the form has no such
+	// field.
+	CSRFToken string
+	// ResendURL is the URL that this form posts the field email to. If it is empty, there is no form.
+	ResendURL string
 	// Code is the form for the code in the email. It is nil if the email has no code.
 	Code *CodeForm
 }
@@ -252,6 +267,11 @@ type Link struct {
 	Label string
 	// Action is the path below BasePath, such as "password/forgot".
 	Action string
+	// Place is "password" for a link next to the label of the form's password, or "foot" for a link at the foot of the
+	// page. The default is a link below the form.
+	Place string
+	// Lead is a text before a link at the foot, such as "New here?". It may be empty.
+	Lead string
 }
 
 // Field is a field of a credentials or WebAuthn form.
@@ -419,6 +439,12 @@ func actionURL(basePath, name, providerID string) string {
 	return address
 }
 
+// withTarget returns the URL of a link.
+func (v SignInView) withTarget(l Link) string { return v.Page.action(l.Action, "") }
+
+// prompts reports whether the message is no failure: a page requires a session.
+func (v SignInView) prompts() bool { return v.Error == "SessionRequired" }
+
 func (v SignInView) signInURL(p Provider) string {
 	return cmp.Or(p.SignInURL, v.action("signin", p.ID))
 }
@@ -453,6 +479,9 @@ func (v SignInView) failed(blocks []block) int {
 // forms, no field gets the focus, because browsers would scroll past the message.
 func (v SignInView) focus(blocks []block) (provider, field int) {
 	if at := v.failed(blocks); at != noIndex {
+		if secret := v.Providers[at].password(); secret != noIndex && v.Email != "" && v.Error == "CredentialsSignin" {
+			return at, secret // the address is filled in
+		}
 		return at, v.Providers[at].firstField()
 	}
 	if v.Error != "" {
@@ -469,6 +498,33 @@ func (v SignInView) focus(blocks []block) (provider, field int) {
 		}
 	}
 	return noIndex, noIndex
+}
+
+// password returns the index of the first password field.
+func (p Provider) password() int {
+	return slices.IndexFunc(p.Fields, func(f Field) bool { return f.inputType() == "password" })
+}
+
+// failedField reports whether a field of the form that failed is marked: the address if no email could be sent, the
+// passwords if they may be wrong, or else every field.
+func (v SignInView) failedField(b block, i int) bool {
+	switch {
+	case v.Error == "EmailSignin":
+		return i == b.address()
+	case b.password() != noIndex && b.address() != noIndex:
+		return b.Fields[i].inputType() == "password"
+	}
+	return true
+}
+
+// linksAt returns the links for a place.
+func (p Provider) linksAt(place string) (links []Link) {
+	for _, l := range p.Links {
+		if l.Place == place {
+			links = append(links, l)
+		}
+	}
+	return links
 }
 
 // firstField returns the index of the form's first field. In a form for an email address it is 0.
@@ -522,7 +578,36 @@ func (v SignInView) signInWith(p Provider) string {
 	if p.Type == typeCredentials && strings.EqualFold(p.Name, "password") {
 		return v.Locale.Say(textSignIn)
 	}
-	return v.Locale.Say(textSignInWith.With(v.Locale.provider(p.Name)))
+	return v.Locale.Say(v.labelOf(p).With(v.Locale.provider(p.Name)))
+}
+
+// labelOf returns the label of a provider's button, for its name.
+func (v SignInView) labelOf(p Provider) Text {
+	if v.signUp && !p.hasForm() {
+		return textContinueWith
+	}
+	if v.signUp {
+		return textSignUpWith
+	}
+	return textSignInWith
+}
+
+// sent returns the page with the address. A form for a code has its own text, button and link.
+func (v VerifyRequestView) sent(page Page) SentView {
+	s := SentView{
+		Page: page, CSRFToken: v.CSRFToken, Text: v.Locale.Say(textVerifyBody), Typed: true, ResendURL: v.ResendURL,
+		ChangeURL: v.action("signin", "") + "#again", URL: v.URL, Host: v.Host,
+	}
+	if v.Code != nil {
+		s.Text = ""
+		if v.Code.AgainURL != "" {
+			s.ResendURL = ""
+		}
+		if v.Code.CancelURL != "" {
+			s.ChangeURL = ""
+		}
+	}
+	return s
 }
 
 // message returns the text for the form's error, or "".

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/a-h/templ"
 )
@@ -46,6 +47,77 @@ func (v Views) WithDefaults() Views {
 		v.Switch = SwitchPage
 	}
 	return v
+}
+
+// SignUpView is the data of a [SignUpPage].
+type SignUpView struct {
+	Page
+	// CSRFToken is in every form. If it is empty, the check is disabled and forms have no such field.
+	CSRFToken string
+	// CallbackURL is the URL after the sign-in with another method. It may be empty.
+	CallbackURL string
+	// Heading is the heading of the page and the document's title.
+	Heading string
+	// Form is the name of the plugin's form, as for [FormField]. Its field "email" is the address for a new passkey.
+	Form string
+	// Providers are the configured sign-in methods. The page shows OAuth and OpenID Connect providers and the first
+	// passkey provider.
+	Providers []Provider
+	// Foot is the link at the foot of the page, such as to the sign-in page. Its Label is already translated.
+	Foot Link
+}
+
+// frame returns the page without the links below the card, which are in the agreement.
+func (v SignUpView) frame() Page {
+	p := withTitle(v.Page, v.Heading)
+	p.Theme.Terms, p.Theme.Privacy = "", ""
+	return p
+}
+
+// view returns the data of the buttons.
+func (v SignUpView) view() SignInView {
+	return SignInView{Page: v.Page, CSRFToken: v.CSRFToken, CallbackURL: v.CallbackURL, Providers: v.Providers, signUp: true}
+}
+
+// buttons returns the providers without a form.
+func (v SignUpView) buttons() []block {
+	var all []block
+	for i, p := range v.Providers {
+		if !p.hasForm() {
+			all = append(all, block{index: i, Provider: p})
+		}
+	}
+	pair(all)
+	return all
+}
+
+// passkey returns the passkey provider, or nil.
+func (v SignUpView) passkey() *Provider {
+	i := slices.IndexFunc(v.Providers, func(p Provider) bool { return p.Type == typeWebAuthn })
+	if i < 0 {
+		return nil
+	}
+	passkey := v.Providers[i]
+	passkey.ConditionalUI = false // this page offers new passkeys, not those that the browser has
+	return &passkey
+}
+
+// SentView is the data of a [SentPage].
+type SentView struct {
+	Page
+	// CSRFToken is in the form. If it is empty, the check is disabled and the form has no such field.
+	CSRFToken string
+	// Text says what was sent. Email is the address, as the user typed it, or "" if it is unknown.
+	Text, Email string
+	// Typed reports that the script shows the address that was typed in this tab, if Email is empty. The form is hidden
+	// until then.
+	Typed bool
+	// ResendURL is the URL that the form "Resend email" posts the field email to. If it is empty, there is no form.
+	ResendURL string
+	// ChangeURL is the URL of the link "Use a different email". If it is empty, there is no link.
+	ChangeURL string
+	// URL is the application's URL and Host its name, for the link back. If URL is empty, there is no link.
+	URL, Host string
 }
 
 // SheetView is the data of a [Sheet].

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -98,7 +99,7 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	}
 	switch err := c.Allow(ctx, limit.AttemptMail, address); {
 	case errors.Is(err, core.ErrTooManyRequests) && s.emails.sent.recent(address):
-		return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent", "for", forReset) // the link that was sent still works
+		return toSent(ctx, c, address, "for", forReset) // the link that was sent still works
 	case err != nil:
 		return nil, err
 	}
@@ -116,7 +117,28 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	}
 	s.emails.sent.note(address)
 	c.Audit(ctx, audit.Event{Name: audit.PasswordResetAsked, Outcome: audit.OK, Subject: address})
-	return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent", "for", forReset)
+	return toSent(ctx, c, address, "for", forReset)
+}
+
+// sentMail is the cookie with the address that the last email was requested for in this browser, as the user typed it.
+type sentMail struct {
+	Email string `json:"e"`
+}
+
+const (
+	sentCookie = "password-sent"
+	sentTTL    = time.Hour
+)
+
+// toSent responds to a request for an email: the next page shows the address. It does so whether or not an email was
+// sent.
+func toSent(ctx context.Context, c *core.ActionRequest, address string, query ...string) (*core.Response, error) {
+	if !c.WantsJSON {
+		if err := c.SetEncryptedCookie(sentCookie, sentMail{address}, sentTTL); err != nil {
+			return nil, fmt.Errorf("password: store the address for the next page: %w", err)
+		}
+	}
+	return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent", query...)
 }
 
 // resetRequest is the data of a requested reset email.
@@ -153,11 +175,21 @@ func (s *resetRequests) sender() core.EmailSender {
 
 // showSent handles GET password/sent. The query says whether the email resets a password or completes a sign-up.
 func showSent(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-	page, text := c.Page(""), textSentBody
-	if c.Field("for") == forReset {
-		text = textSentReset
+	page := c.Page("")
+	var sent sentMail
+	c.EncryptedCookie(sentCookie, &sent)
+	v := ui.SentView{
+		Page: page, CSRFToken: c.CSRFToken, Text: page.Locale.Say(textSentBody), Email: sent.Email,
+		ChangeURL: c.URL(ID + "/sign-up"), URL: c.Home, Host: c.Host(),
 	}
-	return c.Render(ctx, http.StatusOK, page, sentPage(page, text, c.Home, c.Host())), nil
+	resend := ID + "/resend"
+	if c.Field("for") == forReset {
+		v.Text, v.ChangeURL, resend = page.Locale.Say(textSentReset), c.URL(ID+"/forgot"), ID+"/forgot"
+	}
+	if sent.Email != "" {
+		v.ResendURL = c.URL(resend)
+	}
+	return c.Render(ctx, http.StatusOK, page, ui.SentPage(v)), nil
 }
 
 // forReset is the query parameter "for" of password/sent after a password reset was requested.

@@ -182,3 +182,71 @@ func TestResetOfTwoTabs(t *testing.T) {
 		t.Error("the link that was opened last sets no password")
 	}
 }
+
+// TestSentPage: the page after a sign-up or a request for a reset shows the typed address, whether or not it has an
+// account. The sign-up's email can be sent again with a new link; the first link stays valid.
+func TestSentPage(t *testing.T) {
+	t.Parallel()
+	w := site(t)
+	w.signUp(ada, good)
+	const bob = "bob@example.com"
+	for name, row := range map[string]struct {
+		address, path, kind string
+	}{
+		"a new address":        {bob, "password/sign-up", "resend"},
+		"an address of a user": {ada, "password/sign-up", "resend"},
+		"a reset":              {ada, "password/forgot?", "forgot"},
+		"a reset of nobody":    {"eve@example.com", "password/forgot?", "forgot"},
+	} {
+		b := w.person()
+		r := b.post(strings.TrimSuffix(row.path, "?"), "email", row.address, "password", good)
+		page := string(b.get(strings.TrimPrefix(r.Redirect, "https://app.test")).Body)
+		for _, part := range []string{
+			"<bdi>" + row.address + "</bdi>", `value="` + row.address + `"`, `action="https://app.test/auth/password/` + row.kind + `"`,
+			"Resend email", "Use a different email", "spam folder",
+		} {
+			if !strings.Contains(page, part) {
+				t.Errorf("%s: no %s in %s", name, part, page)
+			}
+		}
+		if other := string(w.person().get("/auth/password/sent").Body); strings.Contains(other, row.address) ||
+			strings.Contains(other, "<form") {
+			t.Errorf("%s: another browser sees the address", name)
+		}
+	}
+}
+
+// TestResend: the email of a sign-up is sent again with another link. For an address of a user, its owner gets the same
+// notice again. Without a sign-up in this browser nothing is sent, and the response is the same.
+func TestResend(t *testing.T) {
+	t.Parallel()
+	w := site(t)
+	const bob = "bob@example.com"
+	b := w.person()
+	b.post("password/sign-up", "email", bob, "password", good, "name", "Bob")
+	first := token(t, w.letter(bob, core.EmailVerify))
+	before := len(w.letters(bob))
+	const sent = "https://app.test/auth/password/sent"
+	if r := b.post("password/resend"); r.Redirect != sent {
+		t.Fatalf("answered %d %s", r.Status, r.Redirect)
+	}
+	if n := len(w.letters(bob)); n != before+1 {
+		t.Fatalf("%d emails, want %d", n, before+1)
+	}
+	second := token(t, w.letter(bob, core.EmailVerify))
+	if first == second {
+		t.Error("the same token was sent twice")
+	}
+	if r := b.post("password/confirm", "token", second); r.Status != 303 {
+		t.Errorf("the new link: %d %s", r.Status, r.Body)
+	}
+	before = len(w.letters(bob))
+	if r := w.person().post("password/resend"); r.Redirect != sent || len(w.letters(bob)) != before {
+		t.Errorf("without a sign-up: %d %s, %d emails", r.Status, r.Redirect, len(w.letters(bob))-before)
+	}
+	// The sign-up is used: the owner of the account gets a notice, and no link creates an account without a password.
+	if r := b.post("password/resend"); r.Redirect != sent {
+		t.Errorf("after the confirmation: %d %s", r.Status, r.Redirect)
+	}
+	w.letter(bob, core.EmailExists)
+}

@@ -276,9 +276,11 @@ func (s *handlers) actions() []core.Action {
 
 // links returns the links below the form of the sign-in page.
 func (s *handlers) links() []ui.Link {
-	links := []ui.Link{{Label: "Forgot your password?", Action: ID + "/forgot"}}
+	links := []ui.Link{{Label: "Forgot your password?", Action: ID + "/forgot", Place: "password"}}
 	if s.closed {
 		return links
 	}
-	return append([]ui.Link{{Label: "Create an account", Action: ID + "/sign-up"}}, links...)
+	return append(links, ui.Link{
+		Label: "Create an account", Action: ID + "/sign-up", Place: "foot", Lead: "New here?",
+	})
 }

@@ -35,6 +35,7 @@ func (s *signUps) actions() []core.Action {
 	return []core.Action{
 		{Method: http.MethodGet, Verb: "sign-up", Handle: s.show},
 		{Method: http.MethodPost, Verb: "sign-up", Attempt: limit.AttemptSignUp, Handle: s.signUp},
+		{Method: http.MethodPost, Verb: "resend", Attempt: limit.AttemptSignUp, Handle: s.resend},
 	}
 }
 
@@ -53,14 +54,24 @@ const (
 	maxCallbackLength = 2048
 )
 
-func signUpForm(c *core.ActionRequest) form {
+func (s *signUps) form(c *core.ActionRequest) form {
+	all := s.pending.links.host.Providers()
+	providers := make([]ui.Provider, len(all))
+	for i, p := range all {
+		providers[i] = ui.Provider{ID: p.ID, Name: p.Name, Type: string(p.Type), Style: p.Style}
+	}
 	return form{textSignUp, func(page ui.Page, v filled) templ.Component {
-		return signUpPage(page, c.URL(ID+"/sign-up"), c.URL("signin"), v)
+		view := ui.SignUpView{
+			Page: page, CSRFToken: c.CSRFToken, CallbackURL: v.callback, Heading: page.Locale.Say(textSignUp),
+			Form: "sign-up", Providers: providers,
+			Foot: ui.Link{Label: page.Locale.Say(textHaveAccount), Action: "signin"},
+		}
+		return signUpPage(view, c.URL(ID+"/sign-up"), v)
 	}, filled{email: c.Field("email"), name: c.Field("name"), callback: c.Field("callbackUrl")}}
 }
 
 func (s *signUps) show(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-	f := signUpForm(c)
+	f := s.form(c)
 	f.email, f.name = "", "" // a link must not prefill the form
 	return s.pages.show(ctx, c, http.StatusOK, f)
 }
@@ -68,7 +79,7 @@ func (s *signUps) show(ctx context.Context, c *core.ActionRequest) (*core.Respon
 // signUp handles POST password/sign-up (email, password, name, callbackUrl). The response is the same whether or not
 // the address belongs to a user. Everything that depends on it happens after the response.
 func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-	f := signUpForm(c)
+	f := s.form(c)
 	address, ok := isMail(c.Field("email"))
 	if !ok {
 		return s.pages.showAgain(ctx, c, f, problem(http.StatusUnprocessableEntity, codeEmail, textAddress))
@@ -91,24 +102,59 @@ func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	if back := c.CallbackURL; len(back) <= maxCallbackLength {
 		p.Callback = back
 	}
-	token, record, err := s.pending.enter(ctx, p)
+	if err := s.send(ctx, c, p); err != nil {
+		return s.pages.showAgain(ctx, c, f, err)
+	}
+	c.Audit(ctx, audit.Event{Name: audit.SignUp, Outcome: audit.OK, Subject: address})
+	return toSent(ctx, c, address)
+}
+
+// resend handles POST password/resend: it sends the link of the sign-up that this browser started last again, with a new
+// token. The response is the same if there is none, because a sign-up with the address of a user is deleted.
+func (s *signUps) resend(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	var known startedSignUps
+	var sent sentMail
+	if !c.EncryptedCookie(signUpCookie, &known) || !c.EncryptedCookie(sentCookie, &sent) || len(known.Digests) == 0 {
+		return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent")
+	}
+	if err := c.Allow(ctx, limit.AttemptMail, sent.Email); err != nil {
+		return nil, err
+	}
+	record, err := s.pending.links.first(ctx, kindSignUp, known.Digests[:1])
 	if err != nil {
 		return nil, err
+	}
+	var p pendingSignUp
+	if record != nil {
+		if err := json.Unmarshal(record.Value, &p); err != nil {
+			return nil, fmt.Errorf("password: decode a sign-up: %w", err)
+		}
+	}
+	if p.Email != sent.Email {
+		p = pendingSignUp{Email: sent.Email} // the same work, so that its time does not tell whether there is a sign-up
+	}
+	if err := s.send(ctx, c, p); err != nil {
+		return nil, err
+	}
+	return toSent(ctx, c, sent.Email)
+}
+
+// send stores a sign-up and sends the email to the owner of its address after the response.
+func (s *signUps) send(ctx context.Context, c *core.ActionRequest, p pendingSignUp) error {
+	address := p.Email
+	token, record, err := s.pending.enter(ctx, p)
+	if err != nil {
+		return err
 	}
 	if err := rememberSignUp(c, record.Key); err != nil {
 		s.log.WarnContext(ctx, "password: could not store the sign-up in the browser's cookie", "error", err)
 	}
 	verify := s.emails.write(c, core.EmailVerify, address)
 	verify.URL, verify.Expires = core.Secret(c.URL(ID+"/confirm", "token", token)), record.Expires
-	err = s.emails.later(ctx, c, core.BackgroundEmail{
+	return s.emails.later(ctx, c, core.BackgroundEmail{
 		Sender: senderSignUp, Email: verify, Subject: address,
-		Data: signUpEmail{Key: record.Key, Typed: p.typed(), SignIn: c.URL("signin")},
+		Data: signUpEmail{Key: record.Key, Typed: p.typed(), SignIn: c.URL("signin"), Empty: p.Hash == ""},
 	})
-	if err != nil {
-		return s.pages.showAgain(ctx, c, f, err)
-	}
-	c.Audit(ctx, audit.Event{Name: audit.SignUp, Outcome: audit.OK, Subject: address})
-	return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent")
 }
 
 // isName reports whether a text can be a user's name: valid UTF-8, short and without control characters.
@@ -124,6 +170,8 @@ type signUpEmail struct {
 	Typed string `json:"typed"`
 	// SignIn is the URL of the sign-in page.
 	SignIn string `json:"signin"`
+	// Empty reports that there is no sign-up that could be sent again. Only the owner of an account gets an email.
+	Empty bool `json:"empty,omitempty"`
 }
 
 // sender writes the emails that signUp has queued.
@@ -158,6 +206,10 @@ func (s *signUps) answer(ctx context.Context, asked *signUpEmail, verify core.Em
 		exists := verify
 		exists.Kind, exists.URL, exists.Expires = core.EmailExists, core.Secret(asked.SignIn), time.Time{}
 		return exists, nil
+	}
+	if asked.Empty {
+		s.pending.drop(ctx, asked.Key)
+		return core.Email{}, nil
 	}
 	switch admitted, err := s.pending.admits(ctx, verify.To); {
 	case err != nil:

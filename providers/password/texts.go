@@ -16,7 +16,6 @@ var (
 		Key:     "password.rule",
 		English: "At least %s characters. A few random words work well.",
 	}
-	textSent     = ui.Text{Key: "password.sent.heading", English: "Check your email"}
 	textSentBody = ui.Text{
 		Key:     "password.sent.body",
 		English: "If that address can be used to sign up, we've sent a link. Open it in this browser to finish.",
@@ -24,10 +23,6 @@ var (
 	textSentReset = ui.Text{
 		Key:     "password.sent.reset",
 		English: "If an account exists for that email, we've sent a link to reset the password.",
-	}
-	textSentMore = ui.Text{
-		Key:     "password.sent.more",
-		English: "Didn't get it? Check your spam folder, and make sure the address is correct.",
 	}
 	textConfirm     = ui.Text{Key: "password.confirm.heading", English: "Confirm your email"}
 	textConfirmBody = ui.Text{

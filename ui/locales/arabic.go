@@ -136,6 +136,7 @@ func Arabic() ui.Locale {
 
 		"label.Forgot your password?": "هل نسيت كلمة المرور؟",
 		"label.Create an account":     "إنشاء حساب",
+		"label.New here?":             "جديد هنا؟",
 
 		"email.title":           "حسابك",
 		"email.time":            "الوقت: %s",
@@ -245,8 +246,7 @@ func Arabic() ui.Locale {
 
 		"cancel": "إلغاء",
 
-		"verify.sent":  "سيصل إلى %s.",
-		"verify.again": "أرسله مرة أخرى أو استخدم عنوانًا آخر",
+		"verify.sent": "سيصل إلى %s.",
 
 		"signin.or": "أو",
 
@@ -259,12 +259,10 @@ func Arabic() ui.Locale {
 		"password.new":             "كلمة المرور الجديدة",
 		"password.current":         "كلمة المرور الحالية",
 		"password.rule":            "الحد الأدنى لعدد الأحرف: %s. يسهل تذكّر عدة كلمات متتالية.",
-		"password.sent.heading":    "تحقق من بريدك الإلكتروني",
 		"password.sent.body": "" +
 			"إذا كان العنوان صالحًا للاستخدام هنا فالرسالة في طريقها إليك. افتح الرابط الذي فيها في هذا " +
 			"المتصفح.",
 		"password.sent.reset":      "إذا كان لهذا البريد الإلكتروني حساب، فقد أرسلنا رابطًا لإعادة تعيين كلمة المرور.",
-		"password.sent.more":       "لم يصلك شيء بعد بضع دقائق؟ ابحث في البريد غير المرغوب فيه وتأكد من صحة العنوان.",
 		"password.confirm.heading": "أكّد عنوانك",
 		"password.confirm.body": "" +
 			"هذا ليس المتصفح الذي طُلب فيه الحساب. أدخل كلمة المرور التي اختيرت هناك. إذا لم تسجّل فأغلق هذه " +
@@ -527,5 +525,13 @@ func Arabic() ui.Locale {
 		"account.profile.image-hint":    "عنوان صورة على الويب. يبدأ بـ https://.",
 		"account.confirmed":             "تم التحقق",
 		"home.back":                     "العودة إلى %s",
+		"sent.again":                    "إعادة إرسال البريد",
+		"sent.other":                    "استخدام بريد إلكتروني آخر",
+		"sent.spam":                     "لم يصلك شيء؟ تحقق من مجلد البريد غير المرغوب فيه.",
+		"signup.continue":               "المتابعة باستخدام %s",
+		"signup.with":                   "التسجيل باستخدام %s",
+		"signup.agree":                  "بالمتابعة، أنت توافق على: %s",
+		"password-hint.count":           "%s حرفًا",
+		"password-hint.enough":          "الطول كافٍ",
 	}}
 }

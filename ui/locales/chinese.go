@@ -130,6 +130,7 @@ func Chinese() ui.Locale {
 
 		"label.Forgot your password?": "忘记密码？",
 		"label.Create an account":     "创建账号",
+		"label.New here?":             "新用户？",
 
 		"email.title":                    "您的账号",
 		"email.time":                     "时间：%s",
@@ -234,8 +235,7 @@ func Chinese() ui.Locale {
 
 		"cancel": "取消",
 
-		"verify.sent":  "已发送至 %s。",
-		"verify.again": "重新发送，或使用其他邮箱",
+		"verify.sent": "已发送至 %s。",
 
 		"signin.or": "或",
 
@@ -248,10 +248,8 @@ func Chinese() ui.Locale {
 		"password.new":             "新密码",
 		"password.current":         "当前密码",
 		"password.rule":            "至少 %s 个字符。连用几个词便于记忆。",
-		"password.sent.heading":    "请查看您的邮箱",
 		"password.sent.body":       "如果此邮箱可在此使用，邮件已发出。请在此浏览器中打开其中的链接。",
 		"password.sent.reset":      "如果该邮箱有对应的账号，我们已发送重置密码的链接。",
-		"password.sent.more":       "几分钟后仍未收到？请查看垃圾邮件，并确认邮箱地址是否正确。",
 		"password.confirm.heading": "确认您的邮箱",
 		"password.confirm.body":    "这不是申请账号时使用的浏览器。请输入当时设置的密码。如果您没有注册，请关闭此页面：不会创建账号。",
 		"password.confirm.button":  "确认并登录",
@@ -498,5 +496,13 @@ func Chinese() ui.Locale {
 		"account.profile.image-hint":    "网络图片的地址，以 https:// 开头。",
 		"account.confirmed":             "已验证",
 		"home.back":                     "返回 %s",
+		"sent.again":                    "重新发送邮件",
+		"sent.other":                    "使用其他邮箱",
+		"sent.spam":                     "没有收到？请查看垃圾邮件文件夹。",
+		"signup.continue":               "使用 %s 继续",
+		"signup.with":                   "使用 %s 注册",
+		"signup.agree":                  "继续即表示您同意：%s",
+		"password-hint.count":           "%s 个字符",
+		"password-hint.enough":          "长度足够",
 	}}
 }

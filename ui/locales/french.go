@@ -144,6 +144,7 @@ func French() ui.Locale {
 
 		"label.Forgot your password?": "Mot de passe oublié ?",
 		"label.Create an account":     "Créer un compte",
+		"label.New here?":             "Nouveau ici ?",
 
 		"email.title":           "Votre compte",
 		"email.time":            "Date : %s",
@@ -271,8 +272,7 @@ func French() ui.Locale {
 
 		"cancel": "Annuler",
 
-		"verify.sent":  "Il est envoyé à %s.",
-		"verify.again": "Renvoyer le lien ou utiliser une autre adresse",
+		"verify.sent": "Il est envoyé à %s.",
 
 		"signin.or": "ou",
 
@@ -285,16 +285,12 @@ func French() ui.Locale {
 		"password.new":             "Nouveau mot de passe",
 		"password.current":         "Mot de passe actuel",
 		"password.rule":            "Au moins %s caractères. Quelques mots à la suite se retiennent facilement.",
-		"password.sent.heading":    "Consultez vos e-mails",
 		"password.sent.body": "" +
 			"Si cette adresse peut être utilisée ici, un e-mail est en route. Ouvrez le lien qu’il contient " +
 			"dans ce navigateur.",
 		"password.sent.reset": "" +
 			"Si un compte existe pour cette adresse, nous avons " +
 			"envoyé un lien pour réinitialiser le mot de passe.",
-		"password.sent.more": "" +
-			"Rien au bout de quelques minutes ? Regardez dans les indésirables et vérifiez que l’adresse " +
-			"était correcte.",
 		"password.confirm.heading": "Confirmez votre adresse",
 		"password.confirm.body": "" +
 			"Ce n’est pas le navigateur où le compte a été demandé. Saisissez le mot de passe qui y a été " +
@@ -587,5 +583,13 @@ func French() ui.Locale {
 		"account.profile.image-hint":   "L'adresse d'une image sur le web. Elle commence par https://.",
 		"account.confirmed":            "Vérifiée",
 		"home.back":                    "Retour à %s",
+		"sent.again":                   "Renvoyer l'e-mail",
+		"sent.other":                   "Utiliser une autre adresse",
+		"sent.spam":                    "Rien reçu ? Vérifiez vos courriers indésirables.",
+		"signup.continue":              "Continuer avec %s",
+		"signup.with":                  "S'inscrire avec %s",
+		"signup.agree":                 "En continuant, vous acceptez : %s",
+		"password-hint.count":          "%s caractères",
+		"password-hint.enough":         "Longueur suffisante",
 	}}
 }

@@ -150,6 +150,7 @@ func German() ui.Locale {
 
 		"label.Forgot your password?": "Passwort vergessen?",
 		"label.Create an account":     "Konto erstellen",
+		"label.New here?":             "Neu hier?",
 
 		"email.title":           "Ihr Konto",
 		"email.time":            "Zeitpunkt: %s",
@@ -283,8 +284,7 @@ func German() ui.Locale {
 
 		"cancel": "Abbrechen",
 
-		"verify.sent":  "Er geht an %s.",
-		"verify.again": "Noch einmal senden oder eine andere Adresse verwenden",
+		"verify.sent": "Er geht an %s.",
 
 		"signin.or": "oder",
 
@@ -297,16 +297,12 @@ func German() ui.Locale {
 		"password.new":             "Neues Passwort",
 		"password.current":         "Aktuelles Passwort",
 		"password.rule":            "Mindestens %s Zeichen. Ein paar Wörter hintereinander kann man sich leicht merken.",
-		"password.sent.heading":    "Sehen Sie in Ihre E-Mails",
 		"password.sent.body": "" +
 			"Wenn die Adresse hier verwendet werden kann, ist eine E-Mail unterwegs. Öffnen Sie den Link " +
 			"darin in diesem Browser.",
 		"password.sent.reset": "" +
 			"Wenn es zu dieser Adresse ein Konto gibt, " +
 			"haben wir einen Link zum Zurücksetzen des Passworts gesendet.",
-		"password.sent.more": "" +
-			"Nach ein paar Minuten nichts da? Sehen Sie im Spam-Ordner nach, und prüfen Sie, ob die Adresse " +
-			"richtig war.",
 		"password.confirm.heading": "Bestätigen Sie Ihre Adresse",
 		"password.confirm.body": "" +
 			"In diesem Browser wurde das Konto nicht beantragt. Geben Sie das Passwort ein, das dort gewählt " +
@@ -600,5 +596,13 @@ func German() ui.Locale {
 		"account.profile.image-hint":   "Die Adresse eines Bildes im Web. Sie beginnt mit https://.",
 		"account.confirmed":            "Bestätigt",
 		"home.back":                    "Zurück zu %s",
+		"sent.again":                   "E-Mail erneut senden",
+		"sent.other":                   "Andere E-Mail-Adresse verwenden",
+		"sent.spam":                    "Nichts angekommen? Sehen Sie im Spam-Ordner nach.",
+		"signup.continue":              "Weiter mit %s",
+		"signup.with":                  "Mit %s registrieren",
+		"signup.agree":                 "Mit dem Fortfahren stimmen Sie zu: %s",
+		"password-hint.count":          "%s Zeichen",
+		"password-hint.enough":         "Lang genug",
 	}}
 }

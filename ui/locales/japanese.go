@@ -130,6 +130,7 @@ func Japanese() ui.Locale {
 
 		"label.Forgot your password?": "パスワードをお忘れですか？",
 		"label.Create an account":     "アカウントを作成",
+		"label.New here?":             "初めての方は",
 
 		"email.title":           "お客様のアカウント",
 		"email.time":            "日時：%s",
@@ -235,8 +236,7 @@ func Japanese() ui.Locale {
 
 		"cancel": "キャンセル",
 
-		"verify.sent":  "送信先：%s",
-		"verify.again": "もう一度送信するか、別のアドレスを使う",
+		"verify.sent": "送信先：%s",
 
 		"signin.or": "または",
 
@@ -249,10 +249,8 @@ func Japanese() ui.Locale {
 		"password.new":             "新しいパスワード",
 		"password.current":         "現在のパスワード",
 		"password.rule":            "%s文字以上。いくつかの単語を並べると覚えやすくなります。",
-		"password.sent.heading":    "メールをご確認ください",
 		"password.sent.body":       "このアドレスを利用できる場合は、メールをお送りしています。メール内のリンクをこのブラウザーで開いてください。",
 		"password.sent.reset":      "このメールアドレスのアカウントがある場合は、パスワードを再設定するリンクをお送りしました。",
-		"password.sent.more":       "数分経っても届かない場合は、迷惑メールフォルダーと、入力したアドレスをご確認ください。",
 		"password.confirm.heading": "アドレスの確認",
 		"password.confirm.body": "" +
 			"アカウントを申し込んだブラウザーではありません。申し込み時に設定したパスワードを入力してください。心当たりがない場合は、このページを閉じてください。アカウントは作成されません。",
@@ -504,5 +502,13 @@ func Japanese() ui.Locale {
 		"account.profile.image-hint":    "ウェブ上の画像のアドレスです。https:// で始まります。",
 		"account.confirmed":             "確認済み",
 		"home.back":                     "%s に戻る",
+		"sent.again":                    "メールを再送信",
+		"sent.other":                    "別のメールアドレスを使う",
+		"sent.spam":                     "届かない場合は、迷惑メールフォルダーをご確認ください。",
+		"signup.continue":               "%s で続ける",
+		"signup.with":                   "%s で登録",
+		"signup.agree":                  "続行すると、次に同意したことになります：%s",
+		"password-hint.count":           "%s 文字",
+		"password-hint.enough":          "十分な長さです",
 	}}
 }

@@ -137,6 +137,7 @@ func Portuguese() ui.Locale {
 
 		"label.Forgot your password?": "Esqueceu a senha?",
 		"label.Create an account":     "Criar uma conta",
+		"label.New here?":             "Novo por aqui?",
 
 		"email.title":           "Sua conta",
 		"email.time":            "Data: %s",
@@ -255,8 +256,7 @@ func Portuguese() ui.Locale {
 
 		"cancel": "Cancelar",
 
-		"verify.sent":  "Ele será enviado para %s.",
-		"verify.again": "Enviar novamente ou usar outro endereço",
+		"verify.sent": "Ele será enviado para %s.",
 
 		"signin.or": "ou",
 
@@ -269,12 +269,9 @@ func Portuguese() ui.Locale {
 		"password.new":             "Nova senha",
 		"password.current":         "Senha atual",
 		"password.rule":            "Mínimo de caracteres: %s. Algumas palavras em sequência são fáceis de lembrar.",
-		"password.sent.heading":    "Verifique seu e-mail",
 		"password.sent.body": "" +
 			"Se o endereço puder ser usado aqui, um e-mail está a caminho. Abra o link dele neste navegador.",
-		"password.sent.reset": "Se existir uma conta com esse e-mail, enviamos um link para redefinir a senha.",
-		"password.sent.more": "" +
-			"Nada depois de alguns minutos? Olhe na caixa de spam e verifique se o endereço estava certo.",
+		"password.sent.reset":      "Se existir uma conta com esse e-mail, enviamos um link para redefinir a senha.",
 		"password.confirm.heading": "Confirme seu endereço",
 		"password.confirm.body": "" +
 			"Este não é o navegador em que a conta foi pedida. Digite a senha escolhida lá. Se você não se " +
@@ -552,5 +549,13 @@ func Portuguese() ui.Locale {
 		"account.profile.image-hint":   "O endereço de uma imagem na web. Começa com https://.",
 		"account.confirmed":            "Verificado",
 		"home.back":                    "Voltar para %s",
+		"sent.again":                   "Reenviar e-mail",
+		"sent.other":                   "Usar outro e-mail",
+		"sent.spam":                    "Não chegou? Verifique a pasta de spam.",
+		"signup.continue":              "Continuar com %s",
+		"signup.with":                  "Cadastrar-se com %s",
+		"signup.agree":                 "Ao continuar, você concorda com: %s",
+		"password-hint.count":          "%s caracteres",
+		"password-hint.enough":         "Comprimento suficiente",
 	}}
 }

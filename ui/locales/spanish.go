@@ -145,6 +145,7 @@ func Spanish() ui.Locale {
 
 		"label.Forgot your password?": "¿Ha olvidado su contraseña?",
 		"label.Create an account":     "Crear una cuenta",
+		"label.New here?":             "¿Es nuevo aquí?",
 
 		"email.title":           "Su cuenta",
 		"email.time":            "Fecha: %s",
@@ -272,8 +273,7 @@ func Spanish() ui.Locale {
 
 		"cancel": "Cancelar",
 
-		"verify.sent":  "Se envía a %s.",
-		"verify.again": "Enviarlo de nuevo o usar otra dirección",
+		"verify.sent": "Se envía a %s.",
 
 		"signin.or": "o",
 
@@ -286,15 +286,11 @@ func Spanish() ui.Locale {
 		"password.new":             "Contraseña nueva",
 		"password.current":         "Contraseña actual",
 		"password.rule":            "Mínimo de caracteres: %s. Unas cuantas palabras seguidas se recuerdan bien.",
-		"password.sent.heading":    "Revise su correo",
 		"password.sent.body": "" +
 			"Si la dirección se puede usar aquí, hay un correo en camino. Abra su enlace en este navegador.",
 		"password.sent.reset": "" +
 			"Si existe una cuenta con ese correo, " +
 			"hemos enviado un enlace para restablecer la contraseña.",
-		"password.sent.more": "" +
-			"¿No ha llegado nada tras unos minutos? Mire en el correo no deseado y compruebe si la dirección " +
-			"era correcta.",
 		"password.confirm.heading": "Confirme su dirección",
 		"password.confirm.body": "" +
 			"Este no es el navegador en el que se pidió la cuenta. Escriba la contraseña que se eligió allí. " +
@@ -581,5 +577,13 @@ func Spanish() ui.Locale {
 		"account.profile.image-hint":   "La dirección de una imagen en la web. Empieza por https://.",
 		"account.confirmed":            "Verificado",
 		"home.back":                    "Volver a %s",
+		"sent.again":                   "Reenviar el correo",
+		"sent.other":                   "Usar otro correo",
+		"sent.spam":                    "¿No le ha llegado? Revise la carpeta de spam.",
+		"signup.continue":              "Continuar con %s",
+		"signup.with":                  "Registrarse con %s",
+		"signup.agree":                 "Al continuar, acepta: %s",
+		"password-hint.count":          "%s caracteres",
+		"password-hint.enough":         "Longitud suficiente",
 	}}
 }
