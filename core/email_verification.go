@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/internal/linking"
 )
 
 // VerifiesEmail declares that the plugin verifies email addresses: it sends links or codes and calls MarkEmailVerified.
@@ -112,7 +113,7 @@ func (w *writer) verifyFirst(ctx context.Context, userID, address string) (bool,
 	if err != nil {
 		return false, err
 	}
-	alone := w.otherMethods(w.tx, linked, known) != vouchedMethods
+	alone := w.otherMethods(w.tx, linked, known) != linking.VouchedMethods
 	if err := w.unlinkUnvouched(ctx, w.tx, known, linked); err != nil {
 		return false, err
 	}

@@ -8,22 +8,23 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/linking"
 )
 
 // linkOnce determines the user of the identity, and makes the resulting changes in one transaction.
 func (w *writer) linkOnce(ctx context.Context, id *identity, signedIn sessionUser) (who member, err error) {
-	var rule linkRule
+	var rule linking.Rule
 	err = w.atomically(ctx, func(ctx context.Context) error {
 		id.account.UserID = w.owner // reset: the store may run the transaction again, and so may linkWithRetry
 		facts, known, err := w.facts(ctx, id, signedIn)
 		if err != nil {
 			return err
 		}
-		if rule = facts.rule(); rule == ruleRefuse {
-			if facts.means == meansNewAccount && facts.current == sessionNone {
+		if rule = facts.Rule(); rule == linking.RuleRefuse {
+			if facts.Means == linking.MeansNewAccount && facts.Current == linking.SessionNone {
 				w.refused = known
 			}
-			return facts.refusal(id, known)
+			return refusal(facts, id, known)
 		}
 		who, err = w.apply(ctx, rule, id, signedIn, known)
 		if err == nil && id.passkey != nil {
@@ -34,37 +35,37 @@ func (w *writer) linkOnce(ctx context.Context, id *identity, signedIn sessionUse
 	switch {
 	case err != nil:
 		return who, err
-	case rule == ruleVerify || rule == ruleVerifyAndEndSessions:
+	case rule == linking.RuleVerify || rule == linking.RuleVerifyAndEndSessions:
 		return w.signInVerified(ctx, id, signedIn, who.user)
-	case rule == ruleLink:
+	case rule == linking.RuleLink:
 		return who, w.undoLinkIfVerified(ctx, id, signedIn)
 	}
 	return who, nil
 }
 
-// apply executes any rule except ruleRefuse.
+// apply executes any rule except linking.RuleRefuse.
 func (w *writer) apply(
-	ctx context.Context, rule linkRule, id *identity, signedIn sessionUser, known *User,
+	ctx context.Context, rule linking.Rule, id *identity, signedIn sessionUser, known *User,
 ) (who member, err error) {
 	switch rule {
-	case ruleContinue, ruleSignIn:
+	case linking.RuleContinue, linking.RuleSignIn:
 		if err = w.refreshAccount(ctx, id, known); err != nil {
 			return who, err
 		}
 		// With facts, the sign-in is a re-authentication and gets a new session.
-		if rule == ruleContinue && !w.linker.sessions.facts {
+		if rule == linking.RuleContinue && !w.linker.sessions.facts {
 			return member{user: signedIn.user, session: signedIn.session, keepsSession: true}, nil
 		}
 		who.user = known
-	case ruleLink:
+	case linking.RuleLink:
 		who = member{user: signedIn.user, session: signedIn.session, keepsSession: true}
 		return who, w.attach(ctx, id, who.user, true)
-	case ruleCreateUser, ruleMoveAddress:
+	case linking.RuleCreateUser, linking.RuleMoveAddress:
 		return w.createUser(ctx, id, known)
-	case ruleVerify, ruleVerifyAndEndSessions:
-		who.user, err = w.prove(ctx, id, signedIn, known, rule == ruleVerifyAndEndSessions)
+	case linking.RuleVerify, linking.RuleVerifyAndEndSessions:
+		who.user, err = w.prove(ctx, id, signedIn, known, rule == linking.RuleVerifyAndEndSessions)
 		return who, err
-	default: // ruleSignInByAddress
+	default: // linking.RuleSignInByAddress
 		if who.user, err = w.signInByAddress(ctx, id, signedIn, known); err != nil {
 			return who, err
 		}
@@ -168,9 +169,9 @@ func (w *writer) signInVerified(
 	if err != nil {
 		return who, err
 	}
-	rule := ruleSignInByAddress
-	if w.otherMethods(w.store, linked, proved) == unvouchedMethods {
-		rule = ruleMoveAddress
+	rule := linking.RuleSignInByAddress
+	if w.otherMethods(w.store, linked, proved) == linking.UnvouchedMethods {
+		rule = linking.RuleMoveAddress
 	}
 	w.verified = true
 	err = w.atomically(ctx, func(ctx context.Context) (err error) {
@@ -196,7 +197,7 @@ func (w *writer) undoLinkIfVerified(ctx context.Context, id *identity, signedIn 
 		return err
 	}
 	w.at.decided(ctx, audit.AccountUnlinked, audit.ReasonProved, signedIn.user.ID)
-	return linkFacts{means: meansNewAccount, current: sessionOutdated}.refusal(id, signedIn.user)
+	return refusal(linking.Facts{Means: linking.MeansNewAccount, Current: linking.SessionOutdated}, id, signedIn.user)
 }
 
 // mostMethods is the maximum number of accounts, and of passkeys, that a user may have. Stores list them without
@@ -240,7 +241,7 @@ func (w *writer) attach(ctx context.Context, id *identity, u *User, signedIn boo
 	case count(linked, id.passkey != nil) >= mostMethods:
 		return errTooMany(id, u.ID)
 	case signedIn && u.EmailVerified.IsZero() && u.Email != "" && !SameMailbox(account.VerifiedEmail, u.Email) &&
-		w.otherMethods(w.tx, linked, u) == vouchedMethods:
+		w.otherMethods(w.tx, linked, u) == linking.VouchedMethods:
 		account.VerifiedEmail = u.Email
 	}
 	return w.linkAccount(ctx, u, account, id.user)
