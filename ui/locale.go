@@ -49,7 +49,7 @@ func (l Locale) Say(t Text) string {
 	return before + t.argument + after
 }
 
-// Around splits a translated text at its %s, for arguments that are markup.
+// Around returns the parts of a translated text before and after its %s, so that markup can be rendered between them.
 func (l Locale) Around(t Text) (before, after string) {
 	before, after, _ = strings.Cut(l.words(t), "%s")
 	return before, after

@@ -271,8 +271,8 @@ func (j Joined) Present() []string {
 	return names
 }
 
-// One reports whether a response that sets value consists of one cookie with the name given to Join. Replace is then
-// not needed.
+// One reports whether value fits into one cookie with the name given to Join, and the request has no chunks to delete.
+// Replace is then not needed.
 func (j Joined) One(value string) bool { return j.present == 0 && 3*len(value) <= ChunkSize }
 
 // Replace returns the cookies of a response that sets value: all names in the request, set or deleted, then new names.

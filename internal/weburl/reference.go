@@ -76,7 +76,7 @@ var forbiddenSchemes = []string{
 	"ws", "wss",
 }
 
-// IsAppScheme reports whether a text is a URL scheme (RFC 3986 section 3.1) that a native app may have.
+// IsAppScheme reports whether scheme is a valid URL scheme (RFC 3986 section 3.1) for a native app.
 func IsAppScheme(scheme string) bool {
 	name, rest, ok := cutScheme(scheme + ":")
 	if !ok || name != scheme || rest != "" {

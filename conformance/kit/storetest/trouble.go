@@ -59,7 +59,7 @@ const callsAtOnce = 6
 
 // Fails checks that every method fails correctly, each within the deadline. If deadline is negative, contexts have
 // already expired. userID is the ID of a user; if it is empty, the user does not exist. except lists operations that do
-// not fail. Some calls run concurrently, as in an application: together they wait as long for a failed database as one
+// not fail. Some calls run concurrently, as in an application: all of them together must not wait longer than one
 // call.
 func (name Trouble) Fails(t *testing.T, store core.Store, userID string, deadline time.Duration, except ...string) {
 	t.Helper()

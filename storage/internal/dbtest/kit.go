@@ -1,5 +1,5 @@
 // Package dbtest has the tests that our own stores share, in addition to conformance/kit/storetest: two processes
-// between each other's requests, rows that another program has written, crashes during writes, and measurements.
+// with interleaved requests, rows that another program has written, crashes during writes, and measurements.
 package dbtest
 
 import (
