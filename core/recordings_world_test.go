@@ -114,7 +114,7 @@ func (w *recordedWorld) config(r recording, step recordedStep) core.Config {
 		out.Store = w.store.as(power{lists: true, ends: true})
 	}
 	if out.Session.Strategy == core.StrategyJWT || out.Session.Strategy == "" && out.Store == nil {
-		out.Session.UpdateAge = core.UpdateAlways // Auth.js renews the session at each GET session (docs/authjs.md)
+		out.Session.UpdateAge = core.UpdateAlways // Auth.js renews the session at each GET session (docs/differences.md)
 	}
 	w.steer(&out.Callbacks, asObject(c["callbacks"]))
 	for _, p := range asList(c["providers"]) {

@@ -46,7 +46,7 @@ func (w declaration) config(c map[string]any, env map[string]string) (core.Confi
 	w.observe(&out, c)
 	_, keeps := out.Store.(store.SessionStore)
 	if out.Session.Strategy == core.StrategyJWT || out.Session.Strategy == "" && !keeps {
-		// Auth.js ignores UpdateAge under this strategy. It renews the session at each GET session (docs/authjs.md).
+		// Auth.js ignores UpdateAge under this strategy. It renews the session at each GET session (docs/differences.md).
 		out.Session.UpdateAge = core.UpdateAlways
 	}
 	if keeps && out.Session.Strategy == "" {
