@@ -17,7 +17,7 @@ func ExampleNew_problems() {
 		Providers: []core.Provider{&core.OAuthProvider{ID: "acme", Type: core.TypeOIDC, ClientID: "id", ClientSecret: "s"}},
 		Getenv:    func(string) string { return "" },
 	})
-	fmt.Println(errors.Is(err, core.ErrMissingSecret), errors.Is(err, core.ErrInvalidEndpoints))
+	fmt.Println(errors.Is(err, core.ErrMissingSecret), errors.Is(err, core.ErrorType("InvalidEndpoints")))
 	// Output: true true
 }
 

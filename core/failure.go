@@ -142,7 +142,7 @@ func (p *pages) failurePage(c *call, e *Error) (string, error) {
 		params = append(params, "reason", string(reason))
 	}
 	switch {
-	case e.Type == ErrOAuthProfileParse: // the user can try another account
+	case e.Type == errOAuthProfileParse: // the user can try another account
 		params[1] = string(ErrOAuthCallback)
 	case !e.Type.onSignInPage():
 		return c.page(p.config.Error, "error", params...)
@@ -154,7 +154,7 @@ func (p *pages) failurePage(c *call, e *Error) (string, error) {
 func (t ErrorType) onSignInPage() bool {
 	switch t {
 	case ErrAccountNotLinked, ErrCredentialsSignin, ErrEmailSignIn, ErrMissingCSRF, ErrOAuthAccountNotLinked,
-		ErrOAuthCallback, ErrOAuthSignIn, ErrTooManyFailures:
+		ErrOAuthCallback, errOAuthSignIn, ErrTooManyFailures:
 		return true
 	}
 	return false

@@ -23,7 +23,7 @@ func (f *oauth1Flow) needsToken() bool { return false }
 func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 	token, err := f.client1.RequestToken(ctx, c.base+"/callback/"+f.ID)
 	if err != nil {
-		return nil, errorf(ErrOAuthSignIn, "%w", err)
+		return nil, errorf(errOAuthSignIn, "%w", err)
 	}
 	address, err := f.client1.AuthorizeRequestToken(token)
 	if err != nil {

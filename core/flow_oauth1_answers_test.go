@@ -115,7 +115,7 @@ func TestOAuth1Refuses(t *testing.T) {
 		p := oauth1Service()
 		change(p)
 		r := visit(t, newApp(t, core.Config{Providers: []core.Provider{p}})).submit("/auth/signin/op", nil)
-		if !errors.Is(r.Err, core.ErrOAuthSignIn) || !strings.Contains(r.Err.Error(), says) {
+		if !errors.Is(r.Err, core.ErrorType("OAuthSignInError")) || !strings.Contains(r.Err.Error(), says) {
 			t.Errorf("%s: %v", says, r.Err)
 		}
 	}

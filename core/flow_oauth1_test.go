@@ -175,13 +175,13 @@ func TestOAuth1Refused(t *testing.T) {
 		{"an access token that is a book", answers("/access", accessToken+long), good, core.ErrCallbackRoute},
 		{"an access token endpoint that is down", answers("/access", "503"), good, core.ErrCallbackRoute},
 		{"a profile that is none", answers("/me", "[]"), good, core.ErrCallbackRoute},
-		{"a profile without an id", answers("/me", `{"name":"Ann"}`), good, core.ErrOAuthProfileParse},
+		{"a profile without an id", answers("/me", `{"name":"Ann"}`), good, core.ErrorType("OAuthProfileParseError")},
 		{"a userinfo endpoint that is down", answers("/me", "500"), good, core.ErrCallbackRoute},
 
-		{"a callback that is not confirmed", answers("/request", accessToken), "", core.ErrOAuthSignIn},
-		{"a request token without its secret", answers("/request", "oauth_token=request-1"), "", core.ErrOAuthSignIn},
-		{"a request token endpoint that is down", answers("/request", "500"), "", core.ErrOAuthSignIn},
-		{"a wrong secret of the consumer", wrong, "", core.ErrOAuthSignIn},
+		{"a callback that is not confirmed", answers("/request", accessToken), "", core.ErrorType("OAuthSignInError")},
+		{"a request token without its secret", answers("/request", "oauth_token=request-1"), "", core.ErrorType("OAuthSignInError")},
+		{"a request token endpoint that is down", answers("/request", "500"), "", core.ErrorType("OAuthSignInError")},
+		{"a wrong secret of the consumer", wrong, "", core.ErrorType("OAuthSignInError")},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

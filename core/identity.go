@@ -240,15 +240,15 @@ func identityOf(
 ) (*identity, error) {
 	person, given, err := c.personOf(ctx, profile, tokens)
 	if err != nil {
-		return nil, errorf(ErrOAuthProfileParse, "provider %q: %w", c.ID, tokens.hide(err))
+		return nil, errorf(errOAuthProfileParse, "provider %q: %w", c.ID, tokens.hide(err))
 	}
 	accountID := person.AccountID
 	if !exactjson.IsClean(accountID) {
-		return nil, errorf(ErrOAuthProfileParse,
+		return nil, errorf(errOAuthProfileParse,
 			"provider %q: the profile's id has control or malformed characters: two accounts could share it", c.ID)
 	}
 	if accountID == "" || accountID == "undefined" || accountID == "null" {
-		return nil, errorf(ErrOAuthProfileParse,
+		return nil, errorf(errOAuthProfileParse,
 			"provider %q: the profile has no id: without it each sign-in would create another user", c.ID)
 	}
 	userID, err := newID(c.ID, accountID)

@@ -134,7 +134,7 @@ func (o *oauthClient) complete(c *Config, faults *ConfigError) oauth.Config {
 	for _, problem := range setup.Complete(c.Getenv) {
 		kind := ErrInvalidConfig
 		if problem.Endpoint {
-			kind = ErrInvalidEndpoints
+			kind = errInvalidEndpoints
 		}
 		faults.add(kind, "%w", problem.Err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/revocation"
 	"github.com/latchkey-go/latchkey/core/internal/sessionid"
+	"github.com/latchkey-go/latchkey/core/internal/sessionrecord"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -147,7 +148,7 @@ type sessions struct {
 	// it on.
 	facts bool
 	// records stores the records of sessions. It is nil if there are none.
-	records *sessionRecords
+	records *sessionrecord.Records
 	// revoked has the revoked sessions of StrategyJWT. It is nil if Session.Revocation is off.
 	revoked *revocation.List
 	// lister lists stored sessions. It is nil if the store does not implement it.
@@ -179,7 +180,10 @@ func newSessions(
 		},
 	}
 	if facts {
-		s.records = newSessionRecords(store.records, c.Now, log)
+		s.records = sessionrecord.New(sessionrecord.Options{
+			Records: store.records, Now: c.Now,
+			Failed: func(ctx context.Context, err error) { log.failure(ctx, errorf(ErrStore, "%w", err)) },
+		})
 		s.rows.records = s.records
 	}
 	s.jwt.revoked = s.revoked

@@ -152,7 +152,7 @@ func (s *sessions) endAllStored(ctx context.Context, userID string) (ended int, 
 	s.exchanges.Erase("", userID)
 	ended, err = s.lister.DeleteSessions(ctx, userID)
 	if err == nil {
-		err = s.records.removeAll(ctx, userID, "")
+		err = s.records.RemoveAll(ctx, userID, "")
 	}
 	if err != nil {
 		return ended, errorf(ErrStore, "EndSessions: %w", err)
@@ -170,7 +170,7 @@ func (s *sessions) endStored(ctx context.Context, list []listedSession) (ended [
 		if err == nil {
 			ended = append(ended, session)
 		}
-		s.records.remove(ctx, session.ID)
+		s.records.Remove(ctx, session.ID)
 	}
 	return ended, nil
 }
@@ -181,7 +181,7 @@ func (s *sessions) endOne(ctx context.Context, id string) (userID string, err er
 	if !ok {
 		return "", nil
 	}
-	userID = s.records.remove(ctx, id)
+	userID = s.records.Remove(ctx, id)
 	s.exchanges.Erase("", userID)
 	return userID, s.revoked.EndSession(ctx, key)
 }
@@ -196,5 +196,5 @@ func (s *sessions) endUser(ctx context.Context, userID, except string) error {
 	if err := s.revoked.EndUser(ctx, userID, key); err != nil {
 		return err
 	}
-	return s.records.removeAll(ctx, userID, except)
+	return s.records.RemoveAll(ctx, userID, except)
 }

@@ -101,7 +101,7 @@ func (id *identity) exchange() exchange.Key {
 func (s *sessions) takeBack(ctx context.Context, v *arrival, who member, session string) {
 	ctx = context.WithoutCancel(ctx)
 	if who.session == nil {
-		s.records.remove(ctx, session)
+		s.records.Remove(ctx, session)
 		return
 	}
 	_, err := s.rows.delete(ctx, string(who.session.Token))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessionrecord"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
@@ -229,7 +230,7 @@ func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken) *Session {
 		session.ID, session.readAt = sessiontoken.SessionID(t), next.now
 		session.AuthTime, session.Methods = sessiontoken.Authentication[Method](t)
 		session.ACR = sessiontoken.ACR(t)
-		p.records.recordUse(ctx, session.ID, next.expires)
+		p.records.Use(ctx, session.ID, next.expires)
 	}
 	return session
 }
@@ -290,8 +291,8 @@ func (p *jwtSession) start(
 		if p.rows.store != nil || p.revoked != nil { // the session can be ended
 			p.providerSessions.note(id, sessionID)
 		}
-		note := sessionNote{Ends: expires.Unix(), Epoch: sessiontoken.Epoch(token)}
-		p.records.recordSignIn(ctx, p.at, id, who, sessionID, note)
+		note := sessionrecord.Note{Ends: expires.Unix(), Epoch: sessiontoken.Epoch(token)}
+		p.recordSignIn(ctx, p.at, id, who, sessionID, note)
 	}
 	cookies, err = p.set(value, expires)
 	return cookies, sessionID, err
@@ -367,7 +368,7 @@ func (p *jwtSession) endReplaced(ctx context.Context) {
 
 // endToken ends the session of a token, if StrategyJWT sessions can be ended.
 func (p *jwtSession) endToken(ctx context.Context, t *Token) error {
-	p.records.remove(ctx, sessiontoken.SessionID(t))
+	p.records.Remove(ctx, sessiontoken.SessionID(t))
 	if p.revoked == nil || p.jwt.hasEnded(t) {
 		return nil // already in the log: repeated requests with the same cookie must not grow it
 	}
@@ -423,13 +424,13 @@ func (p *jwtSession) active(ctx context.Context) (*Token, error) {
 // continueAs continues the session under a new ID. It ends the old ID, so that a copy of the old token is no longer
 // valid. The session list still shows one session, with its original start.
 func (p *jwtSession) continueAs(ctx context.Context, old, after *Token, methods []Method, ends time.Time) {
-	note := p.records.note(ctx, sessiontoken.SessionID(old))
+	note := p.records.Read(ctx, sessiontoken.SessionID(old))
 	if err := p.endToken(ctx, old); err != nil {
 		p.at.log.failure(ctx, errorf(ErrStore, "revoke the token that ActionRequest.RenewSession replaced: %w", err),
 			p.at.attrs()...)
 	}
-	note.Ends, note.Methods, note.Epoch = ends.Unix(), methods, sessiontoken.Epoch(after)
-	p.records.add(ctx, p.at, sessiontoken.SessionID(after), after.Subject, note)
+	note.Ends, note.Methods, note.Epoch = ends.Unix(), audit.Texts(methods), sessiontoken.Epoch(after)
+	p.addRecord(ctx, p.at, sessiontoken.SessionID(after), after.Subject, note)
 	p.providerSessions.move(sessiontoken.SessionID(old), sessiontoken.SessionID(after))
 }
 

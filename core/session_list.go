@@ -3,15 +3,13 @@ package core
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"net/netip"
 	"slices"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/sessionid"
-	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/internal/once"
+	"github.com/latchkey-go/latchkey/core/internal/sessionrecord"
 	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
 
@@ -112,7 +110,7 @@ func (s *sessions) listStored(ctx context.Context, userID string) (list []listed
 	if err != nil {
 		return nil, err
 	}
-	notes, err := s.records.ofUser(ctx, userID)
+	notes, err := s.records.OfUser(ctx, userID)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +120,7 @@ func (s *sessions) listStored(ctx context.Context, userID string) (list []listed
 		}
 		info := SessionInfo{ID: publicID(string(row.Token))}
 		if note, there := notes[info.ID]; there {
-			info = note.info(info.ID)
+			info = infoOf(info.ID, note)
 		} else {
 			facts, _ := storedtoken.Read(string(row.Token)) // found only if the store has the token unhashed
 			info.CreatedAt, info.AuthMethods = facts.Start, methodsOf(facts.Methods)
@@ -138,10 +136,10 @@ func (s *sessions) listJWT(ctx context.Context, userID string) (list []listedSes
 	if err := s.revoked.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	notes, err := s.records.ofUser(ctx, userID)
+	notes, err := s.records.OfUser(ctx, userID)
 	for id, note := range notes {
 		key, ok := sessionid.Parse(id)
-		info := note.info(id)
+		info := infoOf(id, note)
 		if ok && !info.Expires.Before(s.now()) && !s.revoked.Has(userID, key, note.Epoch) {
 			list = append(list, listedSession{SessionInfo: info})
 		}
@@ -149,209 +147,34 @@ func (s *sessions) listJWT(ctx context.Context, userID string) (list []listedSes
 	return list, err
 }
 
-// recordSession is the kind of session records. The key is the session ID.
-const recordSession = "session"
-
-const (
-	// seenEvery is the interval between two writes of the last use of a session.
-	seenEvery = time.Hour
-	// seenTimeout is the timeout of that write. At most maxSeenWrites writes run concurrently in one process. When all are
-	// in use, the write is skipped.
-	seenTimeout   = 5 * time.Second
-	maxSeenWrites = 8
-	// maxSeen is the number of sessions that a process remembers as recently written. If there are more, some are written
-	// more often than seenEvery.
-	maxSeen = 1 << 16
-)
-
-// sessionRecords stores a record of each session for the list of active sessions that users see. The session does not
-// depend on it: it continues if the record is lost or cannot be written. A nil *sessionRecords stores nothing.
-type sessionRecords struct {
-	records         store.RecordStore
-	now             func() time.Time
-	log             *reporter
-	recentlyWritten once.Memory[string, struct{}]
-	slots           chan struct{}
-}
-
-func newSessionRecords(records store.RecordStore, now func() time.Time, log *reporter) *sessionRecords {
-	if records == nil {
-		return nil
+// infoOf returns a record in the form that the application receives.
+func infoOf(id string, n sessionrecord.Note) SessionInfo {
+	info := SessionInfo{
+		ID: id, CreatedAt: time.Unix(n.Made, 0), LastSeen: time.Unix(n.Seen, 0), Expires: time.Unix(n.Ends, 0),
+		UserAgent: n.Agent, AuthMethods: methodsOf(n.Methods), Provider: n.Provider,
 	}
-	r := &sessionRecords{records: records, now: now, log: log, slots: make(chan struct{}, maxSeenWrites)}
-	r.recentlyWritten.Now, r.recentlyWritten.Max = now, maxSeen
-	return r
-}
-
-// sessionNote is the content of a session record. Times are in Unix seconds.
-type sessionNote struct {
-	Made     int64    `json:"made"`
-	Seen     int64    `json:"seen"`
-	Ends     int64    `json:"ends"`
-	Agent    string   `json:"agent,omitempty"`
-	Peer     string   `json:"peer,omitempty"`
-	Methods  []Method `json:"methods,omitempty"`
-	Provider string   `json:"provider,omitempty"`
-	Epoch    int64    `json:"ep,omitempty"`
-}
-
-// note returns the content of a session record. It is zero if there is no record, or if the record cannot be read; the
-// latter is logged.
-func (r *sessionRecords) note(ctx context.Context, id string) (note sessionNote) {
-	if r == nil || id == "" {
-		return note
-	}
-	record, err := r.records.Record(ctx, recordSession, id)
-	if err == nil {
-		err = json.Unmarshal(record.Value, &note)
-	}
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		r.log.failure(ctx, errorf(ErrStore, "read a session record: %w", err))
-	}
-	return note
+	info.Network, _ = netip.ParsePrefix(n.Peer)
+	return info
 }
 
 // recordSignIn creates the record of a new session.
-func (r *sessionRecords) recordSignIn(
-	ctx context.Context, v *arrival, id *identity, who member, publicID string, note sessionNote,
+func (s *sessions) recordSignIn(
+	ctx context.Context, v *arrival, id *identity, who member, publicID string, note sessionrecord.Note,
 ) {
-	note.Methods, note.Provider = id.proofs(), id.account.Provider
-	r.add(ctx, v, publicID, who.user.ID, note)
+	note.Methods, note.Provider = audit.Texts(id.proofs()), id.account.Provider
+	s.addRecord(ctx, v, publicID, who.user.ID, note)
 }
 
-// add creates the record of a new session, or of a session that continues under a new ID. In the second case note has
-// the original start. A failure is logged; it does not fail the sign-in.
-func (r *sessionRecords) add(ctx context.Context, v *arrival, id, userID string, note sessionNote) {
-	if r == nil || id == "" {
-		return
-	}
-	now := r.now()
-	if note.Seen = now.Unix(); note.Made == 0 {
-		note.Made, note.Agent = now.Unix(), printable(v.header("User-Agent"))
+// addRecord creates the record of a new session, or of a session that continues under a new ID. In the second case note
+// has the original start. A failure is logged; it does not fail the sign-in.
+func (s *sessions) addRecord(ctx context.Context, v *arrival, id, userID string, note sessionrecord.Note) {
+	if note.Made == 0 {
+		note.Agent = printable(v.header("User-Agent"))
 		if peer, _ := v.peer(v.r); peer.IsValid() {
 			note.Peer = peer.String()
 		}
 	}
-	value, err := json.Marshal(note)
-	if err == nil {
-		record := &store.Record{Kind: recordSession, Key: id, UserID: userID, Value: value, Expires: note.expires()}
-		err = r.records.CreateRecord(ctx, record)
-	}
-	r.recentlyWritten.First(id, now.Add(seenEvery))
-	if err != nil && !errors.Is(err, ErrNotFound) { // ErrNotFound: the user is not in the store
+	if err := s.records.Add(ctx, id, userID, note); err != nil {
 		v.log.failure(ctx, errorf(ErrStore, "create a session record: %w", err), v.attrs()...)
 	}
-}
-
-// expires returns when the record can be deleted. The session may have been used and extended without a write for up to
-// seenEvery.
-func (n *sessionNote) expires() time.Time { return time.Unix(n.Ends, 0).Add(2 * seenEvery) }
-
-// recordUse stores the last use of a session, at most once an hour and in the background.
-func (r *sessionRecords) recordUse(ctx context.Context, id string, ends time.Time) {
-	if r == nil || id == "" {
-		return
-	}
-	if _, noted := r.recentlyWritten.Get(id); noted {
-		return
-	}
-	select {
-	case r.slots <- struct{}{}:
-	default:
-		return
-	}
-	now := r.now()
-	if !r.recentlyWritten.First(id, now.Add(seenEvery)) {
-		<-r.slots
-		return
-	}
-	go func() {
-		defer func() { <-r.slots }()
-		ctx, end := context.WithTimeout(context.WithoutCancel(ctx), seenTimeout)
-		defer end()
-		err := r.touch(ctx, id, now, ends)
-		if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrConflict) {
-			r.log.failure(ctx, errorf(ErrStore, "update the last use in a session record: %w", err))
-		}
-	}()
-}
-
-// touch writes the last use, unless another process has written it within the hour.
-func (r *sessionRecords) touch(ctx context.Context, id string, now, ends time.Time) error {
-	record, err := r.records.Record(ctx, recordSession, id)
-	if err != nil {
-		return err
-	}
-	var note sessionNote
-	if err := json.Unmarshal(record.Value, &note); err != nil {
-		return err
-	}
-	if now.Sub(time.Unix(note.Seen, 0)) < seenEvery {
-		return nil
-	}
-	note.Seen, note.Ends = now.Unix(), ends.Unix()
-	if record.Value, err = json.Marshal(note); err != nil {
-		return err
-	}
-	record.Expires = note.expires()
-	return r.records.UpdateRecord(ctx, record)
-}
-
-// remove deletes the record of an ended session. It returns the user of the session, or "" if the user is unknown.
-func (r *sessionRecords) remove(ctx context.Context, id string) (userID string) {
-	if r == nil || id == "" {
-		return ""
-	}
-	record, err := r.records.DeleteRecord(ctx, recordSession, id)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		r.log.failure(ctx, errorf(ErrStore, "delete the record of an ended session: %w", err))
-	}
-	if record == nil {
-		return ""
-	}
-	return record.UserID
-}
-
-// ofUser returns the records of a user's sessions by session ID.
-func (r *sessionRecords) ofUser(ctx context.Context, userID string) (map[string]sessionNote, error) {
-	if r == nil {
-		return nil, nil
-	}
-	list, err := r.records.UserRecords(ctx, userID, recordSession)
-	notes := make(map[string]sessionNote, len(list))
-	for _, record := range list {
-		var note sessionNote
-		if json.Unmarshal(record.Value, &note) == nil {
-			notes[record.Key] = note
-		}
-	}
-	return notes, err
-}
-
-// removeAll deletes the records of a user's sessions. It keeps the record of except, if that is not empty.
-func (r *sessionRecords) removeAll(ctx context.Context, userID, except string) error {
-	if r == nil {
-		return nil
-	}
-	if except == "" {
-		_, err := r.records.DeleteUserRecords(ctx, userID, recordSession)
-		return err
-	}
-	notes, err := r.ofUser(ctx, userID)
-	for id := range notes {
-		if id != except {
-			r.remove(ctx, id)
-		}
-	}
-	return err
-}
-
-// info returns the note in the form that the application receives.
-func (n *sessionNote) info(id string) SessionInfo {
-	info := SessionInfo{
-		ID: id, CreatedAt: time.Unix(n.Made, 0), LastSeen: time.Unix(n.Seen, 0), Expires: time.Unix(n.Ends, 0),
-		UserAgent: n.Agent, AuthMethods: slices.Clone(n.Methods), Provider: n.Provider,
-	}
-	info.Network, _ = netip.ParsePrefix(n.Peer)
-	return info
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessionrecord"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/internal/storedtoken"
@@ -115,7 +116,7 @@ func (p *storedSession) sessionOf(ctx context.Context, found *foundSession) *Ses
 		session.ID, session.readAt = publicID(p.rows.atRest(string(record.Token))), p.now()
 		session.AuthTime, session.Methods = factsIn(string(record.Token))
 		session.ACR = acrIn(string(record.Token))
-		p.records.recordUse(ctx, session.ID, session.Expires)
+		p.records.Use(ctx, session.ID, session.Expires)
 	}
 	return session
 }
@@ -131,7 +132,7 @@ func (p *storedSession) start(
 		p.data.forget(who.user.ID)
 	}
 	if p.facts && !who.keepsSession {
-		p.records.recordSignIn(ctx, p.at, id, who, sessionID, sessionNote{Ends: who.session.Expires.Unix()})
+		p.recordSignIn(ctx, p.at, id, who, sessionID, sessionrecord.Note{Ends: who.session.Expires.Unix()})
 	}
 	cookies, err = p.set(string(who.session.Token), who.session.Expires)
 	return cookies, sessionID, err
@@ -152,7 +153,7 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 		account: &Account{Type: TypeCredentials, Provider: again.by, ProviderAccountID: user.ID},
 	}
 	before := p.rows.atRest(p.value())
-	note := p.records.note(ctx, publicID(before))
+	note := p.records.Read(ctx, publicID(before))
 	who := member{user: user.Clone()}
 	if err := p.newRow(ctx, id, &who); err != nil {
 		return nil, err
@@ -169,8 +170,8 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 	}
 	p.providerSessions.move(before, p.rows.atRest(string(who.session.Token)))
 	if p.facts {
-		note.Ends, note.Methods = who.session.Expires.Unix(), id.proofs()
-		p.records.add(ctx, p.at, after, user.ID, note)
+		note.Ends, note.Methods = who.session.Expires.Unix(), audit.Texts(id.proofs())
+		p.addRecord(ctx, p.at, after, user.ID, note)
 	}
 	return cookies, nil
 }
@@ -273,7 +274,7 @@ func (s *sessions) endExcess(ctx context.Context, v *arrival, newest *store.Sess
 		if _, err := s.rows.store.DeleteSession(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}
-		s.records.remove(ctx, publicID(token))
+		s.records.Remove(ctx, publicID(token))
 		v.decidedOf(ctx, audit.SessionEnded, audit.ReasonTooMany, newest.UserID, publicID(token))
 	}
 	return nil
@@ -290,7 +291,7 @@ type sessionRows struct {
 	// facts reports whether tokens contain the authentication time and methods.
 	facts bool
 	// records stores the records of sessions. It is nil if there are none.
-	records *sessionRecords
+	records *sessionrecord.Records
 }
 
 // foundSession is a stored session and its user.
@@ -374,7 +375,7 @@ func (s *sessionRows) delete(ctx context.Context, token string) (*store.Session,
 	kept := s.atRest(token)
 	record, err := s.store.DeleteSession(ctx, kept)
 	if err == nil && s.records != nil {
-		s.records.remove(ctx, publicID(kept))
+		s.records.Remove(ctx, publicID(kept))
 	}
 	return record, err
 }

@@ -80,14 +80,17 @@ func TestCheck(t *testing.T) {
 					line = append(line, "c="+c)
 				}
 				r := Request{
-					Jar: cookie.Parse([]string{strings.Join(line, "; ")}), Cookie: "c", Method: http.MethodPost, Header: row.header,
+					Jar: cookie.Parse(
+						[]string{strings.Join(line, "; ")},
+					), Cookie: "c", Method: http.MethodPost, Header: row.header,
 					Origin: origin, Sent: row.sent, Trusted: row.trusted,
 				}
 				got, err := g.Check(r)
 				if err != nil || got.Verified != verified || (got.Refusal == "") != verified {
 					t.Errorf("same origin %t, skip %t: %+v, %v", g.SameOrigin, g.Skip, got, err)
 				}
-				if fresh, tokenless := got.Fresh != "", g.Skip; tokenless && got.Token != "" || !tokenless && len(got.Token) != TokenLen ||
+				if fresh, tokenless := got.Fresh != "", g.Skip; tokenless && got.Token != "" ||
+					!tokenless && len(got.Token) != TokenLen ||
 					fresh && !strings.HasPrefix(got.Fresh, got.Token+"|") {
 					t.Errorf("token %q, cookie %q", got.Token, got.Fresh)
 				}

@@ -25,7 +25,12 @@ func TestCloneObject(t *testing.T) {
 	t.Parallel()
 	type profile map[string]any
 	original := func() profile {
-		return profile{"text": "a", "object": map[string]any{"b": "c"}, "own": profile{"d": "e"}, "list": []any{"f", []any{"g"}}}
+		return profile{
+			"text":   "a",
+			"object": map[string]any{"b": "c"},
+			"own":    profile{"d": "e"},
+			"list":   []any{"f", []any{"g"}},
+		}
 	}
 	before, clone := original(), exactjson.CloneObject(original())
 	if !reflect.DeepEqual(clone, before) {

@@ -46,7 +46,12 @@ func TestRepeated(t *testing.T) {
 		x := exchange.New[string](func() time.Time { return now })
 		calls := 0
 		do := func(key exchange.Key) {
-			got, err := x.Do(t.Context(), key, "browser", func(context.Context) (string, error) { calls++; return "tokens", nil })
+			got, err := x.Do(
+				t.Context(),
+				key,
+				"browser",
+				func(context.Context) (string, error) { calls++; return "tokens", nil },
+			)
 			if err != nil || got != "tokens" {
 				t.Errorf("%s: %q, %v", name, got, err)
 			}

@@ -183,9 +183,19 @@ func TestOriginsOfOtherRequests(t *testing.T) {
 		for _, host := range []string{"a.test", "b.test"} {
 			for _, peer := range []string{"10.0.0.1:1", "192.0.2.1:1"} {
 				for _, forwarded := range []string{"", "c.test"} {
-					r := &Request{Scheme: scheme, Target: "/", Hosts: []string{host}, RemoteAddr: peer, Header: http.Header{}}
+					r := &Request{
+						Scheme:     scheme,
+						Target:     "/",
+						Hosts:      []string{host},
+						RemoteAddr: peer,
+						Header:     http.Header{},
+					}
 					if forwarded != "" {
-						r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"] = []string{forwarded}, []string{"https"}
+						r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"] = []string{
+							forwarded,
+						}, []string{
+							"https",
+						}
 					}
 					requests = append(requests, r)
 				}
@@ -220,7 +230,10 @@ func TestForwardedHost(t *testing.T) {
 		"no list":                            {"192.0.2.1:1", nil, false, "https://forwarded.example"},
 		"no list, not by the router":         {"192.0.2.1:1", nil, true, "http://app.example"},
 	} {
-		places := Places[string]{Origins: Origins{weburl.Options{TrustHost: true}, row.trusted}, Derive: weburl.Origin.String}
+		places := Places[string]{
+			Origins: Origins{weburl.Options{TrustHost: true}, row.trusted},
+			Derive:  weburl.Origin.String,
+		}
 		r := &Request{
 			Scheme: "http", Target: "/", Hosts: []string{"app.example"}, RemoteAddr: row.peer, ProxyUntrusted: row.untrusted,
 			Header: http.Header{"X-Forwarded-Host": {"forwarded.example"}, "X-Forwarded-Proto": {"https"}},

@@ -164,7 +164,11 @@ func TestSetupCompletes(t *testing.T) {
 	declared := url.Values{"id": {"{client_id}"}, "max_age": {"60"}}
 	s.Type, s.Issuer, s.ClientID, s.ClientSecret = "oidc", "{base}/realm", "", ""
 	s.Authorization = oauth.Endpoint{URL: "{base}/authorize?client={client_id}", Params: declared}
-	env := map[string]string{"AUTH_MY_OP_ID": "a&b", "AUTH_MY_OP_SECRET": "s", "AUTH_MY_OP_ISSUER": "https://op.example/"}
+	env := map[string]string{
+		"AUTH_MY_OP_ID":     "a&b",
+		"AUTH_MY_OP_SECRET": "s",
+		"AUTH_MY_OP_ISSUER": "https://op.example/",
+	}
 	if err := complete(s, env); err != nil {
 		t.Fatal(err)
 	}
