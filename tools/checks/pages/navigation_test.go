@@ -11,8 +11,8 @@ import (
 // navigation is the list of pages of the documentation site.
 const navigation = "docs/.vitepress/navigation.json"
 
-// TestNavigation: each page in docs is in the navigation of the documentation site once, in one of at most eight groups,
-// and no two pages have the same title.
+// TestNavigation: each page in docs is in the navigation of the documentation site once, in one of at most eight
+// groups, and no two pages have the same title.
 func TestNavigation(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(filepath.Join(top, navigation))

@@ -14,7 +14,7 @@ import (
 // program is a program on a page that the tests start.
 type program struct {
 	page  string
-	about string   // text in the program's files
+	about string   // text in the program's files, "" for a page with fragments, which test files insert
 	with  []string // test files of the program in testdata
 }
 
@@ -44,20 +44,24 @@ var programs = []program{
 	{"docs/recipes/audit.md", "func newAuth(", site("audit.go.txt")},
 	{"docs/recipes/backups.md", "func main()", []string{"backups.go.txt"}},
 	{"docs/recipes/cluster.md", "func keycloak(", site("cluster.go.txt", "mounted.go.txt")},
+	{"docs/recipes/emails.md", "", site("emails.go.txt")},
 	{"docs/recipes/grpc.md", "func newServer(", site("grpc.go.txt")},
 	{"docs/recipes/htmx.md", "func site(", site("htmx.go.txt")},
 	{"docs/recipes/password.md", "package main", site("password.go.txt")},
 	{"docs/recipes/production.md", "func main()", site("main.go.txt", "production.go.txt")},
 	{"docs/recipes/replicas.md", "func newAuth(", site("replicas.go.txt")},
 	{"docs/recipes/roles.md", "func site(", site("roles.go.txt")},
+	{"docs/recipes/routers.md", "", site("routers.go.txt")},
 	{"docs/recipes/rotation.md", "func newAuth(", site("rotation.go.txt")},
 	{"docs/recipes/shutdown.md", "func serve(", site("shutdown.go.txt")},
 	{"docs/recipes/spa.md", "func site(", site("spa.go.txt")},
 	{"docs/recipes/stores.md", "func open(", site("stores.go.txt", "mounted.go.txt")},
 	{"docs/recipes/stores.md", "func TestStore(", nil},
+	{"docs/recipes/templates.md", "", site("templates.go.txt")},
 	{"docs/recipes/tenants.md", "func site(", site("tenants.go.txt")},
 	{"docs/recipes/testing.md", "package main", nil},
 	{"docs/recipes/tokens.md", "func google(", site("tokens.go.txt")},
+	{"docs/recipes/websocket.md", "", site("websocket.go.txt")},
 }
 
 // elsewhere are the programs that other tests start.
@@ -95,7 +99,7 @@ func (c program) run(t *testing.T, p page) {
 		files = append(files, name)
 	}
 	for _, b := range blocksOf(p) {
-		if b.strict && strings.Contains(b.text, c.about) {
+		if b.strict && c.about != "" && strings.Contains(b.text, c.about) {
 			text, more := here(t, b.text)
 			environ = append(environ, more...)
 			write(text)
@@ -106,7 +110,7 @@ func (c program) run(t *testing.T, p page) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(string(raw))
+		write(withFragments(t, p, string(raw)))
 	}
 	run := exec.CommandContext(t.Context(), "go", append([]string{"test", "-vet=off", "-v"}, files...)...)
 	run.Dir, run.Env = top, append(environ, variables...)
@@ -114,6 +118,24 @@ func (c program) run(t *testing.T, p page) {
 	if err != nil || !strings.Contains(string(out), "--- PASS: Test") {
 		t.Errorf("%v\n%s", err, out)
 	}
+}
+
+var inserted = regexp.MustCompile(`(?m)^\t*// page: (.*)\n`)
+
+// withFragments replaces each line "// page: text" of a test file with the fragment of the page that contains this
+// text. A first line that is commented out ("// r := chi.NewRouter()") is part of the program.
+func withFragments(t *testing.T, p page, test string) string {
+	t.Helper()
+	return inserted.ReplaceAllStringFunc(test, func(line string) string {
+		about := inserted.FindStringSubmatch(line)[1]
+		for _, b := range blocksOf(p) {
+			if !b.strict && !b.templ && strings.Contains(b.text, about) {
+				return strings.Replace(located(b, b.text, 0), "\n// r := ", "\nr := ", 1)
+			}
+		}
+		t.Fatalf("no fragment of %s contains %q", p.path, about)
+		return ""
+	})
 }
 
 // variables are the programs' environment variables.
@@ -167,6 +189,23 @@ func TestEveryProgramIsStarted(t *testing.T) {
 	}
 }
 
+// TestEveryRecipeIsStarted: a new recipe needs a test that performs its main action.
+func TestEveryRecipeIsStarted(t *testing.T) {
+	t.Parallel()
+	tested := map[string]bool{
+		"docs/recipes/README.md": true, // a list of the others
+		"docs/recipes/deploy.md": true, // configuration of other programs
+	}
+	for _, c := range programs {
+		tested[c.page] = true
+	}
+	for _, p := range pages(t) {
+		if strings.HasPrefix(p.path, "docs/recipes/") && !tested[p.path] {
+			t.Errorf("no test starts the recipe %s: add it to programs", p.path)
+		}
+	}
+}
+
 func started(b block) bool {
 	for prefix := range elsewhere {
 		if strings.HasPrefix(b.page, prefix) {
@@ -174,7 +213,7 @@ func started(b block) bool {
 		}
 	}
 	for _, c := range programs {
-		if c.page == b.page && strings.Contains(b.text, c.about) {
+		if c.page == b.page && c.about != "" && strings.Contains(b.text, c.about) {
 			return true
 		}
 	}
