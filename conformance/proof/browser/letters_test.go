@@ -23,7 +23,7 @@ import (
 func letter(kind core.EmailKind, locale ui.Locale, theme core.Theme) core.Email {
 	at := time.Date(2026, time.March, 5, 16, 4, 0, 0, time.UTC)
 	l := core.Email{Kind: kind, Locale: locale, Host: "app.example.com", Theme: theme}
-	if kind != core.EmailDeleted {
+	if kind != core.EmailDeleted && kind != core.EmailReauth {
 		l.URL = "https://app.example.com/auth/callback/email?callbackUrl=https%3A%2F%2Fapp.example.com%2Faccount&token=" +
 			core.Secret(strings.Repeat("5f0c9d3e", 8)) + "&email=ada%40example.com"
 	}
@@ -33,7 +33,7 @@ func letter(kind core.EmailKind, locale ui.Locale, theme core.Theme) core.Email 
 	default:
 		l.At, l.Peer, l.Device = at, netip.MustParsePrefix("2001:db8:4a:1::/64"), "Firefox, Windows"
 	}
-	if kind == core.EmailVerify {
+	if kind == core.EmailVerify || kind == core.EmailReauth {
 		l.Code = "471103"
 	}
 	return l
