@@ -123,8 +123,14 @@ func commentOf(path, line string) string {
 	return line
 }
 
+// created are the files that "latchkey new" creates. docs/start.md describes them.
+var created = []string{"auth.go", "main.go", "main_test.go", "page.go"}
+
 // existing reports whether a document exists, from the top of the repository or in the folder of the citing file.
 func existing(from, name string) bool {
+	if from == "docs/start.md" && slices.Contains(created, name) {
+		return true
+	}
 	for _, path := range []string{filepath.Join(top, name), filepath.Join(top, filepath.Dir(from), name)} {
 		_, err := os.Stat(path)
 		if err == nil {
