@@ -19,10 +19,24 @@ type SessionOptions struct {
 	AuthTime time.Time
 	// Methods are the authentication methods that the application used, such as [MethodPassword]. The default is none.
 	Methods []Method
+	// AskGates runs the sign-in gates, for example a second factor. If one of them holds the sign-in, NewSession returns a
+	// [*HeldError] and the cookie of the pending sign-in. The default is false: the application vouches for the user.
+	AskGates bool
 }
 
+// HeldError is returned by [Auth.NewSession] if a sign-in gate holds the sign-in. There is no session yet. Set the
+// cookies that NewSession has returned, and redirect the browser to URL.
+type HeldError struct {
+	// URL is the absolute URL of the page that continues the sign-in. Afterwards the browser opens the site.
+	URL string
+}
+
+// Error says that the sign-in is pending.
+func (e *HeldError) Error() string { return "core: a sign-in gate holds the sign-in" }
+
 // NewSession creates a session for a user outside the sign-in flows, for example after a registration form, and returns
-// the cookies to set. The application vouches for the user: [SignInGate] functions are not called. The session does not
+// the cookies to set. The application vouches for the user: [SignInGate] functions are called only with
+// SessionOptions.AskGates, and the error is a [*HeldError] if one of them holds the sign-in. The session does not
 // count as a recent sign-in unless options say when the user was authenticated. Pass at most one SessionOptions. Under
 // StrategyDatabase the user must be in the store. If user is nil, NewSession returns an error.
 func (a *Auth) NewSession(
@@ -57,6 +71,17 @@ func (a *Auth) NewSession(
 		}
 	}
 	who := member{user: id.user}
+	if len(options) == 1 && options[0].AskGates {
+		c := &call{arrival: v, session: session, callbackURL: callbackURLs{target: v.home}}
+		out := outcome{identity: id}
+		next, err := a.plugins.runGates(ctx, c, &out, who, nil)
+		if err == nil && next != "" {
+			err = &HeldError{next}
+		}
+		if err != nil {
+			return out.cookies, err
+		}
+	}
 	if err := a.sessions.createStored(ctx, session.carrier(), id, &who); err != nil {
 		return nil, err
 	}

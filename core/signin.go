@@ -195,6 +195,9 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 		}
 		return redirect, err
 	}
+	if next, err := s.gateLink(ctx, c, out); err != nil || next != "" {
+		return next, err
+	}
 	if err := s.create(ctx, c, id); err != nil {
 		return "", err
 	}

@@ -23,9 +23,9 @@ import (
 // action of the same plugin such as "secondfactor". An error denies the sign-in; an error of type [ErrAccessDenied] is
 // shown to the user as a denial, any other as a failure of this site.
 //
-// Gates run in the order of their registration, for every sign-in method except [Auth.NewSession]. They do not run when
-// a signed-in user links another account, because that session continues. No session exists before all gates have
-// passed. After a plugin has completed a pending sign-in with [ActionRequest.CompleteSignIn], the gate that stored it
+// Gates run in the order of their registration, for every sign-in method. [Auth.NewSession] runs them only with
+// [SessionOptions].AskGates. No session exists before all gates have passed. Before a signed-in user links another
+// account or adds a passkey, gates are asked with [PendingSignIn].Linking. After a plugin has completed a pending sign-in with [ActionRequest.CompleteSignIn], the gate that stored it
 // does not run again, but the other gates do. Gates are called concurrently.
 type SignInGate func(ctx context.Context, p *PendingSignIn) (next string, err error)
 
@@ -44,6 +44,10 @@ type PendingSignIn struct {
 	// Claims are the claims of the verified ID token of an OpenID Connect sign-in, for example amr and acr, which say how
 	// the provider authenticated the user. They are nil for other sign-ins, and after the sign-in was stored.
 	Claims Profile
+	// Linking reports that this is not a sign-in: a signed-in user is about to link Account, or to add a passkey. Methods
+	// are those of their session. If the gate returns an action, nothing is linked and nothing is stored. The browser is
+	// redirected to the action, which can authenticate the user again (RenewSession); then the user repeats the request.
+	Linking bool
 	// Request is the current request.
 	Request *Request
 
@@ -115,19 +119,12 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 		if id.oauth != nil && id.oauth.tokens != nil {
 			p.Claims = maps.Clone(id.oauth.tokens.Claims)
 		}
-		next, err := guarded("gate of "+gate.plugin, func() (string, error) { return gate.ask(ctx, p) })
+		next, err := ps.askGate(ctx, gate, p)
 		switch {
 		case err != nil:
 			return "", err
 		case next == "":
 			continue
-		case !slices.Contains(ps.auth.site.plugins.methods[next], http.MethodGet) || ps.owner(next) != gate.plugin:
-			return "", errorf(
-				ErrAuth,
-				"gate of plugin %s returned %q: return one of the plugin's GET actions",
-				gate.plugin,
-				next,
-			)
 		}
 		pending := newPendingData(id, who, p.CallbackURL)
 		pending.Typed = out.typed
@@ -145,6 +142,63 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 			Methods: audit.Texts(id.proofs()),
 		})
 		return c.base + "/" + next, nil
+	}
+	return "", nil
+}
+
+// askGate calls a gate and checks the action that it returns.
+func (ps *plugins) askGate(ctx context.Context, gate *partGate, p *PendingSignIn) (next string, err error) {
+	next, err = guarded("gate of "+gate.plugin, func() (string, error) { return gate.ask(ctx, p) })
+	if err == nil && next != "" &&
+		(!slices.Contains(ps.auth.site.plugins.methods[next], http.MethodGet) || ps.owner(next) != gate.plugin) {
+		return "", errorf(ErrAuth, "gate of plugin %s returned %q: return one of the plugin's GET actions", gate.plugin, next)
+	}
+	return next, err
+}
+
+// gateLink asks the gates before a signed-in user links another account or adds a passkey. It returns the URL of the
+// action that a gate requires first, or "". Otherwise an attacker with an open session, for example one from before the
+// user had a second factor, could add a sign-in method for themselves.
+func (s *signIns) gateLink(ctx context.Context, c *call, out *outcome) (string, error) {
+	id := out.identity
+	if len(s.plugins.gates) == 0 || s.store.Store == nil || id.started == flowSwitches ||
+		!id.byOAuth() && id.passkey == nil {
+		return "", nil
+	}
+	current, err := c.session.current(ctx)
+	if err != nil || current == nil || current.user.ID == "" {
+		return "", err
+	}
+	_, err = userByAccount(ctx, s.store, id.account)
+	switch {
+	case err == nil: // nothing is linked
+		return "", nil
+	case !errors.Is(err, ErrNotFound):
+		return "", errorf(ErrStore, "%w", err)
+	}
+	session, _, err := s.sessions.read(ctx, c.session, sessionRead{})
+	if err != nil || session == nil {
+		return "", err
+	}
+	user, err := s.reauthUser(ctx, session)
+	if err != nil {
+		return "", errorf(ErrStore, "read the user: %w", err)
+	}
+	for i := range s.plugins.gates {
+		next, err := s.plugins.askGate(ctx, &s.plugins.gates[i], &PendingSignIn{
+			User: user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(session.Methods), Linking: true,
+			CallbackURL: or(out.returnTo, c.callbackURL.target), Request: c.r, in: c, plugins: s.plugins,
+		})
+		if err != nil {
+			return "", err
+		}
+		if next != "" {
+			c.audit.note(ctx, &c.arrival, audit.Event{
+				Name: audit.GateHeld, Outcome: audit.OK, UserID: user.ID, Provider: c.providerID,
+				Methods: audit.Texts(session.Methods),
+			})
+			return c.base + "/" + next, nil
+		}
 	}
 	return "", nil
 }

@@ -25,6 +25,8 @@ type toyFactor struct {
 	seen []core.PendingSignIn
 	mu   sync.Mutex
 	err  error
+	// links lets signed-in users link accounts.
+	links bool
 	// resumed is called when an action has found a pending sign-in.
 	resumed func()
 }
@@ -34,7 +36,7 @@ func (f *toyFactor) Attach(h *core.PluginHost) error {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.seen = append(f.seen, *p)
-		if p.EncryptedCookie(f.name+"-device", new(bool)) {
+		if p.EncryptedCookie(f.name+"-device", new(bool)) || p.Linking && f.links {
 			return "", nil
 		}
 		return f.name, f.err
@@ -495,7 +497,7 @@ func TestVerifyEmail(t *testing.T) {
 }
 
 // TestGateLeavesSessions checks that a signed-in user who links another account, or signs in again with their own,
-// keeps the session that has already passed the gate.
+// keeps the session that has already passed the gate. The gate decides before the account is linked.
 func TestGateLeavesSessions(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {
@@ -507,13 +509,18 @@ func TestGateLeavesSessions(t *testing.T) {
 			w.through(b, "plain", "s1", "ada@x.example", "")
 			id := w.signedIn(b, b.submit("/auth/toyfactor", url.Values{"code": {"123456"}}))
 			rows := maps.Clone(w.sessions)
+			if r := w.through(b, "vouching", "s1", "ada@x.example", ""); r.Redirect != "https://app.test/auth/toyfactor" ||
+				len(w.accounts) != 1 || !f.seen[1].Linking || f.seen[1].User.ID != id {
+				t.Errorf("linking an account went to %s; accounts %v", r.Redirect, w.accounts)
+			}
+			f.links = true
 			for _, provider := range []string{"vouching", "plain"} {
 				r := w.through(b, provider, "s1", "ada@x.example", "")
 				if got := w.signedIn(b, r); got != id || strings.Contains(r.Redirect, "toyfactor") {
 					t.Errorf("%s: signed in as %q, sent to %s", provider, got, r.Redirect)
 				}
 			}
-			if len(f.seen) != 1 || !maps.Equal(w.sessions, rows) || len(w.accounts) != 2 {
+			if len(f.seen) != 3 || !maps.Equal(w.sessions, rows) || len(w.accounts) != 2 {
 				t.Errorf("the gate was asked %d times; rows %v, before %v", len(f.seen), w.sessions, rows)
 			}
 		})
@@ -620,6 +627,36 @@ func TestEndOthers(t *testing.T) {
 			}
 			if r := held.submit("/auth/toyfactor", code); r.Status != http.StatusConflict || w.who(held) != "" {
 				t.Errorf("the pending sign-in got status %d", r.Status)
+			}
+		})
+	}
+}
+
+// TestNewSessionAsksGates: NewSession asks the gates if the application wants it. The pending sign-in can be completed,
+// and there is no session before.
+func TestNewSessionAsksGates(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			f := &toyFactor{name: "toyfactor"}
+			w, _, _ := gatedTown(t, strategy, f)
+			b := w.browser()
+			request := &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.test"}, Scheme: "https"}
+			user := &core.User{ID: "u1"}
+			w.users["u1"] = *user
+			cookies, err := w.app.NewSession(t.Context(), request, user, core.SessionOptions{AskGates: true})
+			var held *core.HeldError
+			if !errors.As(err, &held) || held.URL != "https://app.test/auth/toyfactor" || len(w.sessions) != 0 ||
+				len(cookies) != 1 || cookies[0].Name != pendingCookie {
+				t.Fatalf("cookies %v, %v, rows %v", cookies, err, w.sessions)
+			}
+			b.cookies[pendingCookie] = cookies[0].Value
+			if got := w.signedIn(b, b.submit("/auth/toyfactor", url.Values{"code": {"123456"}})); got != "u1" {
+				t.Errorf("signed in as %q", got)
+			}
+			if cookies, err = w.app.NewSession(t.Context(), request, user); err != nil || len(cookies) == 0 {
+				t.Errorf("without the option: %v", err)
 			}
 		})
 	}

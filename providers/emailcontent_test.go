@@ -28,7 +28,8 @@ var kinds = map[core.EmailKind]bool{
 	core.EmailPasskeyAdded: true, core.EmailPasskeyRemoved: true, core.EmailAccountLinked: true,
 	core.EmailAccountUnlinked: true, core.EmailFactorAdded: true, core.EmailFactorRemoved: true,
 	core.EmailFactorsReset: true, core.EmailRecoveryUsed: true, core.EmailRecoveryRenewed: true,
-	core.EmailNewDevice: true, core.EmailInvite: true, core.EmailDeleted: false, core.EmailReauth: false,
+	core.EmailFactorGuessed: true, core.EmailNewDevice: true, core.EmailInvite: true, core.EmailDeleted: false,
+	core.EmailReauth: false,
 }
 
 func letterOf(kind core.EmailKind) core.Email {

@@ -201,6 +201,9 @@ func requireUser(handle handler) handler {
 // gate never stops a sign-in. It stores the time a passkey was used, and deletes the user's invitation, which
 // Callbacks.SignIn has applied by now. Failures are only logged, so that they do not prevent the sign-in.
 func (s *handlers) gate(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
+	if p.Linking {
+		return "", nil
+	}
 	s.passkeys.used(ctx, p)
 	if err := s.invitations.use(ctx, p.User); err != nil {
 		s.host.Logger.WarnContext(ctx, "account: could not delete a used invitation", "error", err)

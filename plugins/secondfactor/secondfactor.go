@@ -133,6 +133,9 @@ type handlers struct {
 
 // gate holds a sign-in until its second factor was checked, or until its user has enrolled one.
 func (s *handlers) gate(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
+	if p.Linking {
+		return s.gateLink(ctx, p)
+	}
 	if verifiedKey(p.Methods) || s.options.Trusts != nil && s.options.Trusts(p) {
 		return "", nil
 	}
@@ -164,6 +167,15 @@ func (s *handlers) gate(ctx context.Context, p *core.PendingSignIn) (next string
 		})
 	}
 	return name, err
+}
+
+// gateLink requires a session with the second factor before an account or a passkey is linked.
+func (s *handlers) gateLink(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
+	st, err := s.states.load(ctx, p.User.ID)
+	if err == nil && st.enrolled() && core.Strong()(ctx, &core.Session{Methods: p.Methods}) != nil {
+		next = name + "/verify"
+	}
+	return next, err
 }
 
 // verifiedKey reports whether a user has signed in with a passkey that has verified the user by a fingerprint, a face
