@@ -2,8 +2,10 @@ package core
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/ui"
@@ -18,6 +20,10 @@ type SecurityNotice struct {
 	UserID string
 	// Provider is the ID of the provider in [EmailAccountLinked] and [EmailAccountUnlinked]. It is empty in other kinds.
 	Provider string
+	// Method is the ID of what was added or removed: a [SignInMethod], or a factor of the plugin. It may be empty.
+	Method string
+	// At is the time of the change. The default is now.
+	At time.Time
 	// Audit is the audit event, if Audit.Name is not empty. Core adds the user, the provider and, if it is empty, the
 	// outcome [audit.OK].
 	Audit audit.Event
@@ -31,6 +37,9 @@ type notices struct {
 	mailer Mailer
 	// action is the page where the owner secures the account.
 	action string
+	// link makes the link of an email. It is nil if no plugin called AddNoticeLink.
+	link     func(ctx context.Context, n SecurityNotice) (action string, expires time.Time, err error)
+	reversal []func(ctx context.Context, c *ActionRequest, n SecurityNotice) error
 }
 
 // NotifyMethodChanges enables the security notices of [ActionRequest.NotifySecurity], and those that core sends when a
@@ -40,9 +49,81 @@ type notices struct {
 func (h *PluginHost) NotifyMethodChanges(action string, mailer Mailer) {
 	h.attaching("NotifyMethodChanges")
 	if h.plugins.notices.mailer == nil && mailer != nil {
-		h.plugins.notices = notices{mailer, action}
+		h.plugins.notices.mailer, h.plugins.notices.action = mailer, action
 		h.AddEmailSender(EmailSender{Name: noticeSender, Mailer: mailer})
 	}
+}
+
+// AddNoticeLink registers the function that makes the link "This wasn't me" of a security notice to a verified address.
+// link returns an action with its query, such as "account/secure?token=…", and its expiry. The page must ask for
+// confirmation before it changes anything. If several plugins call AddNoticeLink, the first one counts. Without it, the
+// link is the action of [PluginHost.NotifyMethodChanges].
+func (h *PluginHost) AddNoticeLink(
+	link func(ctx context.Context, n SecurityNotice) (action string, expires time.Time, err error),
+) {
+	h.attaching("AddNoticeLink")
+	if h.plugins.notices.link == nil {
+		h.plugins.notices.link = link
+	}
+}
+
+// AddNoticeReversal registers a function that reverses what the plugin has changed, when the owner of an account has
+// confirmed that a change was not theirs: for example, it removes the factor n.Method. The user's sessions have ended.
+// It must be idempotent.
+func (h *PluginHost) AddNoticeReversal(reverse func(ctx context.Context, c *ActionRequest, n SecurityNotice) error) {
+	h.attaching("AddNoticeReversal")
+	h.plugins.notices.reversal = append(h.plugins.notices.reversal, reverse)
+}
+
+// ReverseNotice reverses a change that the owner of the account has not made, as far as possible: it removes the passkey
+// or the account n.Method if it was added, and calls the functions of [PluginHost.AddNoticeReversal]. It does not end
+// sessions. Call it only for a link that was sent to the user's verified address, in a POST.
+func (c *ActionRequest) ReverseNotice(ctx context.Context, n SecurityNotice) error {
+	if c.in.r.Method != http.MethodPost {
+		return errNeedsPost
+	}
+	if n.Kind == EmailPasskeyAdded || n.Kind == EmailAccountLinked {
+		all, err := c.plugins.signInMethods(ctx, n.UserID)
+		if err != nil {
+			return err
+		}
+		for _, m := range all {
+			if m.ID != n.Method {
+				continue
+			}
+			if err := c.plugins.removeMethod(ctx, &m); err != nil {
+				return errorf(ErrStore, "remove a sign-in method: %w", err)
+			}
+		}
+	}
+	for _, reverse := range c.plugins.notices.reversal {
+		if err := guard("NoticeReversal", func() error { return reverse(ctx, c, n) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NoticeLink returns the URL of the link "This wasn't me" for an email that the plugin sends itself, and its expiry. The
+// URL is empty if no plugin makes such links. The recipient's address must be verified.
+func (c *ActionRequest) NoticeLink(ctx context.Context, n SecurityNotice) (url Secret, expires time.Time) {
+	return c.plugins.noticeLink(ctx, &c.in.arrival, n)
+}
+
+func (ps *plugins) noticeLink(ctx context.Context, v *arrival, n SecurityNotice) (url Secret, expires time.Time) {
+	if ps.notices.link == nil || v.base == "" {
+		return "", time.Time{}
+	}
+	if n.At.IsZero() {
+		n.At = ps.now()
+	}
+	action := ""
+	err := guard("NoticeLink", func() (err error) { action, expires, err = ps.notices.link(ctx, n); return err })
+	if err != nil {
+		v.log.failure(ctx, errorf(ErrAuth, "link of a security notice: %w", err), v.attrs()...)
+		return "", time.Time{}
+	}
+	return Secret(v.base + "/" + action), expires
 }
 
 // NotifySecurity reports a change that this request has made and committed: it calls Config.Audit, and emails the user
@@ -103,7 +184,10 @@ func (ps *plugins) notify(ctx context.Context, v *arrival, user *User, n Securit
 	if !verified {
 		return
 	}
-	l := Email{To: to, Kind: n.Kind, At: ps.now(), Theme: ps.auth.pages.theme, Locale: v.language()}
+	if n.At.IsZero() {
+		n.At = ps.now()
+	}
+	l := Email{To: to, Kind: n.Kind, At: n.At, Theme: ps.auth.pages.theme, Locale: v.language()}
 	if v.r.Method != "" {
 		l.Request = v.r
 	}
@@ -112,6 +196,9 @@ func (ps *plugins) notify(ctx context.Context, v *arrival, user *User, n Securit
 	}
 	if v.base != "" {
 		l.Host, l.URL = hostOf(v.origin), Secret(v.base+"/"+ps.notices.action)
+		if url, expires := ps.noticeLink(ctx, v, n); url != "" {
+			l.URL, l.Expires = url, expires
+		}
 		l = l.withClient(v)
 	}
 	ps.auth.mail.notify(ctx, v, BackgroundEmail{Sender: noticeSender, Email: l, UserID: user.ID})

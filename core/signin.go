@@ -277,11 +277,13 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	c.debug(ctx, "session issued", slog.String("user_id", who.user.ID),
 		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(cookies)))
 	out.cookies = append(out.cookies, cookies...)
+	known := s.plugins.limits.known.of(c, who.user.ID) != ""
 	out.cookies = append(out.cookies, s.plugins.limits.known.remember(ctx, c, provenNames(out, who.user)...)...)
 	if !who.keepsSession {
 		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, c.session.carrier(), id, who.user.ID)...)
 	}
 	s.events.signedIn(ctx, &c.arrival, who.user, id, who.created)
+	s.plugins.noticeBrowser(ctx, c, who, known)
 	if who.created {
 		c.decided(ctx, audit.SignUp, "", who.user.ID)
 	}

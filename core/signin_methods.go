@@ -202,7 +202,7 @@ func (w *writer) added(ctx context.Context, u *User, id string, kind EmailKind, 
 	w.afterCommit(func() {
 		w.plugins.noteMethod(ctx, w.at, u.ID, id)
 		if !isNew {
-			w.plugins.notify(ctx, w.at, u, SecurityNotice{Kind: kind, UserID: u.ID, Provider: provider})
+			w.plugins.notify(ctx, w.at, u, SecurityNotice{Kind: kind, UserID: u.ID, Provider: provider, Method: id})
 		}
 	})
 }

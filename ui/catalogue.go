@@ -102,6 +102,12 @@ func catalogued(key string) (english string, ok bool) {
 		return "Name", true
 	case "account.not-confirmed":
 		return "Not verified", true
+	case "account.not-me.body":
+		return "We'll secure the account of %s: all devices will be signed out, and the change will be undone if possible.", true
+	case "account.not-me.button":
+		return "Secure my account", true
+	case "account.not-me.heading":
+		return "This wasn't me", true
 	case "account.passkey":
 		return "Passkey", true
 	case "account.passkey.add":
@@ -166,6 +172,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Rename", true
 	case "account.save":
 		return "Save", true
+	case "account.secured.body":
+		return "Now review the sign-in methods of %s.", true
+	case "account.secured.heading":
+		return "Your account is secured", true
 	case "account.session.made":
 		return "signed in %s", true
 	case "account.session.now":

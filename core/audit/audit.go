@@ -88,6 +88,7 @@ const (
 	EmailUndone        Name = "email.undone"
 	Invited            Name = "invited"
 	PasskeyRemoved     Name = "passkey.removed"
+	AccountSecured     Name = "account.secured" // the owner of an account reported a change as not theirs
 
 	FactorChecked   Name = "factor.checked"   // a second factor was accepted or refused
 	FactorAdded     Name = "factor.added"     // a second factor was enrolled

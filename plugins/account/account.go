@@ -63,6 +63,7 @@ const (
 	kindPasskey  = "passkey"
 	kindChange   = "email-change"
 	kindUndo     = "email-undo"
+	kindNotMe    = "not-me"
 	kindLock     = "account-lock"
 	kindInvite   = "invite"
 )
@@ -93,6 +94,8 @@ func (a *Account) Attach(h *core.PluginHost) error {
 	if a.options.Mail != nil {
 		h.AddEmailSender(core.EmailSender{Name: senderName, Mailer: a.options.Mail})
 		h.NotifyMethodChanges("account", a.options.Mail)
+		h.AddNoticeLink(a.handlers.disavowals.link)
+		h.RememberBrowsers() // for emails about new browsers
 	}
 	for _, f := range a.options.Profile.Fields {
 		if slices.Contains([]string{"", "name", "image", "csrfToken", "callbackUrl"}, f.Name) {
@@ -126,6 +129,7 @@ type handlers struct {
 	profiles       *profiles
 	emails         *emails
 	undos          *undos
+	disavowals     *disavowals
 	deletions      *deletions
 	invitations    *invitations
 	sender         *sender
@@ -155,6 +159,7 @@ func newHandlers(h *core.PluginHost, o *Options) *handlers {
 		sessionRevoker: &sessionRevoker{},
 		emails:         &emails{h, links, sender, undos, locks},
 		undos:          undos,
+		disavowals:     &disavowals{h, links, undos, undos.restores},
 		deletions:      &deletions{h, sender, o.Delete},
 		invitations:    &invitations{h, records, sender}, sender: sender,
 	}
@@ -169,7 +174,7 @@ func (s *handlers) actions() []core.Action {
 		actions(r *reauth) []core.Action
 	}{s.pages, s.reauth, s.profiles, s.unlinks, s.passkeys, s.sessionRevoker}
 	if s.mails {
-		groups = append(groups, s.emails, s.undos)
+		groups = append(groups, s.emails, s.undos, s.disavowals)
 	}
 	if s.deletes {
 		groups = append(groups, s.deletions)

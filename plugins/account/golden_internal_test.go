@@ -94,10 +94,12 @@ func drawn() map[string]templ.Component {
 		"danger-off":      dangerSection(empty()),
 		"ask":             askPage(ask),
 		"undone": undonePage(page(), undoneView{
+			Heading: textUndone, Text: textUndoneBody,
 			Address: "ada@example.com", Next: "https://app.test/auth/password/reset", Button: textUndonePassword,
 			Ended: true, Removed: []string{"Password", "GitHub"},
 		}),
 		"undone-off": undonePage(page(), undoneView{
+			Heading: textUndone, Text: textUndoneBody,
 			Address: "ada@example.com", Next: "https://app.test/auth/signin", Button: textSignIn,
 		}),
 		"deleted": deletedPage(page(), "https://app.test", "app.test"),

@@ -177,7 +177,8 @@ func TestSignInMethodsAreReported(t *testing.T) {
 			}
 			l := post.letters[len(post.letters)-1]
 			if l.Kind != row.kind || l.To != ada || l.Service != row.service || l.At.IsZero() ||
-				string(l.URL) != origin+"/auth/account" || l.Host != "app.example" {
+				!strings.HasPrefix(string(l.URL), origin+"/auth/account/not-me?token=") ||
+				!l.Expires.Equal(l.At.Add(7*24*time.Hour)) || l.Host != "app.example" {
 				t.Errorf("sent %v to %s about %q: %s", l, l.To, l.Service, string(l.URL))
 			}
 		})

@@ -98,8 +98,19 @@ var (
 		English: "Use %s as your new email?",
 	}
 	textAskConfirmButton = ui.Text{Key: "account.confirm.button", English: "Confirm"}
-	textAskUndo          = ui.Text{Key: "account.undo.heading", English: "Undo email change"}
-	textAskUndoBody      = ui.Text{
+	textNotMe            = ui.Text{Key: "account.not-me.heading", English: "This wasn't me"}
+	textNotMeBody        = ui.Text{
+		Key: "account.not-me.body",
+		English: "We'll secure the account of %s: all devices will be signed out, and the change will be undone if " +
+			"possible.",
+	}
+	textNotMeButton = ui.Text{Key: "account.not-me.button", English: "Secure my account"}
+	textSecured     = ui.Text{Key: "account.secured.heading", English: "Your account is secured"}
+	textSecuredBody = ui.Text{
+		Key: "account.secured.body", English: "Now review the sign-in methods of %s.",
+	}
+	textAskUndo     = ui.Text{Key: "account.undo.heading", English: "Undo email change"}
+	textAskUndoBody = ui.Text{
 		Key:     "account.undo.body",
 		English: "Your account's email will change back to %s, and all sessions will be signed out.",
 	}

@@ -126,16 +126,27 @@ func (u *undos) post(ctx context.Context, c *core.ActionRequest) (*core.Response
 func (u *undos) answer(
 	ctx context.Context, c *core.ActionRequest, userID, address string, removed []added,
 ) (*core.Response, error) {
-	v := undoneView{Address: address, Next: c.URL("signin"), Button: textSignIn, Ended: u.host.CanEndSessions()}
+	v := undoneView{Heading: textUndone, Text: textUndoneBody, Address: address, Ended: u.host.CanEndSessions()}
 	for _, m := range removed {
 		v.Removed = append(v.Removed, m.name(c.Locale))
 	}
-	next := "signin"
-	switch reset, err := c.StartPasswordReset(ctx, userID); {
+	return u.continueWith(ctx, c, userID, v, true)
+}
+
+// continueWith returns a page that links to the sign-in page or, if reset is true, to the password reset that it starts.
+func (u *undos) continueWith(
+	ctx context.Context, c *core.ActionRequest, userID string, v undoneView, reset bool,
+) (*core.Response, error) {
+	next, url, err := "signin", "", error(nil)
+	v.Next, v.Button = c.URL("signin"), textSignIn
+	if reset {
+		url, err = c.StartPasswordReset(ctx, userID)
+	}
+	switch {
 	case err != nil: // the owner can still request a reset by email
 		u.host.Logger.ErrorContext(ctx, "account: the password reset after an undone change did not start", "error", err)
-	case reset != "":
-		next, v.Next, v.Button = "reset", reset, textUndonePassword
+	case url != "":
+		next, v.Next, v.Button = "reset", url, textUndonePassword
 	}
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, struct {
@@ -148,8 +159,10 @@ func (u *undos) answer(
 	return c.Render(ctx, http.StatusOK, page, undonePage(page, v)), nil
 }
 
-// undoneView is the page after a change of the address was undone.
+// undoneView is the page after a change was undone.
 type undoneView struct {
+	// Text is around Address.
+	Heading, Text ui.Text
 	Address, Next string
 	Button        ui.Text
 	// Ended reports whether all sessions have ended.

@@ -55,6 +55,10 @@ func (l *emails) notifyChanged(ctx context.Context, c *core.ActionRequest, user 
 	email.URL, email.At = core.Secret(c.URL(ID+"/forgot")), l.now()
 	if !user.EmailVerified.IsZero() {
 		email = c.AddClient(email)
+		n := core.SecurityNotice{Kind: core.EmailPasswordChanged, UserID: user.ID, At: email.At}
+		if url, expires := c.NoticeLink(ctx, n); url != "" {
+			email.URL, email.Expires = url, expires
+		}
 	}
 	c.Notify(ctx, core.BackgroundEmail{Sender: senderNotice, Email: email, UserID: user.ID})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -45,5 +46,25 @@ func (e *revoker) links(ctx context.Context, userID string) {
 			e.log.ErrorContext(ctx, "password: could not delete records of the old password",
 				"user", userID, "kind", kind, "error", err)
 		}
+	}
+}
+
+// disavow removes the password of a user whose owner has not set it, unless it is older than the change. It also
+// deletes reset links and remembered devices.
+func (e *revoker) disavow(kept *passwords) func(context.Context, *core.ActionRequest, core.SecurityNotice) error {
+	return func(ctx context.Context, _ *core.ActionRequest, n core.SecurityNotice) error {
+		e.links(ctx, n.UserID)
+		if n.Kind != core.EmailPasswordChanged {
+			return nil
+		}
+		p, err := kept.load(ctx, n.UserID)
+		if err != nil || p == nil || p.Set.Before(n.At.Add(-time.Minute)) {
+			return err
+		}
+		_, err = e.records.DeleteRecord(ctx, kindPassword, n.UserID)
+		if errors.Is(err, core.ErrNotFound) {
+			return nil
+		}
+		return err
 	}
 }

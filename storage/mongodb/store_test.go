@@ -94,6 +94,7 @@ func beyondFerretDB() []string {
 	return []string{
 		"delete/expired rows, but no session that is extended meanwhile",
 		"record/fifty concurrent updates of one version, one succeeds",
+		"outbox/emails survive an outage and a restart", // two processes claim them concurrently
 	}
 }
 

@@ -423,6 +423,11 @@ func Arabic() ui.Locale {
 
 		"account.heading":              "حسابك",
 		"account.stale":                "مرّ وقت على تسجيل دخولك. قبل إجراء أي تغيير سنطلب منك تسجيل الدخول مرة أخرى.",
+		"account.not-me.heading":       "لم أكن أنا",
+		"account.not-me.body":          "سنؤمّن حساب %s: سيُسجَّل الخروج من جميع الأجهزة، وسيُتراجع عن التغيير إن أمكن.",
+		"account.not-me.button":        "تأمين حسابي",
+		"account.secured.heading":      "حسابك مؤمَّن",
+		"account.secured.body":         "راجع الآن طرق تسجيل الدخول الخاصة بـ %s.",
 		"account.undone.heading":       "تم التراجع عن التغيير",
 		"account.undone.body":          "عاد حسابك إلى استخدام العنوان %s.",
 		"account.undone.ended":         "تم تسجيل الخروج من جميع الأجهزة.",

@@ -397,6 +397,11 @@ func Chinese() ui.Locale {
 
 		"account.heading":               "您的账号",
 		"account.stale":                 "您登录已有一段时间。更改之前，我们会请您重新登录。",
+		"account.not-me.heading":        "这不是我本人操作",
+		"account.not-me.body":           "我们将保护 %s 的账号：所有设备都会退出登录，并尽可能撤销此更改。",
+		"account.not-me.button":         "保护我的账号",
+		"account.secured.heading":       "您的账号已受到保护",
+		"account.secured.body":          "请检查 %s 的登录方式。",
 		"account.undone.heading":        "更改已撤销",
 		"account.undone.body":           "您的账号已恢复使用 %s。",
 		"account.undone.ended":          "所有设备均已退出登录。",

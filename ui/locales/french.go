@@ -471,9 +471,16 @@ func French() ui.Locale {
 		"account.stale": "" +
 			"Votre connexion date d’un moment. Avant toute modification, nous vous demanderons de vous " +
 			"reconnecter.",
-		"account.undone.heading": "La modification est annulée",
-		"account.undone.body":    "Votre compte utilise de nouveau l’adresse %s.",
-		"account.undone.ended":   "Tous les appareils ont été déconnectés.",
+		"account.not-me.heading": "Ce n’était pas moi",
+		"account.not-me.body": "" +
+			"Nous allons sécuriser le compte de %s : tous les appareils seront déconnectés et la " +
+			"modification sera annulée si possible.",
+		"account.not-me.button":   "Sécuriser mon compte",
+		"account.secured.heading": "Votre compte est sécurisé",
+		"account.secured.body":    "Vérifiez maintenant les méthodes de connexion de %s.",
+		"account.undone.heading":  "La modification est annulée",
+		"account.undone.body":     "Votre compte utilise de nouveau l’adresse %s.",
+		"account.undone.ended":    "Tous les appareils ont été déconnectés.",
 		"account.undone.removed": "" +
 			"Ces moyens de connexion ont été ajoutés après la modification. Nous les avons supprimés :",
 		"account.undone.password":      "Choisir un nouveau mot de passe",

@@ -488,6 +488,13 @@ func German() ui.Locale {
 		"account.stale": "" +
 			"Ihre Anmeldung liegt eine Weile zurück. Vor einer Änderung bitten wir Sie, sich noch einmal " +
 			"anzumelden.",
+		"account.not-me.heading": "Das war ich nicht",
+		"account.not-me.body": "" +
+			"Wir sichern das Konto von %s: Alle Geräte werden abgemeldet, und die Änderung wird " +
+			"rückgängig gemacht, soweit das möglich ist.",
+		"account.not-me.button":        "Mein Konto sichern",
+		"account.secured.heading":      "Ihr Konto ist gesichert",
+		"account.secured.body":         "Prüfen Sie nun die Anmeldemethoden von %s.",
 		"account.undone.heading":       "Die Änderung ist rückgängig gemacht",
 		"account.undone.body":          "Ihr Konto verwendet wieder die Adresse %s.",
 		"account.undone.ended":         "Alle Geräte wurden abgemeldet.",

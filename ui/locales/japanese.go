@@ -403,6 +403,11 @@ func Japanese() ui.Locale {
 
 		"account.heading":               "アカウント",
 		"account.stale":                 "ログインから時間が経っています。変更の前に、もう一度ログインしていただきます。",
+		"account.not-me.heading":        "心当たりがない",
+		"account.not-me.body":           "%s のアカウントを保護します。すべてのデバイスからログアウトし、可能な場合は変更を取り消します。",
+		"account.not-me.button":         "アカウントを保護",
+		"account.secured.heading":       "アカウントを保護しました",
+		"account.secured.body":          "続けて %s のログイン方法を確認してください。",
 		"account.undone.heading":        "変更を取り消しました",
 		"account.undone.body":           "アカウントのアドレスは %s に戻りました。",
 		"account.undone.ended":          "すべてのデバイスからログアウトしました。",

@@ -443,9 +443,16 @@ func Portuguese() ui.Locale {
 
 		"account.heading":        "Sua conta",
 		"account.stale":          "Faz algum tempo que você entrou. Antes de uma alteração, pediremos que entre novamente.",
-		"account.undone.heading": "A alteração foi desfeita",
-		"account.undone.body":    "Sua conta voltou a usar o endereço %s.",
-		"account.undone.ended":   "Todos os dispositivos foram desconectados.",
+		"account.not-me.heading": "Não fui eu",
+		"account.not-me.body": "" +
+			"Vamos proteger a conta de %s: todos os dispositivos serão desconectados e, se possível, " +
+			"a alteração será desfeita.",
+		"account.not-me.button":   "Proteger minha conta",
+		"account.secured.heading": "Sua conta está protegida",
+		"account.secured.body":    "Revise agora os métodos de acesso de %s.",
+		"account.undone.heading":  "A alteração foi desfeita",
+		"account.undone.body":     "Sua conta voltou a usar o endereço %s.",
+		"account.undone.ended":    "Todos os dispositivos foram desconectados.",
 		"account.undone.removed": "" +
 			"Estes métodos de acesso foram adicionados depois da alteração. Nós os removemos:",
 		"account.undone.password":      "Escolher uma nova senha",

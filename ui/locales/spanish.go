@@ -468,9 +468,16 @@ func Spanish() ui.Locale {
 		"account.heading": "Su cuenta",
 		"account.stale": "" +
 			"Hace un rato que inició sesión. Antes de hacer un cambio le pediremos que la inicie de nuevo.",
-		"account.undone.heading": "El cambio se ha deshecho",
-		"account.undone.body":    "Su cuenta vuelve a usar la dirección %s.",
-		"account.undone.ended":   "Se ha cerrado la sesión en todos los dispositivos.",
+		"account.not-me.heading": "No he sido yo",
+		"account.not-me.body": "" +
+			"Protegeremos la cuenta de %s: se cerrará la sesión en todos los dispositivos y, si es " +
+			"posible, se deshará el cambio.",
+		"account.not-me.button":   "Proteger mi cuenta",
+		"account.secured.heading": "Su cuenta está protegida",
+		"account.secured.body":    "Revise ahora los métodos de inicio de sesión de %s.",
+		"account.undone.heading":  "El cambio se ha deshecho",
+		"account.undone.body":     "Su cuenta vuelve a usar la dirección %s.",
+		"account.undone.ended":    "Se ha cerrado la sesión en todos los dispositivos.",
 		"account.undone.removed": "" +
 			"Estos métodos de inicio de sesión se añadieron después del cambio. Los hemos eliminado:",
 		"account.undone.password":      "Elegir una contraseña nueva",

@@ -1,0 +1,68 @@
+package password_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/password"
+)
+
+// disavowing is a plugin that reverses a change, as the account page does for the link "This wasn't me".
+type disavowing struct {
+	links  []core.SecurityNotice // made for emails
+	notice core.SecurityNotice   // reversed by the action
+}
+
+func (p *disavowing) Attach(h *core.PluginHost) error {
+	h.AddNoticeLink(func(_ context.Context, n core.SecurityNotice) (string, time.Time, error) {
+		p.links = append(p.links, n)
+		return "toy/not-me?token=1", h.Now().Add(time.Hour), nil
+	})
+	h.AddAction(core.Action{
+		Method: "POST", Name: "toy", Verb: "reverse",
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+			return c.JSON(ctx, http.StatusOK, nil), c.ReverseNotice(ctx, p.notice)
+		},
+	})
+	return nil
+}
+
+// TestDisavowedPassword: the email about a changed password has the link of the account page. Reversing the change
+// removes the password that was set then, and no password that is older.
+func TestDisavowedPassword(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		kind    core.EmailKind
+		at      time.Duration // of the notice, after the change
+		removed bool
+	}{
+		"the change":     {core.EmailPasswordChanged, 0, true},
+		"a later change": {core.EmailPasswordChanged, time.Hour, false},
+		"another kind":   {core.EmailPasskeyAdded, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plugin := &disavowing{}
+			w := site(t, func(_ *password.Options, c *core.Config) { c.Plugins = append(c.Plugins, plugin) })
+			w.signUp(ada, good)
+			w.open(w.forgot(ada)).post("password/reset", "newPassword", better)
+			l := w.letter(ada, core.EmailPasswordChanged)
+			if string(l.URL) != "https://app.test/auth/toy/not-me?token=1" || l.Expires.IsZero() || len(plugin.links) != 1 {
+				t.Fatalf("the link is %s, made %d times", string(l.URL), len(plugin.links))
+			}
+			plugin.notice = plugin.links[0]
+			plugin.notice.Kind, plugin.notice.At = row.kind, plugin.notice.At.Add(row.at)
+			if r := w.visit().post("toy/reverse"); r.Status != 200 {
+				t.Fatalf("answered %d %s", r.Status, r.Body)
+			}
+			_, err := w.store.Record(t.Context(), "password", w.user(ada).ID)
+			if errors.Is(err, core.ErrNotFound) != row.removed {
+				t.Errorf("the password: %v, want it removed: %v", err, row.removed)
+			}
+		})
+	}
+}
