@@ -79,8 +79,8 @@ func Strong() Guard {
 
 // isStrong reports whether the methods include two different kinds of factor.
 func isStrong(methods []Method) bool {
-	has := func(any ...Method) bool {
-		return slices.ContainsFunc(any, func(m Method) bool { return slices.Contains(methods, m) })
+	has := func(one ...Method) bool {
+		return slices.ContainsFunc(one, func(m Method) bool { return slices.Contains(methods, m) })
 	}
 	passkey := has(MethodHardwareKey, MethodSoftwareKey)
 	return has(MethodMultiple) || passkey && has(MethodUser) ||

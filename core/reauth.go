@@ -143,7 +143,7 @@ func (r *reauthRequest) address(c *call, back, provider string, more ...string) 
 // the session.
 func (s *signIns) reauthUser(ctx context.Context, session *Session) (*User, error) {
 	if s.store.Store != nil {
-		user, err := s.store.Store.User(ctx, session.UserID)
+		user, err := s.store.User(ctx, session.UserID)
 		if err == nil || !errors.Is(err, ErrNotFound) {
 			return user, err
 		}

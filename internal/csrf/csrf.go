@@ -170,6 +170,7 @@ func (g *Guard) hashOK(token, hash string) bool {
 // Sender is where a request comes from according to the browser.
 type Sender uint8
 
+// The senders of a request.
 const (
 	Unknown     Sender = iota // not a browser, or the browser sends no such header
 	ThisSite                  // a page of the same origin

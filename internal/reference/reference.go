@@ -39,6 +39,7 @@ const (
 	rememberFailed = time.Minute
 )
 
+// New returns a Failures that remembers nothing. now is its clock.
 func New(now func() time.Time) *Failures {
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails; not Config.Rand, because the code is no secret

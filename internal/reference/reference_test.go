@@ -22,7 +22,9 @@ func TestCodes(t *testing.T) {
 		}
 		codes[code] = what
 	}
-	if f.Code("secret", 1) != f.Code("secret", 1) || f.Next() == f.Next() {
+	one, again := f.Code("secret", 1), f.Code("secret", 1)
+	first, second := f.Next(), f.Next()
+	if one != again || first == second {
 		t.Error("a request has two codes, or two requests have one number")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -586,10 +587,10 @@ func TestService(t *testing.T) {
 	if others, err := s.keys.OfService(t.Context(), "shipping"); err != nil || len(others) > 0 {
 		t.Errorf("another service has %v, %v", others, err)
 	}
-	if _, _, err := s.keys.Create(t.Context(), n); err != apikey.ErrTooMany {
+	if _, _, err := s.keys.Create(t.Context(), n); !errors.Is(err, apikey.ErrTooMany) {
 		t.Errorf("a second key: %v", err)
 	}
-	if err := s.keys.RevokeService(t.Context(), "shipping", made.ID); err != core.ErrNotFound {
+	if err := s.keys.RevokeService(t.Context(), "shipping", made.ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("another service revokes it: %v", err)
 	}
 	if err := s.keys.RevokeService(t.Context(), "billing", made.ID); err != nil {
