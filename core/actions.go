@@ -31,7 +31,7 @@ func newRules(a *Auth, s *signIns, l *logouts, faults *ConfigError) map[route]ru
 		{"GET", "signout"}:        {act: a.pages.signOutPage, opens: true, ends: true},
 		{"GET", "callback"}:       {act: s.callback, session: true, browsing: true}, // sets the opening cookies itself
 		{"GET", "error"}:          {act: a.pages.errorPage, opens: true},
-		{"GET", "verify-request"}: {act: a.pages.verifyRequestPage, opens: true},
+		{"GET", "verify-request"}: {act: s.verifyRequestPage, opens: true},
 
 		{"GET", "webauthn-options"}: {act: webAuthnOptions, opens: true, session: true, browsing: true},
 
@@ -308,11 +308,13 @@ func readReason(text string) callbackReason {
 	return ""
 }
 
-// verifyRequestPage handles GET verify-request, which says that an email was sent.
-func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, error) {
+// verifyRequestPage handles GET verify-request, which says that an email was sent. If the email has a code, and this
+// browser requested it, the page has an input for it.
+func (s *signIns) verifyRequestPage(ctx context.Context, c *call) (*Response, error) {
+	p := s.pages
 	if own := p.config.VerifyRequest; own != "" {
 		var params []string
-		for _, name := range []string{"provider", "type"} {
+		for _, name := range []string{"provider", "type", "error", "left"} {
 			if v := c.query.Get(name); v != "" {
 				params = append(params, name, v)
 			}
@@ -326,9 +328,15 @@ func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, erro
 	view := ui.VerifyRequestView{
 		Page: p.shell(&c.arrival), URL: c.home, Host: hostOf(c.origin), CSRFToken: c.csrf.Token,
 	}
-	for _, provider := range p.providers {
-		if provider.ID == c.query.Get("provider") && provider.Type == string(TypeEmail) {
-			view.ResendURL = c.base + "/signin/" + provider.ID
+	if by := s.plugins.auth.byID[c.query.Get("provider")]; by != nil && by.email != nil {
+		again := c.base + "/signin/" + by.id
+		if f, ok := by.flow.(*emailFlow); ok && f.codes != nil && s.codes.requested(c, codeSignIn) {
+			view.Code = &ui.CodeForm{
+				CSRFToken: c.csrf.Token, Action: c.base + "/callback/" + by.id, AgainURL: again,
+				Link: true, Error: c.query.Get("error"), Left: c.query.Get("left"),
+			}
+		} else {
+			view.ResendURL = again
 		}
 	}
 	return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.VerifyRequest(view)), nil

@@ -168,7 +168,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	m := flowMaker{
 		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
 		plugins: &a.plugins,
-		checks:  checks, limits: asked, cleaning: cleaning, newUserID: newUserID(c.Store != nil, c.Rand),
+		checks:  checks, limits: asked, cleaning: cleaning, codes: entry.codes, newUserID: newUserID(c.Store != nil, c.Rand),
 	}
 	for _, p := range a.providers {
 		p.flow = m.flow(p)
@@ -217,6 +217,7 @@ type flowMaker struct {
 	cleaning  *cleaning
 	logouts   *logouts
 	plugins   *plugins
+	codes     *emailCodes
 	newUserID func(provider, accountID string) (string, error)
 }
 
@@ -230,12 +231,16 @@ func (m *flowMaker) flow(p *provider) flow {
 			targets: m.config.RedirectProxyTargets, ends: m.logouts, plugins: m.plugins,
 		}
 	case p.email != nil:
-		return &emailFlow{
+		f := &emailFlow{
 			asked:         askedLinks{secrets: m.site.secrets, provider: p.id, maxAge: p.email.MaxAge},
 			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store, tokens: m.store.tokens,
 			pages: m.pages, now: m.config.Now, cleaning: m.cleaning, sent: newSentLinks(m, p.email), sessions: m.sessions,
 			used: &once.Memory[string, struct{}]{Now: m.config.Now},
 		}
+		if p.email.Code {
+			f.codes = m.codes
+		}
+		return f
 	case p.webauthn != nil:
 		return &passkeyFlow{
 			webAuthn: p.webauthn, checks: m.checks, limits: m.limits, sessions: m.sessions,

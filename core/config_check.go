@@ -207,6 +207,12 @@ func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
 	if p.credentials != nil && p.credentials.Admit == nil {
 		faults.add(errMissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
 	}
+	if p.email != nil && p.email.Code && c.Store != nil {
+		if _, ok := c.Store.(store.RecordStore); !ok {
+			faults.add(ErrMissingStoreMethods, "provider %q has Code, which needs a Store that implements store.RecordStore "+
+				"(package core/store): %T does not", p.id, c.Store)
+		}
+	}
 	if p.email != nil && p.email.GenerateToken != nil && c.Callbacks.Limit == nil && c.InsecureNoLimits {
 		faults.add(ErrInvalidConfig, "provider %q has a GenerateToken, whose tokens may be short enough to guess, "+
 			"and InsecureNoLimits leaves guessing unlimited: set Callbacks.Limit, or leave InsecureNoLimits off", p.id)

@@ -143,7 +143,7 @@ type Email struct {
 // plugin can roll back. Errors contain neither URL nor Code, whatever the Mailer returns. ctx limits the time.
 func (e Email) Send(ctx context.Context, by Mailer) error {
 	err := guard("Mailer.Send", func() error { return by.Send(ctx, e) })
-	return hide(hideLink(err, e.URL, e.To), string(e.Code))
+	return hideCode(hideLink(err, e.URL, e.To), e.Code)
 }
 
 // Recipient returns To with the domain in ASCII (RFC 5890), which every mail server supports. A local part with

@@ -47,7 +47,10 @@ const (
 // codePurpose is what a code is for. A code for one purpose is not accepted for another.
 type codePurpose string
 
-const codeReauth codePurpose = "reauth"
+const (
+	codeReauth codePurpose = "reauth"
+	codeSignIn codePurpose = "sign-in"
+)
 
 // emailCodes creates and checks the codes of a configuration. It is nil if the store has no records.
 type emailCodes struct {
@@ -135,6 +138,18 @@ func (e *emailCodes) newCode(c *call) (string, error) {
 			return fmt.Sprintf("%0*d", codeDigits, n%codes), nil
 		}
 	}
+}
+
+// requested reports whether this browser has requested a code for a purpose. It does not read the store.
+func (e *emailCodes) requested(c *call, purpose codePurpose) bool {
+	var name codeKey
+	return e.plugins.readCookie(&c.arrival, codeCookie+string(purpose), &name)
+}
+
+// forget returns the cookie that removes a code from the browser.
+func (e *emailCodes) forget(c *call, purpose codePurpose) Cookie {
+	spec := c.partCookie(codeCookie + string(purpose))
+	return spec.clear(spec.name())
 }
 
 // find returns the code that this browser requested for a purpose. The error matches ErrNotFound if there is none or it

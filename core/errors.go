@@ -297,6 +297,14 @@ func hide(err error, secrets ...string) error {
 	return e
 }
 
+// hideCode returns an error whose text does not contain a code, which is too short for hide.
+func hideCode(err error, code Secret) error {
+	if err == nil || code == "" {
+		return err
+	}
+	return &redactedError{err: err, secrets: []string{string(code)}}
+}
+
 // hideLink hides a link and the values of its query, such as the token. The recipient is not hidden. If err is a panic,
 // its value is hidden unless it is an error of the Go runtime, because it may contain a part of the link.
 func hideLink(err error, link Secret, recipient string) error {

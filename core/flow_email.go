@@ -5,9 +5,11 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
+	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -44,16 +47,23 @@ type emailFlow struct {
 	cleaning *cleaning
 	// used contains the hashes of links that this process has redeemed.
 	used *once.Memory[string, struct{}]
+	// codes is set if emails have a code.
+	codes *emailCodes
 }
 
 // needsToken implements [flow]. The POST is the button on the confirmation page.
-func (f *emailFlow) needsToken() bool { return f.ConfirmLink != False }
+func (f *emailFlow) needsToken() bool { return f.ConfirmLink != False || f.codes != nil }
 
 // start implements [flow]. It emails a sign-in link (docs/protocol.md §9.2), unless a link that still works was sent a
 // few minutes ago (see sentLinks). The token is stored first and deleted again if the email cannot be sent. So there is
 // never a link that cannot work, nor a token without an email.
 func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	address, _ := c.fields.Text("email")
+	if again, _ := c.fields.Text("again"); again != "" && address == "" && f.codes != nil {
+		if r, err := f.codes.find(ctx, c, codeSignIn); err == nil {
+			address = r.Address
+		}
+	}
 	typed := address
 	address, err := f.normalize(typed)
 	if err != nil {
@@ -64,7 +74,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, limited
 	}
 	user, address, err := userByTyped(ctx, f.users, address, typed)
-	sent := f.sent.recent(ctx, c.origin, address)
+	sent := f.codes == nil && f.sent.recent(ctx, c.origin, address) // each browser needs a code of its own
 	if limited != nil && !sent {
 		return nil, limited
 	}
@@ -86,18 +96,17 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	if redirect != "" {
 		return redirectTo(redirect), nil
 	}
-	token := ""
+	response, token := &Response{}, ""
 	if !sent {
-		if token, err = f.storeAndSend(ctx, c, address); err != nil {
+		if token, response.Cookies, err = f.storeAndSend(ctx, c, address); err != nil {
 			return nil, err
 		}
 		f.sent.note(ctx, c, address)
 		c.debug(ctx, "sign-in email sent", slog.String("to", address))
 	}
 	c.audit.note(ctx, &c.arrival, event)
-	response := &Response{}
-	if f.ConfirmLink == Default && !sent {
-		response.Cookies = []Cookie{f.asked.remember(c, token, address)}
+	if (f.ConfirmLink == Default || f.codes != nil) && !sent {
+		response.Cookies = append(response.Cookies, f.asked.remember(c, token, address))
 	}
 	response.Redirect, err = weburl.AddQuery(c.base+"/verify-request", "provider", f.ID, "type", string(TypeEmail))
 	return response, err
@@ -137,27 +146,35 @@ func (f *emailFlow) newUser(address string) (*User, error) {
 	return &User{ID: id, Email: address}, err
 }
 
-// storeAndSend makes a token, stores its hash and emails the link.
-func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (token string, err error) {
+// storeAndSend makes a token, stores its hash and emails the link. With codes it also makes a code, and returns the
+// cookie of the browser that may use it.
+func (f *emailFlow) storeAndSend(
+	ctx context.Context, c *call, address string,
+) (token string, cookies []Cookie, err error) {
 	if token, err = f.newToken(ctx); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	link, err := weburl.AddQuery(c.base+"/callback/"+f.ID,
 		"callbackUrl", c.callbackURL.target, "token", token, "email", address)
 	if err != nil {
-		return "", errorf(ErrEmailSignIn, "link: %w", err)
+		return "", nil, errorf(ErrEmailSignIn, "link: %w", err)
 	}
 	expires := f.now().Add(f.MaxAge)
 	row := &store.VerificationToken{Identifier: address, Token: hashed(token, f.linkSecrets()[0]), Expires: expires}
 	f.cleaning.perhaps()
 	err = f.tokens.CreateVerificationToken(ctx, row)
 	if err != nil {
-		return "", errorf(ErrStore, "%w", err)
+		return "", nil, errorf(ErrStore, "%w", err)
 	}
 	mail := Email{
 		To: address, Kind: EmailSignIn, From: f.From, URL: Secret(link), Token: Secret(token), Expires: expires,
 		Theme: f.pages.theme,
 		Host:  hostOf(c.origin), ProviderID: f.ID, Request: c.r, Locale: c.language(),
+	}
+	if f.codes != nil {
+		if mail.Code, cookies, err = f.issueCode(ctx, c, row); err != nil {
+			return "", nil, err
+		}
 	}
 	if err := f.send(ctx, mail); err != nil {
 		_, undo := f.tokens.UseVerificationToken(context.WithoutCancel(ctx), address, row.Token)
@@ -165,15 +182,87 @@ func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (
 			undo := errorf(ErrStore, "delete the token of an email that was not sent: %w", undo)
 			c.log.failure(ctx, undo, c.attrs()...)
 		}
-		return "", asError(err, ErrEmailSignIn)
+		return "", nil, asError(err, ErrEmailSignIn)
 	}
-	return token, nil
+	return token, cookies, nil
+}
+
+// linkOfCode is the Data of a code: the link in the same email.
+type linkOfCode struct {
+	Provider string `json:"p"`
+	// Token is the stored hash of the link's token.
+	Token string `json:"t"`
+	// CallbackURL is where the browser continues.
+	CallbackURL string `json:"u"`
+}
+
+// issueCode makes a code that is valid together with a link.
+func (f *emailFlow) issueCode(
+	ctx context.Context, c *call, link *store.VerificationToken,
+) (code Secret, cookies []Cookie, err error) {
+	data, err := json.Marshal(linkOfCode{f.ID, link.Token, c.callbackURL.target})
+	if err != nil {
+		return "", nil, err
+	}
+	code, cookie, err := f.codes.issue(ctx, c, codeRecord{Purpose: codeSignIn, Address: link.Identifier, Data: string(data)})
+	return code, []Cookie{cookie}, err
+}
+
+// finishCode signs a user in with the code that this browser requested. It consumes the link in the same email too, so
+// that of the two only one works.
+func (f *emailFlow) finishCode(ctx context.Context, c *call, code string) (outcome, error) {
+	r, err := f.codes.check(ctx, c, codeSignIn, code)
+	var link linkOfCode
+	if err == nil && (json.Unmarshal([]byte(r.Data), &link) != nil || link.Provider != f.ID) {
+		err = errCodeExpired()
+	}
+	var invite *store.VerificationToken
+	if err == nil {
+		invite, err = f.tokens.UseVerificationToken(ctx, r.Address, link.Token)
+		switch {
+		case errors.Is(err, ErrNotFound), err == nil && invite.Expires.Before(f.now()):
+			err = errCodeExpired() // the link was used
+		case err != nil:
+			err = errorf(ErrStore, "%w", err)
+		}
+	}
+	if err != nil {
+		return f.refuseCode(ctx, c, err)
+	}
+	out := outcome{cookies: []Cookie{f.codes.forget(c, codeSignIn)}, typed: invite.Identifier}
+	if link.CallbackURL != c.callbackURL.target {
+		if out.returnTo, err = c.redirectTarget(ctx, link.CallbackURL); err != nil {
+			out.returnTo = ""
+		}
+	}
+	out.identity, err = f.identityOf(ctx, invite)
+	return out, err
+}
+
+// refuseCode audits a code that is not accepted. A browser returns to the page with the input.
+func (f *emailFlow) refuseCode(ctx context.Context, c *call, err error) (outcome, error) {
+	var problem *Problem
+	if !errors.As(err, &problem) || negotiate.AsksJSON(c.r.Method, c.r.Header) {
+		return outcome{}, err
+	}
+	c.auditCallback(ctx, "", err)
+	e := problem.logged()
+	c.log.failure(ctx, e, c.attrs()...)
+	query := []string{"provider", f.ID, "type", string(TypeEmail)}
+	if left, ok := problem.Members["left"].(int); ok {
+		query = append(query, "left", strconv.Itoa(left))
+	}
+	query = append(query, "error", or(reauthErrors[problem.Code], "Callback"))
+	target, err := weburl.AddQuery(c.base+"/verify-request", query...)
+	response := redirectTo(target)
+	response.Err = e
+	return outcome{response: response}, err
 }
 
 func (f *emailFlow) send(ctx context.Context, mail Email) error {
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
-	return hideLink(guard("Send", func() error { return f.Send(ctx, mail) }), mail.URL, mail.To)
+	return hideCode(hideLink(guard("Send", func() error { return f.Send(ctx, mail) }), mail.URL, mail.To), mail.Code)
 }
 
 func (f *emailFlow) newToken(ctx context.Context) (string, error) {
@@ -198,9 +287,16 @@ func (f *emailFlow) linkSecrets() []string {
 // finish implements [flow]. It redeems the token of a link once, or first shows a page with a button (docs/protocol.md
 // §9.3).
 func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
+	if code, there := c.fields.Text("code"); there && f.codes != nil {
+		return f.finishCode(ctx, c, code)
+	}
 	if _, used := f.used.Get(hashed(c.query.Get("token"), f.linkSecrets()[0])); used && f.isOwn(ctx, c) {
 		return outcome{typed: c.query.Get("email")}, callbackErrorf(ErrVerification, reasonUsed, "%w",
 			auditReason(audit.ReasonTokenUnknown, "the link was used before, and its user is signed in"))
+	}
+	if f.codes != nil && f.asked.find(c, c.query.Get("token"), c.query.Get("email")) < 0 {
+		return outcome{typed: c.query.Get("email")}, callbackErrorf(ErrInvalidCheck, reasonBrowser, "%w", auditReason(
+			audit.ReasonCheck, "the link was opened in another browser than the one that requested it"))
 	}
 	if f.needsConfirmation(c) {
 		return outcome{response: f.confirmPage(ctx, c)}, nil
@@ -226,16 +322,24 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	f.limits.right(ctx, c, attempt)
 	f.used.Put(hashed(token, f.linkSecrets()[0]), struct{}{}, invite.Expires)
 	out := outcome{cookies: f.asked.forget(c, token, address)}
+	if f.codes != nil && f.codes.requested(c, codeSignIn) {
+		out.cookies = append(out.cookies, f.codes.forget(c, codeSignIn))
+	}
+	out.identity, err = f.identityOf(ctx, invite)
+	return out, err
+}
+
+// identityOf returns the identity of the recipient of an email: a stored user, or a new one.
+func (f *emailFlow) identityOf(ctx context.Context, invite *store.VerificationToken) (*identity, error) {
 	user, err := userByEmail(ctx, f.users, invite.Identifier)
 	if errors.Is(err, ErrNotFound) {
 		user, err = f.newUser(invite.Identifier)
 	}
 	if err != nil {
-		return out, errorf(ErrStore, "%w", err)
+		return nil, errorf(ErrStore, "%w", err)
 	}
 	account := &Account{Type: TypeEmail, Provider: f.ID, ProviderAccountID: user.Email, UserID: user.ID}
-	out.identity = &identity{user: user, account: account}
-	return out, nil
+	return &identity{user: user, account: account}, nil
 }
 
 // isOwn reports whether the signed-in user has the address of the link.

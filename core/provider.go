@@ -47,6 +47,11 @@ type EmailProvider struct {
 	// link to the attacker's account, and the user would be signed in there (login CSRF). True always shows the page, for
 	// mail scanners that share the user's browser. False never shows it, as in Auth.js, and allows that attack.
 	ConfirmLink OptionalBool
+	// Code adds a six-digit code to the email, for users who read it on another device. The page that says "check your
+	// email" has an input for it. The code is valid for ten minutes and only in the browser that requested it, which is
+	// also the only one where the link works then: in any other browser it changes nothing, so that mail scanners cannot
+	// use it up. It requires a Store with records. The default is off, as in Auth.js.
+	Code bool
 	// Send sends an email. A sign-in link is sent after its token was stored, with the request's context and a deadline.
 	// If Send returns an error of type [ErrEmailSignIn], the user is asked to try again; any other error is shown as a
 	// failure of this site. If other features use this provider's [EmailProvider.Mailer], Send gets emails of every

@@ -529,7 +529,7 @@ func (s *signIns) sendReauthCode(ctx context.Context, a *ActionRequest, request 
 	defer cancel()
 	err = guard("Send", func() error { return send(ctx, email) })
 	if err != nil {
-		return asError(hide(hideLink(err, "", to), string(code)), ErrEmailSignIn)
+		return asError(hideCode(hideLink(err, "", to), code), ErrEmailSignIn)
 	}
 	c.audit.note(ctx, &c.arrival, audit.Event{Name: audit.MailAsked, Outcome: audit.OK, UserID: user.ID})
 	return nil

@@ -26,6 +26,8 @@ type EmailOptions struct {
 	From string
 	// MaxAge is the lifetime of a link. The default is 24 hours.
 	MaxAge time.Duration
+	// Code adds a six-digit code to sign-in emails, as described at [core.EmailProvider].
+	Code bool
 	// Secret is used to hash the tokens, instead of the secrets of the configuration.
 	Secret core.Secret
 	// Content returns the content of an email of any kind. The default is [WriteEmail]; call it for the kinds that you do
@@ -41,7 +43,7 @@ type EmailOptions struct {
 // Provider returns a provider with this ID, name and options but without Send, for custom senders.
 func (o EmailOptions) Provider(id, name string) *core.EmailProvider {
 	p := &core.EmailProvider{
-		ID: id, Name: name, From: o.From, MaxAge: o.MaxAge, Secret: o.Secret,
+		ID: id, Name: name, From: o.From, MaxAge: o.MaxAge, Code: o.Code, Secret: o.Secret,
 		NormalizeIdentifier: o.NormalizeIdentifier, GenerateToken: o.GenerateToken,
 	}
 	set(&p.ID, o.ID)

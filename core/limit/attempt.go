@@ -107,8 +107,8 @@ func defaultRates(a Attempt) Rates {
 		row := Rate{100, 24 * time.Hour}
 		return Rates{Identifier: row, Visitor: Rate{50, 24 * time.Hour}, Browser: row}
 	case AttemptCode:
-		few := Rate{5, 3 * time.Minute}
-		return Rates{Rate{20, 3 * time.Minute}, few, Rate{20, 6 * time.Second}, few}
+		few := Rate{5, 40 * time.Minute} // at most 46 wrong codes for one name in a day
+		return Rates{Rate{10, 40 * time.Minute}, few, Rate{20, 6 * time.Second}, few}
 	case AttemptEmail:
 		few := Rate{5, 15 * time.Minute}
 		return Rates{Rate{10, 15 * time.Minute}, few, Rate{60, 20 * time.Second}, few}

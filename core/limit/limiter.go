@@ -22,7 +22,7 @@ import (
 //	                 one address or name   by one client          one client, in all    in a known browser
 //	credentials      50, every 5 minutes   10, every 5 minutes    60, every 10 seconds  10, every 5 minutes
 //	in-a-row         100, every 24 hours   50, every 24 hours     -                     100, every 24 hours
-//	code             20, every 3 minutes   5, every 3 minutes     20, every 6 seconds   5, every 3 minutes
+//	code             10, every 40 minutes  5, every 40 minutes    20, every 6 seconds   5, every 40 minutes
 //	email            10, every 15 minutes  5, every 15 minutes    60, every 20 seconds  5, every 15 minutes
 //	email-token      50, every 30 minutes  5, every 30 minutes    30, every minute      5, every 30 minutes
 //	key              -                     -                      20, every 3 seconds   -

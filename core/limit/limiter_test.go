@@ -67,7 +67,7 @@ func TestLimiterAllowances(t *testing.T) {
 		{"codes of no address", limit.AttemptEmailToken, one(""), one(""), 50},
 		{"codes of many addresses, one place", limit.AttemptEmailToken, many("%d@example.com"), one("192.0.2.1"), 30},
 		{"second factors of one name, one place", limit.AttemptCode, one("ada"), one("192.0.2.1"), 5},
-		{"second factors of one name, many places", limit.AttemptCode, one("ada"), many("192.0.2.%d"), 20},
+		{"second factors of one name, many places", limit.AttemptCode, one("ada"), many("192.0.2.%d"), 10},
 		{"second factors of many names, one place", limit.AttemptCode, many("name %d"), one("192.0.2.1"), 20},
 		{"mails to one address, one place", limit.AttemptMail, one("ada@example.com"), one("192.0.2.1"), 3},
 		{"mails to one address, many places", limit.AttemptMail, one("ada@example.com"), many("192.0.2.%d"), 10},
@@ -243,7 +243,7 @@ func TestLimiterRemembersInFloods(t *testing.T) { // not parallel: it reads the 
 	}{
 		"emails":                    {limit.AttemptCredentials, 50, flood(limit.AttemptMail, 1)},
 		"passwords":                 {limit.AttemptCredentials, 50, flood(limit.AttemptCredentials, 1)},
-		"names that wait":           {limit.AttemptCode, 20, flood(limit.AttemptCode, 5)},
+		"names that wait":           {limit.AttemptCode, 10, flood(limit.AttemptCode, 5)},
 		"passwords that were wrong": {limit.AttemptInARow, 100, flood(limit.AttemptInARow, 1)},
 		"challenges":                {limit.AttemptInARow, 100, flood(limit.AttemptWebAuthn, 1)},
 	} {

@@ -146,6 +146,7 @@ var defaults = map[string]func(t *testing.T) string{
 	"EmailProvider.MaxAge":      email(func(_ public, m core.Email) string { return hours(m.Expires.Sub(start)) }),
 	"EmailProvider.From":        email(func(_ public, m core.Email) string { return none(m.From) }),
 	"EmailProvider.ConfirmLink": confirms,
+	"EmailProvider.Code":        email(func(_ public, m core.Email) string { return either(m.Code == "", "off") }),
 	"EmailProvider.GenerateToken": email(func(_ public, m core.Email) string {
 		return either(regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(string(m.Token)), "32 random bytes in hex")
 	}),
