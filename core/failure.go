@@ -38,7 +38,8 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 		return response
 	case errors.Is(err, ErrStoreUnavailable):
 		return p.unavailable(ctx, &c.arrival, c.action != "session" && !wantsURL(c.r) && wantsPage(c.r), response)
-	case errors.As(err, &bad) && bad.unknown && c.r.Method == http.MethodGet && negotiate.PrefersHTML(c.r.Header["Accept"]):
+	case errors.As(err, &bad) && bad.unknown && c.r.Method == http.MethodGet &&
+		negotiate.PrefersHTML(c.r.Header["Accept"]):
 		if c.settle() == nil { // for the links of the page
 			c.locales.settle(ctx, &c.arrival, c.askedLocale())
 		}

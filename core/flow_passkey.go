@@ -164,7 +164,8 @@ func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err err
 	}
 	action, _ := c.fields.Text("action")
 	data, _ := c.fields.Text("data")
-	unproved := !c.csrf.Verified && c.csrf.SentFrom != csrf.ThisSite // an Origin of this site is sufficient under every policy
+	// An Origin header of this site is sufficient under every policy.
+	unproved := !c.csrf.Verified && c.csrf.SentFrom != csrf.ThisSite
 	switch {
 	case unproved && c.csrf.SentFrom == csrf.AnotherSite:
 		return out, errorf(ErrMissingCSRF, "the passkey response was sent from another site: %s", c.csrf.Refusal)

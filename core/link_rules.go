@@ -11,7 +11,9 @@ import (
 
 // facts reads from the store what the rules need, and nothing else. known is the owner of the account, else the user
 // who has the address.
-func (w *writer) facts(ctx context.Context, id *identity, signedIn sessionUser) (f linking.Facts, known *User, err error) {
+func (w *writer) facts(
+	ctx context.Context, id *identity, signedIn sessionUser,
+) (f linking.Facts, known *User, err error) {
 	switch {
 	case signedIn.user != nil && signedIn.outdated:
 		f.Current = linking.SessionOutdated

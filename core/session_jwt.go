@@ -350,7 +350,8 @@ func (p *jwtSession) newFacts(ctx context.Context, t *Token, by authentication) 
 		return err
 	}
 	return sessiontoken.SetFacts(t, sessiontoken.Facts{
-		SID: sid, Start: p.now(), AuthTime: by.time, Methods: audit.Texts(storedtoken.WellFormed(by.methods)), Epoch: epoch, ACR: by.acr,
+		SID: sid, Start: p.now(), AuthTime: by.time, Methods: audit.Texts(storedtoken.WellFormed(by.methods)), Epoch: epoch,
+		ACR: by.acr,
 	})
 }
 

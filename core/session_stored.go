@@ -333,9 +333,9 @@ func (s *sessionRows) create(
 	return record, sessions.CreateSession(ctx, &kept)
 }
 
-// newToken returns a new token. If sessions carry facts, the token ends with them (see storedtoken.Append). Otherwise, with
-// Session.AbsoluteMaxAge, it ends with the start of the session, because the table has no column for it. The store does
-// not find a token that a client has changed.
+// newToken returns a new token. If sessions carry facts, the token ends with them (see storedtoken.Append). Otherwise,
+// with Session.AbsoluteMaxAge, it ends with the start of the session, because the table has no column for it. The store
+// does not find a token that a client has changed.
 func (s *sessionRows) newToken(by authentication) (token string, err error) {
 	if s.config.GenerateToken == nil {
 		token, err = uuid(s.rand)

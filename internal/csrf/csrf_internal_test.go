@@ -47,20 +47,27 @@ func TestCheck(t *testing.T) {
 		trusted                   bool
 		strict, sameOrigin, skips bool // verified under these policies
 	}{
-		"the token":                  {cookies: []string{pair}, sent: token, strict: true, sameOrigin: true, skips: true},
-		"nothing":                    {skips: true},
-		"an empty token, no cookie":  {sent: "", skips: true},
-		"another token":              {cookies: []string{pair}, sent: strings.Repeat("f", TokenLen), skips: true},
-		"a planted cookie":           {cookies: []string{planted}, sent: token, skips: true},
-		"planted in front of ours":   {cookies: []string{planted, planted, pair}, sent: token, strict: true, sameOrigin: true, skips: true},
-		"signed with another secret": {cookies: []string{token + "%7C" + hashed(token, earlier)}, sent: token, strict: true, sameOrigin: true, skips: true},
-		"this origin":                {header: header("Sec-Fetch-Site", "same-origin"), sameOrigin: true, skips: true},
-		"this origin, by Origin":     {header: header("Origin", origin), sameOrigin: true, skips: true},
-		"another site":               {header: header("Sec-Fetch-Site", "cross-site")},
-		"another site, with a token": {cookies: []string{pair}, sent: token, header: header("Sec-Fetch-Site", "cross-site")},
-		"a subdomain":                {header: header("Sec-Fetch-Site", "same-site")},
-		"another origin":             {header: header("Origin", "https://evil.example")},
-		"the origin null":            {header: header("Origin", "null")},
+		"the token":                 {cookies: []string{pair}, sent: token, strict: true, sameOrigin: true, skips: true},
+		"nothing":                   {skips: true},
+		"an empty token, no cookie": {sent: "", skips: true},
+		"another token":             {cookies: []string{pair}, sent: strings.Repeat("f", TokenLen), skips: true},
+		"a planted cookie":          {cookies: []string{planted}, sent: token, skips: true},
+		"planted in front of ours": {
+			cookies: []string{planted, planted, pair}, sent: token, strict: true, sameOrigin: true, skips: true,
+		},
+		"signed with another secret": {
+			cookies: []string{token + "%7C" + hashed(token, earlier)}, sent: token, strict: true, sameOrigin: true,
+			skips: true,
+		},
+		"this origin":            {header: header("Sec-Fetch-Site", "same-origin"), sameOrigin: true, skips: true},
+		"this origin, by Origin": {header: header("Origin", origin), sameOrigin: true, skips: true},
+		"another site":           {header: header("Sec-Fetch-Site", "cross-site")},
+		"another site, with a token": {
+			cookies: []string{pair}, sent: token, header: header("Sec-Fetch-Site", "cross-site"),
+		},
+		"a subdomain":     {header: header("Sec-Fetch-Site", "same-site")},
+		"another origin":  {header: header("Origin", "https://evil.example")},
+		"the origin null": {header: header("Origin", "null")},
 		"a trusted origin": {
 			header: header("Sec-Fetch-Site", "cross-site", "Origin", "https://spa.example"), trusted: true, sameOrigin: true,
 			skips: true,

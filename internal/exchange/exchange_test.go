@@ -19,14 +19,22 @@ func TestRepeated(t *testing.T) {
 		key   exchange.Key
 		again bool // the exchange is made again
 	}{
-		"the same callback":             {key: key},
-		"another code":                  {key: exchange.KeyOf("flow", "browser", "other"), again: true},
-		"another browser":               {key: exchange.KeyOf("flow", "other", "code"), again: true},
-		"another flow":                  {key: exchange.KeyOf("other", "browser", "code"), again: true},
-		"a minute later":                {after: func(_ *exchanges, later func(time.Duration)) { later(time.Minute) }, key: key, again: true},
-		"signed in":                     {after: func(x *exchanges, _ func(time.Duration)) { x.SignedIn(key, "browser", "u1") }, key: key},
-		"signed out":                    {after: func(x *exchanges, _ func(time.Duration)) { x.Erase("browser", "") }, key: key, again: true},
-		"another browser is signed out": {after: func(x *exchanges, _ func(time.Duration)) { x.Erase("other", "") }, key: key},
+		"the same callback": {key: key},
+		"another code":      {key: exchange.KeyOf("flow", "browser", "other"), again: true},
+		"another browser":   {key: exchange.KeyOf("flow", "other", "code"), again: true},
+		"another flow":      {key: exchange.KeyOf("other", "browser", "code"), again: true},
+		"a minute later": {
+			after: func(_ *exchanges, later func(time.Duration)) { later(time.Minute) }, key: key, again: true,
+		},
+		"signed in": {
+			after: func(x *exchanges, _ func(time.Duration)) { x.SignedIn(key, "browser", "u1") }, key: key,
+		},
+		"signed out": {
+			after: func(x *exchanges, _ func(time.Duration)) { x.Erase("browser", "") }, key: key, again: true,
+		},
+		"another browser is signed out": {
+			after: func(x *exchanges, _ func(time.Duration)) { x.Erase("other", "") }, key: key,
+		},
 		"the user's sessions are ended": {
 			after: func(x *exchanges, _ func(time.Duration)) { x.SignedIn(key, "browser", "u1"); x.Erase("", "u1") },
 			key:   key, again: true,

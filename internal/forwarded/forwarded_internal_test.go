@@ -116,19 +116,25 @@ func TestClient(t *testing.T) {
 		network   string
 		own       bool
 	}{
-		"direct":                        {peer: "198.51.100.7:1", network: "198.51.100.7/32", own: true},
-		"direct, IPv6":                  {peer: "[2001:db8:1:2:3::4]:1", network: "2001:db8:1:2::/64", own: true},
-		"an unknown proxy":              {peer: "198.51.100.7:1", forwarded: "192.0.2.1", network: "198.51.100.7/32"},
-		"a private peer":                {peer: "10.0.0.1:1", network: "10.0.0.1/32"},
-		"a load balancer":               {peer: "100.64.0.1:1", network: "100.64.0.1/32"},
-		"a trusted proxy":               {"10.0.0.1:1", Proxies{private}, "192.0.2.1, 198.51.100.7", false, "198.51.100.7/32", true},
-		"two trusted proxies":           {"10.0.0.1:1", Proxies{private}, "198.51.100.7,10.0.0.2", false, "198.51.100.7/32", true},
+		"direct":           {peer: "198.51.100.7:1", network: "198.51.100.7/32", own: true},
+		"direct, IPv6":     {peer: "[2001:db8:1:2:3::4]:1", network: "2001:db8:1:2::/64", own: true},
+		"an unknown proxy": {peer: "198.51.100.7:1", forwarded: "192.0.2.1", network: "198.51.100.7/32"},
+		"a private peer":   {peer: "10.0.0.1:1", network: "10.0.0.1/32"},
+		"a load balancer":  {peer: "100.64.0.1:1", network: "100.64.0.1/32"},
+		"a trusted proxy": {
+			"10.0.0.1:1", Proxies{private}, "192.0.2.1, 198.51.100.7", false, "198.51.100.7/32", true,
+		},
+		"two trusted proxies": {
+			"10.0.0.1:1", Proxies{private}, "198.51.100.7,10.0.0.2", false, "198.51.100.7/32", true,
+		},
 		"a trusted proxy with no entry": {"10.0.0.1:1", Proxies{private}, "unknown", false, "10.0.0.1/32", false},
 		"another peer":                  {"192.0.2.9:1", Proxies{private}, "198.51.100.7", false, "192.0.2.9/32", true},
 		"not trusted by the router":     {"10.0.0.1:1", Proxies{private}, "198.51.100.7", true, "10.0.0.1/32", false},
 		"a Unix socket":                 {"@", Proxies{loopback}, "198.51.100.7", false, "198.51.100.7/32", true},
-		"a Unix socket, listed":         {"/run/a.sock", Proxies{UnixSockets()}, "198.51.100.7", false, "198.51.100.7/32", true},
-		"a Unix socket, not trusted":    {"@", Proxies{private}, "198.51.100.7", false, "invalid Prefix", false},
+		"a Unix socket, listed": {
+			"/run/a.sock", Proxies{UnixSockets()}, "198.51.100.7", false, "198.51.100.7/32", true,
+		},
+		"a Unix socket, not trusted": {"@", Proxies{private}, "198.51.100.7", false, "invalid Prefix", false},
 	} {
 		r := &Request{RemoteAddr: row.peer, ProxyUntrusted: row.untrusted, Header: http.Header{}}
 		if row.forwarded != "" {

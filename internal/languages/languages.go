@@ -11,8 +11,8 @@ import (
 // Matcher selects a language by its index. It is safe for concurrent use.
 type Matcher struct{ matcher language.Matcher }
 
-// New returns a Matcher for languages as BCP 47 tags. problems has a text for each tag that is invalid or a duplicate; a
-// text begins with the index in brackets.
+// New returns a Matcher for languages as BCP 47 tags. problems has a text for each tag that is invalid or a duplicate;
+// a text begins with the index in brackets.
 func New(tags []string) (m *Matcher, problems []string) {
 	parsed := make([]language.Tag, len(tags))
 	seen := map[language.Tag]bool{}
@@ -40,7 +40,8 @@ const (
 	maxAccepted = 16
 )
 
-// Accept returns the language for an Accept-Language header (RFC 9110 section 12.5.4). It returns false if none matches.
+// Accept returns the language for an Accept-Language header (RFC 9110 section 12.5.4). It returns false if none
+// matches.
 func (m *Matcher) Accept(header string) (index int, ok bool) {
 	if len(header) > maxText {
 		header = header[:max(0, strings.LastIndexByte(header[:maxText], ','))]

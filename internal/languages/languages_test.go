@@ -18,7 +18,8 @@ func TestMatcher(t *testing.T) {
 	many := strings.Repeat("ja, ", 16)
 	for header, want := range map[string]string{
 		"de-AT, en;q=0.5": "de", "en;q=0.5, de": "de", "pt": "pt-BR", "ja": "", "": "", "de;q=x": "",
-		many + "de": "", many[:60] + "de": "de", strings.Repeat("x", 600) + ", de": "", "de, " + strings.Repeat("x", 600): "de",
+		many + "de": "", many[:60] + "de": "de", strings.Repeat("x", 600) + ", de": "",
+		"de, " + strings.Repeat("x", 600): "de",
 	} {
 		if at, ok := m.Accept(header); ok != (want != "") || ok && tags[at] != want {
 			t.Errorf("Accept-Language %.40q: %d, %t", header, at, ok)

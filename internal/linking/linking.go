@@ -1,5 +1,5 @@
-// Package linking has the rules of account linking. They decide which user a sign-in belongs to, as a pure function of a
-// few facts; docs/accounts.md has the same table in words.
+// Package linking has the rules of account linking. They decide which user a sign-in belongs to, as a pure function of
+// a few facts; docs/accounts.md has the same table in words.
 package linking
 
 // Means is what a user signs in with.
@@ -137,8 +137,8 @@ func (f Facts) Rule() Rule {
 	return RuleMoveAddress
 }
 
-// Refusal returns why [RuleRefuse] refuses, for the log. byAddress reports that the provider's accounts may be linked by
-// address (AllowDangerousEmailAccountLinking).
+// Refusal returns why [RuleRefuse] refuses, for the log. byAddress reports that the provider's accounts may be linked
+// by address (AllowDangerousEmailAccountLinking).
 func (f Facts) Refusal(byAddress bool) string {
 	const taken = "another account already has this email address: sign in with it first, then link this one"
 	switch {

@@ -1,5 +1,5 @@
-// Package negotiate reads the header fields of content negotiation and caching: what kind of client sends a request, and
-// which caches may store a response. It knows no routes, cookies or sessions. Header names are canonical.
+// Package negotiate reads the header fields of content negotiation and caching: what kind of client sends a request,
+// and which caches may store a response. It knows no routes, cookies or sessions. Header names are canonical.
 package negotiate
 
 import (
@@ -21,8 +21,8 @@ const (
 	HTMX
 )
 
-// ClientOf returns the kind of client from the method and the headers of a request. Specific headers take precedence over Accept,
-// because the requests of some scripts look like those of browsers.
+// ClientOf returns the kind of client from the method and the headers of a request. Specific headers take precedence
+// over Accept, because the requests of some scripts look like those of browsers.
 func ClientOf(method string, h http.Header) Client {
 	switch {
 	case len(h["Hx-Request"]) > 0:

@@ -69,7 +69,8 @@ func TestSetupProblems(t *testing.T) {
 		},
 		"plain http, allowed": {func(p *oauth.Setup) { p.Token.URL, p.Insecure = "http://op.example/token", true }, nil, ""},
 		"plain http to the redirect proxy": {
-			func(p *oauth.Setup) { p.ProxyURL, p.Insecure = "http://proxy.example/auth", true }, nil, "RedirectProxyURL: plain http",
+			func(p *oauth.Setup) { p.ProxyURL, p.Insecure = "http://proxy.example/auth", true }, nil,
+			"RedirectProxyURL: plain http",
 		},
 		"no secret": {
 			func(p *oauth.Setup) { p.ClientSecret = "" },

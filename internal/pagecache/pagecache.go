@@ -1,4 +1,5 @@
-// Package pagecache caches pages that differ only in a nonce and a CSRF token. It is for pages without personal content.
+// Package pagecache caches pages that differ only in a nonce and a CSRF token. It is for pages without personal
+// content.
 package pagecache
 
 import (
@@ -6,8 +7,9 @@ import (
 	"sync"
 )
 
-// Cache caches the built-in sign-in page by origin and language. It is safe for concurrent use. Rendered for each request, GET signin takes 132
-// allocations instead of 24 and is at 0.65 of a plain html/template page (conformance/proof/load).
+// Cache caches the built-in sign-in page by origin and language. It is safe for concurrent use. Rendered for each
+// request, GET signin takes 132 allocations instead of 24 and is at 0.65 of a plain html/template page
+// (conformance/proof/load).
 type Cache struct {
 	// Languages is the number of languages of an origin, at least one.
 	Languages int

@@ -1,5 +1,5 @@
-// Package passkey has the JSON of passkey ceremonies: the options of a request to the browser (WebAuthn sections 5.4 and
-// 5.5) and the credential ID of its response. It verifies no signatures.
+// Package passkey has the JSON of passkey ceremonies: the options of a request to the browser (WebAuthn sections 5.4
+// and 5.5) and the credential ID of its response. It verifies no signatures.
 package passkey
 
 import (

@@ -37,8 +37,9 @@ func TestIsOrigin(t *testing.T) {
 	for origin, want := range map[string]bool{
 		"https://www.app.example": true, "http://localhost:3000": true, "android:apk-key-hash:" + hash: true,
 		"http://app.example": false, "https://app.example/": false, "https://App.example": false,
-		"https://app.example:443": false, "android:apk-key-hash:" + hash[:20]: false, "android:apk-key-hash:" + hash + "=": false,
-		"": false, "app.example": false,
+		"https://app.example:443": false, "android:apk-key-hash:" + hash[:20]: false,
+		"android:apk-key-hash:" + hash + "=": false,
+		"":                                   false, "app.example": false,
 	} {
 		if got := passkey.IsOrigin(origin); got != want {
 			t.Errorf("%q: %t", origin, got)
@@ -63,8 +64,8 @@ func TestOptions(t *testing.T) {
 		Algorithms: []int{-8}, Timeout: time.Minute, Attestation: "none", Excluded: []passkey.Descriptor{known},
 		ResidentKey: "required", UserVerification: "preferred", Extensions: map[string]any{"x": 1},
 	}
-	const requested = `{"action":"authenticate","options":{"challenge":"c","timeout":60000,"userVerification":"preferred",` +
-		`"rpId":"app.example"}}`
+	const requested = `{"action":"authenticate","options":{"challenge":"c","timeout":60000,` +
+		`"userVerification":"preferred","rpId":"app.example"}}`
 	if got, err := authentication.JSON(); err != nil || string(got) != requested {
 		t.Errorf("%s, %v", got, err)
 	}

@@ -76,7 +76,8 @@ func TestAtRest(t *testing.T) {
 	if plain != "token" || len(hashed) != 64 || strings.Contains(hashed, "token") {
 		t.Errorf("%q, hashed %q", plain, hashed)
 	}
-	if len(audience) != 64 || audience == hashed || audience == other || audience != storedtoken.AtRest("token", "a", true) {
+	if len(audience) != 64 || audience == hashed || audience == other ||
+		audience != storedtoken.AtRest("token", "a", true) {
 		t.Errorf("audiences %q, %q", audience, other)
 	}
 }

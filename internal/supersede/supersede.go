@@ -1,9 +1,9 @@
-// Package supersede remembers which tokens the responses of this process have replaced. Without it a slow response to an
-// earlier request undoes a later decision: it sets the cookie of a session that the user has signed out of, or replaced
-// by another, or it clears the cookie of a session that has just begun.
+// Package supersede remembers which tokens the responses of this process have replaced. Without it a slow response to
+// an earlier request undoes a later decision: it sets the cookie of a session that the user has signed out of, or
+// replaced by another, or it clears the cookie of a session that has just begun.
 //
-// It is in memory only. Sign-out is final for all processes if sessions are stored or revoked: there a late response can
-// only bring back a cookie that is no longer valid.
+// It is in memory only. Sign-out is final for all processes if sessions are stored or revoked: there a late response
+// can only bring back a cookie that is no longer valid.
 package supersede
 
 import (

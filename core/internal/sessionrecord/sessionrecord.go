@@ -1,5 +1,5 @@
-// Package sessionrecord stores what the list of a user's active sessions shows: when a session started and was last used,
-// and how and where the user signed in.
+// Package sessionrecord stores what the list of a user's active sessions shows: when a session started and was last
+// used, and how and where the user signed in.
 package sessionrecord
 
 import (
