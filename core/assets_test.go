@@ -133,7 +133,7 @@ func TestPageOfNoAuthCarriesItsStyle(t *testing.T) {
 	r := a.Handle(t.Context(), &core.Request{
 		Method: "GET", Target: "/auth/signin", Header: map[string][]string{"Accept": {"text/html"}},
 	})
-	if !bytes.Contains(r.Body, ui.Stylesheet()) || bytes.Contains(r.Body, []byte("<link")) {
+	if !bytes.Contains(r.Body, ui.Stylesheet()) || bytes.Contains(r.Body, []byte(`<link rel="stylesheet"`)) {
 		t.Errorf("%d: %s", r.Status, r.Body)
 	}
 }

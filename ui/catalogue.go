@@ -844,6 +844,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Use a different email", true
 	case "sent.spam":
 		return "Didn't get it? Check your spam folder.", true
+	case "signin.canceled":
+		return "Sign-in was canceled or didn't finish. Try again or use another sign-in method.", true
 	case "signin.continue":
 		return "Continue", true
 	case "signin.email":

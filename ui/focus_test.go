@@ -51,7 +51,7 @@ func TestFocus(t *testing.T) {
 		{"no address", "EmailSignin", []ui.Provider{credentials, email},
 			"input-email-for-email-provider", "input-email-for-email-provider"},
 		{"a form that is not there", "CredentialsSignin", []ui.Provider{mock, email}, "", "top"},
-		{"a provider that failed", "OAuthCallbackError", []ui.Provider{mock, email}, "", "top"},
+		{"a provider that failed", "OAuthSignin", []ui.Provider{mock, email}, "", "top"},
 		{"an unknown failure", "SomethingElse", []ui.Provider{email}, "", "top"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -13,8 +13,10 @@ func (l Locale) SignInMessage(name string) string {
 	switch name {
 	case "":
 		return ""
-	case "Signin", "OAuthSignin", "OAuthCallbackError", "OAuthCreateAccount", "EmailCreateAccount", "Callback":
+	case "Signin", "OAuthSignin", "OAuthCreateAccount", "EmailCreateAccount", "Callback":
 		return l.Say(textFailed)
+	case canceled:
+		return l.Say(textCanceled)
 	case "OAuthAccountNotLinked":
 		return l.Say(textNotLinked)
 	case "EmailSignin":
@@ -32,6 +34,9 @@ func (l Locale) SignInMessage(name string) string {
 	}
 	return l.Say(textOther)
 }
+
+// canceled is the error after a provider has refused a sign-in, which its user usually canceled there.
+const canceled = "OAuthCallbackError"
 
 // kindError is the kind of the error page, which has no form.
 const kindError = "error"

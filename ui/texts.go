@@ -87,6 +87,10 @@ var (
 	textFailed = Text{
 		Key: "signin.failed", English: "Something went wrong. Try again or use another sign-in method.",
 	}
+	textCanceled = Text{
+		Key:     "signin.canceled",
+		English: "Sign-in was canceled or didn't finish. Try again or use another sign-in method.",
+	}
 	textNotLinked = Text{
 		Key:     "signin.not-linked",
 		English: "An account with this email already exists. Sign in with the method you used before.",

@@ -2,7 +2,10 @@ package ui
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
+
+	"github.com/a-h/templ"
 )
 
 // Theme is the look of the pages. The zero value is the default theme: neutral, light or dark as the user's system
@@ -86,6 +89,20 @@ const (
 	schemeLight = "light"
 	schemeDark  = "dark"
 )
+
+// icon returns the icon of the browser's tab: the logo, or a key on a square in the brand color.
+func (t Theme) icon() templ.SafeURL {
+	if light, _ := t.logo(); light != "" {
+		return templ.SafeURL(light) // logo has checked it
+	}
+	back := "#1d1c1a"
+	if safeColor(t.BrandColor) {
+		back = t.BrandColor
+	}
+	return templ.SafeURL("data:image/svg+xml," + url.PathEscape(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">`+
+		`<rect width="24" height="24" rx="6" fill="`+back+`"/><g fill="none" stroke="#fff" stroke-width="2">`+
+		`<circle cx="8.5" cy="12" r="3.5"/><path d="M12 12h8m-2 0v3"/></g></svg>`))
+}
 
 // bodyClass returns the class that stylesheets written for Auth.js select.
 func (t Theme) bodyClass() string {

@@ -197,11 +197,11 @@ func TestPagesFindTheirAssets(t *testing.T) {
 			parts map[string]int
 		}{
 			{carried, map[string]int{
-				`<style nonce="bm9uY2U">` + string(ui.Stylesheet()) + "</style>": 1, "<link": 0,
+				`<style nonce="bm9uY2U">` + string(ui.Stylesheet()) + "</style>": 1, `<link rel="stylesheet"`: 0,
 				`<script nonce="bm9uY2U">` + string(ui.Script()) + "</script>": scripts, "<script": scripts,
 			}},
 			{linked, map[string]int{
-				style: 1, "<link": 1, string(ui.Stylesheet()): 0, script: scripts, "<script": scripts,
+				style: 1, `<link rel="stylesheet"`: 1, string(ui.Stylesheet()): 0, script: scripts, "<script": scripts,
 			}},
 		} {
 			drawn := render(t, draw(row.page))

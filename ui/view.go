@@ -30,6 +30,9 @@ type Page struct {
 	// Picture is the URL of a picture from another site on the page, such as the user's. It must be an https URL. Core adds
 	// its origin to the Content-Security-Policy. It may be empty.
 	Picture string
+	// HomeURL is the application's URL and Host its name, for [HomeLink]. Core sets both. Theme.HomeURL and Theme.Name
+	// replace them.
+	HomeURL, Host string
 	// Title is the document's title. The default depends on the page.
 	Title string
 	// Locale is the language of the page. The default is English.
@@ -442,8 +445,8 @@ func actionURL(basePath, name, providerID string) string {
 // withTarget returns the URL of a link.
 func (v SignInView) withTarget(l Link) string { return v.Page.action(l.Action, "") }
 
-// prompts reports whether the message is no failure: a page requires a session.
-func (v SignInView) prompts() bool { return v.Error == "SessionRequired" }
+// prompts reports whether the message is no failure: a page requires a session, or the user canceled at a provider.
+func (v SignInView) prompts() bool { return v.Error == "SessionRequired" || v.Error == canceled }
 
 func (v SignInView) signInURL(p Provider) string {
 	return cmp.Or(p.SignInURL, v.action("signin", p.ID))
@@ -638,6 +641,11 @@ func (v SignInView) noProviders() string {
 		return v.Locale.Say(textReauthNone)
 	}
 	return v.Locale.Say(textNoProviders)
+}
+
+// isFailure reports whether the site failed, rather than the user's request.
+func (v ErrorView) isFailure() bool {
+	return v.Error == "" || v.Error == "Configuration" && v.Reason == "" || v.Error == "ServiceUnavailable"
 }
 
 func (v ErrorView) signInURL() string { return cmp.Or(v.SignInURL, v.action("signin", "")) }

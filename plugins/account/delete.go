@@ -79,5 +79,5 @@ func (d *deletions) answer(ctx context.Context, c *core.ActionRequest) (*core.Re
 		return c.JSON(ctx, http.StatusOK, map[string]bool{"deleted": true}), nil
 	}
 	page := c.Page("")
-	return c.Render(ctx, http.StatusOK, page, deletedPage(page, c.Home, c.Host())), nil
+	return c.Render(ctx, http.StatusOK, page, deletedPage(page)), nil
 }

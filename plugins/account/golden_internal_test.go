@@ -18,7 +18,9 @@ import (
 var update = flag.Bool("update", false, "write the golden files in testdata")
 
 // page returns the frame of all pages in this file.
-func page() ui.Page { return ui.Page{BasePath: "https://app.test/auth", Nonce: "bm9uY2U"} }
+func page() ui.Page {
+	return ui.Page{BasePath: "https://app.test/auth", Nonce: "bm9uY2U", HomeURL: "https://app.test", Host: "app.test"}
+}
 
 // full is the view of a user with all kinds of data, empty that of a new user.
 func full() *view {
@@ -102,7 +104,7 @@ func drawn() map[string]templ.Component {
 			Heading: textUndone, Text: textUndoneBody,
 			Address: "ada@example.com", Next: "https://app.test/auth/signin", Button: textSignIn,
 		}),
-		"deleted": deletedPage(page(), "https://app.test", "app.test"),
+		"deleted": deletedPage(page()),
 	}
 }
 

@@ -48,7 +48,7 @@ func Chinese() ui.Locale {
 		"signin.no-match":   "这些信息与任何账号都不匹配。请检查后重试。",
 		"signin.incorrect":  "邮箱或密码不正确。",
 		"signin.mail-only":  "密码连续输入错误次数过多。请通过邮件设置新密码，或使用其他方式登录。",
-		"signin.required":   "请登录后查看此页面。",
+		"signin.required":   "请登录以继续。",
 		"signin.stale":      "该服务未确认您刚刚登录过。请使用其他登录方式。",
 		"signin.other":      "无法登录，请重试。",
 		"reauth.none":       "您的登录方式都无法完成确认。请为您的账号添加通行密钥。",
@@ -237,7 +237,8 @@ func Chinese() ui.Locale {
 
 		"verify.sent": "已发送至 %s。",
 
-		"signin.or": "或",
+		"signin.or":       "或",
+		"signin.canceled": "登录已取消或未完成。请重试或使用其他登录方式。",
 
 		"password.sign-up.heading": "创建账号",
 		"password.sign-up.button":  "创建账号",

@@ -49,7 +49,7 @@ func French() ui.Locale {
 		"signin.incorrect":  "Adresse e-mail ou mot de passe incorrect.",
 		"signin.mail-only": "" +
 			"Trop de mots de passe erronés à la suite. Choisissez-en un nouveau par e-mail ou connectez-vous autrement.",
-		"signin.required": "Connectez-vous pour voir cette page.",
+		"signin.required": "Connectez-vous pour continuer.",
 		"signin.stale": "" +
 			"Ce service n'a pas confirmé que vous venez de vous connecter. Utilisez un autre moyen de " +
 			"connexion.",
@@ -275,6 +275,8 @@ func French() ui.Locale {
 		"verify.sent": "Il est envoyé à %s.",
 
 		"signin.or": "ou",
+		"signin.canceled": "" +
+			"La connexion a été annulée ou n'a pas abouti. Réessayez ou utilisez une autre méthode.",
 
 		"password.sign-up.heading": "Créer un compte",
 		"password.sign-up.button":  "Créer un compte",

@@ -51,7 +51,7 @@ func German() ui.Locale {
 		"signin.incorrect": "E-Mail-Adresse oder Passwort ist falsch.",
 		"signin.mail-only": "" +
 			"Zu viele falsche Passwörter hintereinander. Wählen Sie ein neues per E-Mail, oder melden Sie sich anders an.",
-		"signin.required": "Melden Sie sich an, um diese Seite zu sehen.",
+		"signin.required": "Melden Sie sich an, um fortzufahren.",
 		"signin.stale": "" +
 			"Dieser Dienst hat nicht bestätigt, dass Sie sich gerade angemeldet haben. Melden Sie sich " +
 			"anders an.",
@@ -287,6 +287,9 @@ func German() ui.Locale {
 		"verify.sent": "Er geht an %s.",
 
 		"signin.or": "oder",
+		"signin.canceled": "" +
+			"Die Anmeldung wurde abgebrochen oder nicht abgeschlossen. Versuchen Sie es noch einmal, " +
+			"oder melden Sie sich anders an.",
 
 		"password.sign-up.heading": "Konto erstellen",
 		"password.sign-up.button":  "Konto erstellen",

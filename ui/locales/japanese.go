@@ -48,7 +48,7 @@ func Japanese() ui.Locale {
 		"signin.no-match":   "入力内容に一致するアカウントがありません。確認して、もう一度お試しください。",
 		"signin.incorrect":  "メールアドレスまたはパスワードが正しくありません。",
 		"signin.mail-only":  "パスワードの間違いが続きました。メールで新しいパスワードを設定するか、別の方法でログインしてください。",
-		"signin.required":   "このページを表示するにはログインしてください。",
+		"signin.required":   "続行するにはログインしてください。",
 		"signin.stale":      "このサービスでは、今ログインしたことを確認できませんでした。別のログイン方法を使ってください。",
 		"signin.other":      "ログインできませんでした。もう一度お試しください。",
 		"reauth.none":       "確認に使えるログイン方法がありません。アカウントにパスキーを追加してください。",
@@ -238,7 +238,8 @@ func Japanese() ui.Locale {
 
 		"verify.sent": "送信先：%s",
 
-		"signin.or": "または",
+		"signin.or":       "または",
+		"signin.canceled": "ログインはキャンセルされたか、完了しませんでした。もう一度試すか、別の方法をご利用ください。",
 
 		"password.sign-up.heading": "アカウントを作成",
 		"password.sign-up.button":  "アカウントを作成",

@@ -48,7 +48,7 @@ func Portuguese() ui.Locale {
 		"signin.no-match":   "Esses dados não correspondem a nenhuma conta. Verifique-os e tente novamente.",
 		"signin.incorrect":  "E-mail ou senha incorretos.",
 		"signin.mail-only":  "Muitas senhas erradas seguidas. Escolha uma nova por e-mail ou entre de outra forma.",
-		"signin.required":   "Entre para ver esta página.",
+		"signin.required":   "Entre para continuar.",
 		"signin.stale":      "Esse serviço não confirmou que você acabou de entrar. Use outra forma de entrar.",
 		"signin.other":      "Não foi possível entrar. Tente novamente.",
 		"reauth.none": "" +
@@ -258,7 +258,8 @@ func Portuguese() ui.Locale {
 
 		"verify.sent": "Ele será enviado para %s.",
 
-		"signin.or": "ou",
+		"signin.or":       "ou",
+		"signin.canceled": "O login foi cancelado ou não foi concluído. Tente novamente ou use outro método.",
 
 		"password.sign-up.heading": "Criar uma conta",
 		"password.sign-up.button":  "Criar conta",

@@ -49,7 +49,7 @@ func Spanish() ui.Locale {
 		"signin.incorrect":  "Correo o contraseña incorrectos.",
 		"signin.mail-only": "" +
 			"Demasiadas contraseñas incorrectas seguidas. Elija una nueva por correo o inicie sesión de otra forma.",
-		"signin.required": "Inicie sesión para ver esta página.",
+		"signin.required": "Inicie sesión para continuar.",
 		"signin.stale": "" +
 			"Ese servicio no ha confirmado que acaba de iniciar sesión. Use otro método de inicio de " +
 			"sesión.",
@@ -275,7 +275,8 @@ func Spanish() ui.Locale {
 
 		"verify.sent": "Se envía a %s.",
 
-		"signin.or": "o",
+		"signin.or":       "o",
+		"signin.canceled": "El inicio de sesión se canceló o no terminó. Inténtelo de nuevo o use otro método.",
 
 		"password.sign-up.heading": "Crear una cuenta",
 		"password.sign-up.button":  "Crear cuenta",

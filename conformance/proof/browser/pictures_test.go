@@ -59,6 +59,8 @@ var pictured = []struct {
 	{"account-arabic", "ar", "light", 390, 800, nil, path("/enter")},
 	{"account-delete", "de", "light", 1000, 800, nil, func(v *visitor) { v.open("/enter"); v.do(click(deleteOpens)) }},
 	{"error", "en", "light", 480, 420, nil, path("/auth/error?error=Verification")},
+	{"error-server", "de", "dark", 480, 420, nil, path("/auth/error?error=Configuration")},
+	{"canceled", "en", "light", 480, 660, nil, path("/auth/signin?error=OAuthCallbackError")},
 	{"signout", "de", "dark", 480, 420, nil, func(v *visitor) { v.open("/enter"); v.open("/auth/signout"); v.sees("@") }},
 }
 
