@@ -53,10 +53,10 @@ func (v *arrival) lastRef() string {
 // attrs returns the log attributes of a failed request, and remembers the failure for the page that the browser
 // requests next. They contain nothing that the client sent, except the ID of a configured provider.
 func (v *arrival) attrs() []slog.Attr {
-	code, browser := v.ref(), v.browserRef()
-	v.failures.Note(browser, code)
-	attrs := []slog.Attr{slog.String("reference", code)}
-	if browser != code {
+	request, browser := v.ref(), v.browserRef()
+	v.failures.Note(browser, request)
+	attrs := []slog.Attr{slog.String("reference", request)}
+	if browser != request {
 		attrs = append(attrs, slog.String("browser", browser))
 	}
 	if v.action != "" {

@@ -23,7 +23,7 @@ const (
 // Guard checks requests. It is safe for concurrent use.
 type Guard struct {
 	// SameOrigin also accepts headers that browsers set and pages cannot, instead of the token. Skip requires no token;
-	// requests that come from another site according to the browser are refused in any case.
+	// requests that another site has sent, according to the browser, are refused in any case.
 	SameOrigin, Skip bool
 	// Secrets sign tokens, the newest first.
 	Secrets []string
@@ -167,7 +167,7 @@ func (g *Guard) hashOK(token, hash string) bool {
 	return random.Same(hex.EncodeToString(expected[:]), hash)
 }
 
-// Sender is where a request comes from according to the browser.
+// Sender is the kind of page that sent a request, according to the browser.
 type Sender uint8
 
 // The senders of a request.

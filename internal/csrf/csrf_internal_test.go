@@ -28,7 +28,7 @@ func hashed(token, secret string) string {
 // policy has the fields of a Guard that decide.
 type policy struct{ sameOrigin, skip bool }
 
-// TestCheck checks which requests come from a page of this site, under each policy.
+// TestCheck checks which requests a page of this site has sent, under each policy.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	token := strings.Repeat("0123456789abcdef", TokenLen/16)

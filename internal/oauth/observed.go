@@ -12,13 +12,13 @@ import (
 // if the operation panics, then with an error too.
 type Observer func(ctx context.Context, operation string) (context.Context, func(error))
 
-// Observed is a [Client] whose operations are reported to Observer, unless that is nil.
+// Observed is a [Client] that reports its operations to Observer, unless that is nil.
 type Observed struct {
 	*Client
 	Observer
 }
 
-// Observed1 is a [Client1] whose operations are reported to Observer, unless that is nil.
+// Observed1 is a [Client1] that reports its operations to Observer, unless that is nil.
 type Observed1 struct {
 	*Client1
 	Observer
