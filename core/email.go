@@ -90,8 +90,8 @@ func EmailKinds() []EmailKind {
 	return []EmailKind{
 		EmailSignIn, EmailReauth, EmailVerify, EmailExists, EmailReset, EmailPasswordChanged, EmailAddressChange,
 		EmailAddressChanged, EmailPasskeyAdded, EmailPasskeyRemoved, EmailAccountLinked, EmailAccountUnlinked,
-		EmailFactorAdded, EmailFactorRemoved, EmailFactorsReset, EmailRecoveryUsed, EmailRecoveryRenewed, EmailNewDevice, EmailInvite,
-		EmailDeleted,
+		EmailFactorAdded, EmailFactorRemoved, EmailFactorsReset, EmailRecoveryUsed, EmailRecoveryRenewed,
+		EmailFactorGuessed, EmailNewDevice, EmailInvite, EmailDeleted,
 	}
 }
 

@@ -3,13 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// passkeyNames is the record kind in which the account page stores the names of passkeys.
-const passkeyNames = "passkey"
+// factorRecords are the record kinds that a reset removes: the names of passkeys of plugins/account, and the factors,
+// recovery codes and trusted browsers of plugins/secondfactor.
+var factorRecords = []string{"passkey", "factors", "recovery", "device"}
 
 // resetFactors removes the passkeys and second factors of a user who lost their devices. Accounts of passkeys are
 // deleted first: without its account a passkey cannot sign in, so a failed reset can safely run again.
@@ -61,7 +63,7 @@ func (c *command) resetFactors(ctx context.Context, s *opened, u *core.User) err
 // factorKinds returns the record kinds to remove. Passwords are excluded because they have their own command. Session
 // records are excluded because ending the sessions deletes them.
 func (c *command) factorKinds() ([]string, error) {
-	kinds := []string{passkeyNames}
+	kinds := slices.Clone(factorRecords)
 	for kind := range strings.SplitSeq(c.kinds, ",") {
 		switch kind = strings.TrimSpace(kind); kind {
 		case "":

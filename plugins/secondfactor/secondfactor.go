@@ -73,6 +73,13 @@ func (f *Factors) Attach(h *core.PluginHost) error {
 	f.handlers = s
 	h.TrackAuthentication()
 	h.AddSignInGate(s.gate)
+	h.AddReauthMethod(core.ReauthMethod{
+		Action: name + "/verify", Label: textHeading, Adds: []core.Method{core.MethodOTP, core.MethodMultiple},
+		Available: func(ctx context.Context, userID string) (bool, error) {
+			st, err := s.states.load(ctx, userID)
+			return err == nil && st.enrolled(), err
+		},
+	})
 	signedIn := []core.Guard{func(context.Context, *core.Session) error { return nil }}
 	for _, a := range []core.Action{
 		{Method: http.MethodGet, Handle: s.show},
