@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// starters contains the files that all starters share, one file for each router (it becomes main.go), and their tests.
+// starters contains the files that all starters share, one file for each router (it becomes site.go), and their tests.
 // The go command ignores a folder whose name begins with an underscore, so the routers are not dependencies of this
 // module.
 //
@@ -35,8 +35,8 @@ go.work.sum
 
 // variablesFile returns the .env of a starter, with a new secret.
 func variablesFile() string {
-	return `# Variables for development. The program reads this file unless AUTH_URL or AUTH_TRUST_HOST says that the
-# site is public. Do not commit it, and do not use this secret in production: latchkey secret prints another one.
+	return `# Variables for development. A program built with -tags production does not read this file, nor does one whose
+# AUTH_URL or AUTH_TRUST_HOST says that the site is public. Do not commit it, and do not use this secret in production: latchkey secret prints another one.
 AUTH_SECRET=` + newSecret() + `
 # The user with this address is the administrator, once it is verified.
 ADMIN_EMAIL=ada@example.com
@@ -46,26 +46,28 @@ ADMIN_EMAIL=ada@example.com
 `
 }
 
-// files are the Go files of a starter.
-var files = []string{"auth.go", "page.go", "main.go", "main_test.go"}
+// files are the Go files of a starter. Only develop.go contains code for development, and only without the build tag
+// production.
+var files = []string{"auth.go", "page.go", "main.go", "site.go", "develop.go", "production.go", "main_test.go"}
 
 // source returns the text of a file of a router's starter.
 func source(router, file string) ([]byte, error) {
 	switch {
-	case file == "main.go":
+	case file == "site.go":
 		file = router + ".go"
-	case file == "main_test.go" && router == "fiber": // a fiber.App is not an http.Handler
-		file = "fiber_test.go"
+	case file == "main_test.go" && strings.HasPrefix(router, "fiber"): // a fiber.App is not an http.Handler
+		file = router + "_test.go"
 	case file == "main_test.go":
 		file = "site_test.go"
 	}
 	return starters.ReadFile(path.Join("_starters", file))
 }
 
-var routers = []string{"stdlib", "gin", "echo", "fiber"}
+// routers have a starter. The starter of echo is for version 5 and that of fiber for version 3.
+var routers = []string{"stdlib", "chi", "gin", "echo", "fiber", "echov4", "fiberv2"}
 
 // begin writes the starter for a router into a folder, and overwrites no file. The starter requires the modules of this
-// version. If version is empty, it uses the modules of the clone in which the command runs.
+// version. If version is empty, it uses the modules of a clone, see [clone].
 func begin(out io.Writer, router, folder, version string) error {
 	if !slices.Contains(routers, router) {
 		return fmt.Errorf("no starter for %q: choose one of %s", router, strings.Join(routers, ", "))
@@ -77,8 +79,9 @@ func begin(out io.Writer, router, folder, version string) error {
 			return err
 		}
 		if from == "" {
-			return fmt.Errorf("no version of Latchkey is published yet, so a starter needs the modules of a clone: run "+
-				"this command in a folder of the clone, as in \"go run ./cmd/latchkey new %s ../hello\"", router)
+			return fmt.Errorf("no version of Latchkey is published yet, so a starter needs the modules of the clone in "+
+				"which this program was built, and it is not there any more: run this command in a folder of a clone, as in "+
+				"\"go run ./cmd/latchkey new %s ../hello\"", router)
 		}
 	}
 	if err := write(folder, router, version); err != nil {
@@ -159,6 +162,7 @@ func next(router, folder, clone string) string {
 %[3]s  go run%[2]s .
 
 Then open http://localhost:3000 and sign up; the email is at http://localhost:3000/mailbox.
+For a server, build with -tags production: emails are then sent with the mail server in EMAIL_SERVER.
 .env has a secret for development, and the address of the administrator. go run%[2]s . doctor checks the configuration,
 go test%[2]s tests the pages. The first build takes about a minute.
 %[4]s`, folder, tags, modules, note)

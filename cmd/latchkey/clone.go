@@ -6,17 +6,38 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
 )
 
-// clone returns the folder of the Latchkey clone in which the command runs: the nearest parent folder whose go.work
-// lists this command. It is empty if there is no such folder.
+// builtIn is the folder in which this command was built, or "" if it was built with -trimpath.
+var builtIn = func() string {
+	_, file, _, _ := runtime.Caller(0)
+	if !filepath.IsAbs(file) {
+		return ""
+	}
+	return filepath.Dir(file)
+}()
+
+// clone returns the folder of the Latchkey clone in which the command runs, or in which it was built. It is empty if
+// there is no such folder.
 func clone() (string, error) {
 	folder, err := os.Getwd()
-	for err == nil {
+	if err != nil {
+		return "", err
+	}
+	if found, err := cloneAround(folder); found != "" || err != nil || builtIn == "" {
+		return found, err
+	}
+	return cloneAround(builtIn)
+}
+
+// cloneAround returns the nearest folder around another one whose go.work lists this command.
+func cloneAround(folder string) (string, error) {
+	for {
 		work, bad := workspace(folder)
 		if bad != nil && !errors.Is(bad, fs.ErrNotExist) {
 			return "", bad
@@ -30,7 +51,6 @@ func clone() (string, error) {
 		}
 		folder = above
 	}
-	return "", err
 }
 
 func workspace(folder string) (*modfile.WorkFile, error) {

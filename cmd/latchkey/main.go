@@ -17,7 +17,7 @@ import (
 
 const usage = `latchkey creates a site with Latchkey, and helps to set up and check it.
 
-  latchkey new stdlib|gin|echo|fiber FOLDER   write a site with passwords, GitHub, a members' page and a role
+  latchkey new ROUTER FOLDER                  write a site with passwords, GitHub, a members' page and a role
   latchkey new                                list the routers
   latchkey version                            print the version of this program
   latchkey secret                             print a new AUTH_SECRET

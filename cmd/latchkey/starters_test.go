@@ -33,18 +33,26 @@ func TestStarters(t *testing.T) {
 		t.Run(router, func(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "hello")
 			page := startPage(t, router)
-			site := typeCommands(t, page, folder)
+			tab := tabs[router]
+			site := typeCommands(t, strings.ReplaceAll(page, " new "+tab.router+" ", " new "+router+" "), folder)
 			program := build(t, folder)
 			asksDoctor(t, program)
 			runsItsTest(t, folder)
 			followSteps(t, page, site)
-			commits(t, folder, []string{".gitignore", "auth.go", "go.mod", "main.go", "main_test.go", "page.go"})
+			commits(t, folder, []string{
+				".gitignore", "auth.go", "develop.go", "go.mod", "main.go", "main_test.go", "page.go", "production.go", "site.go",
+			})
+			buildsForProduction(t, folder)
 		})
 	}
 }
 
-// tabTitles are the titles of the routers' tabs in docs/start.md.
-var tabTitles = map[string]string{"stdlib": "net/http", "gin": "gin", "echo": "echo", "fiber": "fiber"}
+// tabs are the titles of the routers' tabs in docs/start.md, and the router in the commands there. Older versions of a
+// router share the tab of the newest one.
+var tabs = map[string]struct{ title, router string }{
+	"stdlib": {"net/http", "stdlib"}, "chi": {"chi", "chi"}, "gin": {"gin", "gin"},
+	"echo": {"echo", "echo"}, "echov4": {"echo", "echo"}, "fiber": {"fiber", "fiber"}, "fiberv2": {"fiber", "fiber"},
+}
 
 // startPage returns docs/start.md as a reader sees it after choosing a router: without the tabs of other routers.
 func startPage(t *testing.T, router string) string {
@@ -61,7 +69,7 @@ func startPage(t *testing.T, router string) string {
 			tab = ""
 		case isTitle:
 			tab = title
-		case tab == "" || tab == tabTitles[router]:
+		case tab == "" || tab == tabs[router].title:
 			shown += line + "\n"
 		}
 	}
@@ -164,6 +172,23 @@ func commits(t *testing.T, folder string, want []string) {
 	out, err := git.CombinedOutput()
 	if got := strings.Fields(string(out)); err != nil || !slices.Equal(got, want) {
 		t.Errorf("git add . adds %v, not %v: %v", got, want, err)
+	}
+}
+
+// buildsForProduction checks that a production build compiles, and contains no package for development.
+func buildsForProduction(t *testing.T, folder string) {
+	t.Helper()
+	env := append(os.Environ(), "GOWORK="+filepath.Join(folder, "go.work"))
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-tags", "nomsgpack,production", ".")
+	list.Dir, list.Env = folder, env
+	out, err := list.CombinedOutput()
+	if err != nil || strings.Contains(string(out), "latchkey/dev/") || !strings.Contains(string(out), "providers/smtp") {
+		t.Errorf("the dependencies are %s, %v", out, err)
+	}
+	vet := exec.CommandContext(t.Context(), "go", "vet", "-tags", "nomsgpack,production", ".")
+	vet.Dir, vet.Env = folder, env
+	if out, err := vet.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -1,11 +1,7 @@
-// A site with a public page, a page for members and a page for administrators, on fiber.
 package main
 
 import (
-	"cmp"
-	"log"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/gofiber/fiber/v3"
@@ -13,36 +9,7 @@ import (
 
 	authfiber "github.com/latchkey-go/latchkey/adapters/fiberv3"
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/dev/dotenv"
-	"github.com/latchkey-go/latchkey/dev/mailbox"
-	"github.com/latchkey-go/latchkey/doctor"
-	"github.com/latchkey-go/latchkey/providers"
-	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
 )
-
-func main() {
-	if err := dotenv.Load(".env"); err != nil { // in development, .env sets AUTH_SECRET and ADMIN_EMAIL
-		log.Fatal(err)
-	}
-	store, err := bboltstore.Open("app.bolt")
-	if err != nil {
-		log.Fatal(err)
-	}
-	// The mailbox shows emails instead of sending them. To send them, use smtp.NewMailer(smtp.Options{}).
-	box := mailbox.NewWith(providers.WriteEmail)
-	config := newConfig(store, box)
-	doctor.Main(config) // "go run . doctor" checks the configuration, "go run . routes" lists the routes
-	if len(os.Args) > 1 {
-		log.Fatalf("unknown command %q: use doctor, routes, or none", os.Args[1])
-	}
-	auth, err := core.New(config)
-	if err != nil {
-		log.Fatal(err)
-	}
-	addr := "localhost:" + cmp.Or(os.Getenv("PORT"), "3000")
-	log.Printf("listening on http://%s (PORT=3001 for another port)", addr)
-	log.Fatal(newSite(auth, box).Listen(addr, fiber.ListenConfig{DisableStartupMessage: true}))
-}
 
 // newSite returns the router: the application's pages, and Latchkey's sign-in page and other routes under /auth.
 func newSite(auth *core.Auth, mails http.Handler) *fiber.App {
@@ -69,4 +36,8 @@ func show(title string) fiber.Handler {
 		c.Set("Content-Type", "text/html; charset=utf-8")
 		return render(c, title, session)
 	}
+}
+
+func serve(site *fiber.App, addr string) error {
+	return site.Listen(addr, fiber.ListenConfig{DisableStartupMessage: true})
 }
