@@ -20,7 +20,7 @@ type SecurityNotice struct {
 	UserID string
 	// Provider is the ID of the provider in [EmailAccountLinked] and [EmailAccountUnlinked]. It is empty in other kinds.
 	Provider string
-	// Method is the ID of what was added or removed: a [SignInMethod], or a factor of the plugin. It may be empty.
+	// Method is the ID of the added or removed [SignInMethod], or of the plugin's factor. It may be empty.
 	Method string
 	// At is the time of the change. The default is now.
 	At time.Time

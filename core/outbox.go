@@ -38,7 +38,7 @@ const (
 	outboxEvery = time.Minute        // time between two searches of a process
 	outboxFor   = 24 * time.Hour     // lifetime of a record
 	outboxPage  = 100                // records per page of a search
-	outboxSlack = mailAttemptTimeout // what a claim must still last when an attempt begins
+	outboxSlack = mailAttemptTimeout // minimum remaining time of a claim when an attempt begins
 )
 
 // storedMail is the value of a record. The email is encrypted, because it can contain a link that grants access.
@@ -58,7 +58,7 @@ type sealedMail struct {
 	Subject string          `json:"subject,omitempty"`
 }
 
-// plainEmail is an Email whose secrets are in its JSON. Fields that the configuration or a request provides are omitted.
+// plainEmail is an Email with its secrets in the JSON. Fields that the configuration or a request provides are omitted.
 type plainEmail struct {
 	emailFields
 	URL, Token, Code       string
@@ -202,8 +202,8 @@ func (q *mailQueue) perhaps() {
 	}
 }
 
-// collect claims the stored emails that are due and adds them to their lanes. Emails for which a lane has no room stay
-// in the store.
+// collect claims the stored emails that are due and adds them to their lanes. If a lane is full, its emails stay in the
+// store.
 func (q *mailQueue) collect(ctx context.Context) {
 	for cursor := ""; ; {
 		list, next, err := q.outbox.listing.ListRecords(ctx, outboxKind, "", cursor, outboxPage)
