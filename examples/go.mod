@@ -14,6 +14,7 @@ require (
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
 	github.com/latchkey-go/latchkey/plugins/account v0.0.0
+	github.com/latchkey-go/latchkey/plugins/secondfactor v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/providers/webauthn v0.0.0
@@ -64,6 +65,7 @@ require (
 	github.com/ncruces/go-strftime v1.1.0 // indirect
 	github.com/pelletier/go-toml/v2 v2.2.4 // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
+	github.com/piglig/go-qr v1.1.0 // indirect
 	github.com/quic-go/qpack v0.6.0 // indirect
 	github.com/quic-go/quic-go v0.65.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
@@ -101,6 +103,7 @@ replace (
 	github.com/latchkey-go/latchkey/dev => ../dev
 	github.com/latchkey-go/latchkey/internal => ../internal
 	github.com/latchkey-go/latchkey/plugins/account => ../plugins/account
+	github.com/latchkey-go/latchkey/plugins/secondfactor => ../plugins/secondfactor
 	github.com/latchkey-go/latchkey/providers => ../providers
 	github.com/latchkey-go/latchkey/providers/password => ../providers/password
 	github.com/latchkey-go/latchkey/providers/webauthn => ../providers/webauthn

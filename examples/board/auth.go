@@ -10,6 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
@@ -50,8 +51,10 @@ func (s *site) configure() error {
 			s.ways.passwords,
 			providers.Email("no-reply@localhost", box.Send),
 		},
-		// The team's gate must run before the account plugin, which deletes a used invitation.
-		Plugins:        []core.Plugin{s.team, s.ways.account},
+		// The gates of the team and of second factors must run before the account plugin, which deletes a used invitation.
+		Plugins: []core.Plugin{
+			s.team, secondfactor.New(secondfactor.Options{Issuer: "Corkboard"}), s.ways.account,
+		},
 		Data:           s.team.people,
 		Session:        core.SessionConfig{Bearer: true}, // for the API
 		Theme:          core.Theme{Name: "Corkboard", BrandColor: "#a8481f", Logo: "/assets/logo.svg"},
