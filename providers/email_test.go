@@ -395,7 +395,7 @@ func TestEmailContent(t *testing.T) {
 	}
 	m.Theme = core.Theme{BrandColor: "red;background:url(//evil.example)"}
 	l, err = providers.WriteEmail(m)
-	if err != nil || !strings.Contains(l.HTML, "background:#1d1c1a") || strings.Contains(l.HTML, "evil") {
+	if err != nil || !strings.Contains(l.HTML, "background:#346df1") || strings.Contains(l.HTML, "evil") {
 		t.Errorf("error %v, email %s", err, l.HTML)
 	}
 	own := providers.EmailOptions{Content: func(core.Email) (providers.EmailContent, error) {

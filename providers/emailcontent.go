@@ -165,18 +165,17 @@ const (
 )
 
 // buttonLook has the colors of the button and its text. Solid replaces Brand in clients that do not support its format.
-// Plain reports that the theme has no color, so the colors are those of the pages.
+// Without a color in the theme, the button has the color of Auth.js's emails.
 type buttonLook struct {
 	Brand, Solid, Text template.CSS
-	Plain              bool
 }
 
 func lookOf(theme core.Theme) buttonLook {
-	const ink = "#1d1c1a"
+	const blue = "#346df1"
 	if theme.BrandColor == "" || len(theme.Validate()) > 0 {
-		return buttonLook{ink, ink, "#ffffff", true}
+		return buttonLook{blue, blue, "#ffffff"}
 	}
-	look := buttonLook{Solid: ink}
+	look := buttonLook{Solid: blue}
 	look.Brand = template.CSS(theme.BrandColor) //nolint:gosec // Validate lets plain colors through
 	if strings.HasPrefix(theme.BrandColor, "#") || !strings.Contains(theme.BrandColor, "(") {
 		look.Solid = look.Brand

@@ -143,7 +143,7 @@ func TestEmailsEscape(t *testing.T) {
 		if !strings.Contains(got.HTML, "<bdi>&lt;/p&gt;&lt;script&gt;\u202exx") {
 			t.Errorf("%s: the name of the site may change the direction of the text around it", kind)
 		}
-		if !strings.Contains(got.Text, "Code: "+string(l.Code)) || !strings.Contains(got.HTML, "background:#1d1c1a") {
+		if !strings.Contains(got.Text, "Code: "+string(l.Code)) || !strings.Contains(got.HTML, "background:#346df1") {
 			t.Errorf("%s has neither code nor button: %s", kind, got.Text)
 		}
 	}

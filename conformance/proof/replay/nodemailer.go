@@ -12,7 +12,8 @@ import (
 	smtpd "github.com/latchkey-go/latchkey/conformance/proof/mail"
 )
 
-var button = regexp.MustCompile(`href="([^"]*)".*;background:([^;]*);`)
+// button matches the cell of the button, with its color, and its link.
+var button = regexp.MustCompile(`;background:([^;]*);[^"]*"><a [^>]*href="([^"]*)"`)
 
 // mailed describes an email in the recordings' format.
 func mailed(m smtpd.Message) object {
@@ -38,8 +39,8 @@ func mailed(m smtpd.Message) object {
 		return entry
 	}
 	entry["html"] = object{
-		"linkHref": html.UnescapeString(found[1]), "buttonBackground": found[2],
-		"containsIdentifier": strings.Contains(strings.ReplaceAll(page, found[1], ""), m.To[0]),
+		"linkHref": html.UnescapeString(found[2]), "buttonBackground": found[1],
+		"containsIdentifier": strings.Contains(strings.ReplaceAll(page, found[2], ""), m.To[0]),
 	}
 	return entry
 }

@@ -62,7 +62,7 @@ func pageFacts(body []byte) (object, error) {
 		switch {
 		case attribute(n.Parent, "class") == "page":
 			facts["pageClass"] = class
-		case attribute(n, "role") == "alert":
+		case attribute(n, "role") == "alert", class == "prompt": // a request to sign in is no error
 			facts["alert"] = innerText(n)
 		case class == "message":
 			facts["message"] = innerText(n)
