@@ -158,14 +158,14 @@ func TestEmailsUseTheTheme(t *testing.T) {
 		text   string
 		dark   bool
 	}{
-		{"none", core.Theme{}, "background:#1d1c1a", "#ffffff", true},
+		{"none", core.Theme{}, "background:#346df1", "#ffffff", true},
 		{"a dark color", core.Theme{BrandColor: "#0f766e"}, "background:#0f766e", "#ffffff", true},
 		{"a light color", core.Theme{BrandColor: "#fc0"}, "background:#fc0", "#000000", true},
 		{"a color name", core.Theme{BrandColor: "navy"}, "background-color:navy;background:navy", "#ffffff", true},
 		{"both colors", core.Theme{BrandColor: "#fc0", ButtonText: "navy"}, "background:#fc0", "navy", true},
 		{"a function", core.Theme{BrandColor: "oklch(0.5 0.1 200)"},
-			"background-color:#1d1c1a;background:oklch(0.5 0.1 200)", "#ffffff", true},
-		{"light alone", core.Theme{ColorScheme: "light"}, "background:#1d1c1a", "#ffffff", false},
+			"background-color:#346df1;background:oklch(0.5 0.1 200)", "#ffffff", true},
+		{"light alone", core.Theme{ColorScheme: "light"}, "background:#346df1", "#ffffff", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			l := letterOf(core.EmailReset)

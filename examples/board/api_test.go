@@ -153,10 +153,10 @@ func TestTokenNeedsARecentSignIn(t *testing.T) {
 	p := serve(t)
 	b := p.owner()
 	p.later = freshFor + time.Minute
-	if _, at, _ := b.open("/token"); at != "/auth/signin" {
+	if _, at, _ := b.open("/token"); at != "/auth/reauth" {
 		t.Errorf("the page is shown, at %s", at)
 	}
-	if _, at, text := b.send("/token"); at != "/auth/signin" || shownToken.MatchString(text) {
+	if _, at, text := b.send("/token"); at != "/auth/reauth" || shownToken.MatchString(text) {
 		t.Errorf("a token is made, at %s", at)
 	}
 	if _, at, _ := b.open("/board"); at != "/board" {
