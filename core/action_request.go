@@ -150,7 +150,8 @@ type movedAddress struct {
 }
 
 // write replaces the old address, name and picture in a session token, unless the application has set the claim to
-// another value. If the new address is verified, it removes the claim emailUnproved, so that this session does not end with the verification.
+// another value. If the new address is verified, it removes the claim emailUnproved, so that this session does not end
+// with the verification.
 func (m movedAddress) write(t *Token) {
 	if !m.moved {
 		return
@@ -177,8 +178,8 @@ func (m movedAddress) write(t *Token) {
 }
 
 // UpdatedUser calls Events.UpdateUser after the plugin has changed a user in the store. before is the user before the
-// change. If before is the current user and the name or the picture was changed, or the address was changed or verified,
-// call [ActionRequest.RenewSession] afterwards: it updates the session token.
+// change. If before is the current user and the name or the picture was changed, or the address was changed or
+// verified, call [ActionRequest.RenewSession] afterwards: it updates the session token.
 func (c *ActionRequest) UpdatedUser(ctx context.Context, before, after *User) {
 	verified := before.EmailVerified.IsZero() && !after.EmailVerified.IsZero()
 	if before.Email != after.Email || before.Name != after.Name || before.Image != after.Image || verified {
@@ -188,8 +189,8 @@ func (c *ActionRequest) UpdatedUser(ctx context.Context, before, after *User) {
 }
 
 // Render returns a response with a page. It has the headers of the built-in pages, including their content security
-// policy: resources load only from this site and page.Picture, and styles and scripts need the nonce of page. If view fails, the error
-// is logged and the response has status 500.
+// policy: resources load only from this site and page.Picture, and styles and scripts need the nonce of page. If view
+// fails, the error is logged and the response has status 500.
 func (c *ActionRequest) Render(ctx context.Context, status int, page ui.Page, view templ.Component) *Response {
 	response := c.plugins.auth.pages.render(ctx, &c.in.arrival, &Response{Status: status}, page.Nonce, view)
 	return permitPicture(response, page.Picture)

@@ -119,8 +119,8 @@ func newProviderList(providers []*provider) (parts providerList) {
 	return append(parts, string(append(text, '}')))
 }
 
-// promptLogin is the value of the query parameter prompt of the sign-in page, as in OpenID Connect Core section 3.1.2.1:
-// a signed-in user wants to see the forms.
+// promptLogin is the value of the query parameter prompt of the sign-in page, as in OpenID Connect Core section
+// 3.1.2.1: a signed-in user wants to see the forms.
 const promptLogin = "login"
 
 // signInPage handles GET signin. It renders the built-in page, or redirects to the application's page.
@@ -169,7 +169,8 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		view.Providers = p.providerViews(&c.arrival)
 		return permitPicture(p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view)), view.Picture)
 	}
-	plain := p.builtIn && view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.CallbackURL == c.home
+	plain := p.builtIn && view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" &&
+		view.CallbackURL == c.home
 	if !plain || len(view.Nonce) != nonceLen || len(view.CSRFToken) != csrf.TokenLen {
 		return draw(view)
 	}

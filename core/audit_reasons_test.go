@@ -387,7 +387,10 @@ func linkedMeanwhile(w *town, thief *browser) {
 // TestAuditReasons causes every reason and every name that core uses at least once.
 func TestAuditReasons(t *testing.T) {
 	t.Parallel()
-	told := map[string]bool{"logout.backchannel": true, "asked": true}                              // TestAuditBackChannelLogout, TestEndSessions
+	told := map[string]bool{
+		"logout.backchannel": true,
+		"asked":              true,
+	} // TestAuditBackChannelLogout, TestEndSessions
 	for _, text := range []string{"reauth", "other_user", "stale", "acr", "code", "code_expired"} { // reauth_test.go, email_codes_test.go
 		told[text] = true
 	}

@@ -20,9 +20,9 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// A code that is sent by email is valid only in the browser that requested it. An encrypted cookie of that browser has a
-// random key, and a record under the hash of the key has a keyed hash of the code. So an attacker who requests codes for
-// an address can guess only their own codes. Each code has five tries, which are counted before the comparison. All
+// A code that is sent by email is valid only in the browser that requested it. An encrypted cookie of that browser has
+// a random key, and a record under the hash of the key has a keyed hash of the code. So an attacker who requests codes
+// for an address can guess only their own codes. Each code has five tries, which are counted before the comparison. All
 // tries for one address together have a budget, which is stored too: it counts across codes, browsers, networks and
 // processes.
 
@@ -178,7 +178,8 @@ func (e *emailCodes) find(ctx context.Context, c *call, purpose codePurpose) (*c
 }
 
 // check compares a typed code with the one that this browser requested, and consumes it if it is right. Of concurrent
-// requests with the right code one succeeds. A refusal is a *Problem with the code code_wrong, code_expired or too_many.
+// requests with the right code one succeeds. A refusal is a *Problem with the code code_wrong, code_expired or
+// too_many.
 func (e *emailCodes) check(ctx context.Context, c *call, purpose codePurpose, typed string) (*codeRecord, error) {
 	if err := e.limits.ask(ctx, c, newAttempt(limit.AttemptCode, "")); err != nil {
 		return nil, err
@@ -346,7 +347,10 @@ func (r *codeRecord) errWrong(left int) error {
 func errCodeExpired() error {
 	return &Problem{
 		Status: http.StatusUnauthorized, Code: "code_expired", Text: textCodeExpired,
-		Cause: auditReason(audit.ReasonCodeExpired, "no such code in this browser: it was used, has expired, or has no tries left"),
+		Cause: auditReason(
+			audit.ReasonCodeExpired,
+			"no such code in this browser: it was used, has expired, or has no tries left",
+		),
 	}
 }
 

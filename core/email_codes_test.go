@@ -126,7 +126,8 @@ func TestReauthByCode(t *testing.T) {
 			if p, _ := b.asProgram("/auth/reauth", url.Values{"code": {"12345"}}); p.Code != "code_wrong" || p.Left != 4 {
 				t.Errorf("five digits: %+v", p) // no try
 			}
-			if p, _ := b.asProgram("/auth/reauth", url.Values{"code": {wrongCode(code)}}); p.Code != "code_wrong" || p.Left != 3 {
+			if p, _ := b.asProgram("/auth/reauth", url.Values{"code": {wrongCode(code)}}); p.Code != "code_wrong" ||
+				p.Left != 3 {
 				t.Errorf("a wrong code: %+v", p)
 			}
 			other := signedIn(t, a, "1") // another browser of the same user
@@ -233,7 +234,8 @@ func TestCodeEnds(t *testing.T) {
 	}
 }
 
-// TestCodeRaces sends 50 requests at once: one of those with the right code succeeds, and five wrong codes are compared.
+// TestCodeRaces sends 50 requests at once: one of those with the right code succeeds, and five wrong codes are
+// compared.
 func TestCodeRaces(t *testing.T) {
 	t.Parallel()
 	for _, right := range []bool{true, false} {
@@ -268,8 +270,8 @@ func TestCodeRaces(t *testing.T) {
 	}
 }
 
-// TestCodeBudget guesses for a day with new codes: fewer than 100 wrong codes are compared, and then none. Two processes
-// share the budget.
+// TestCodeBudget guesses for a day with new codes: fewer than 100 wrong codes are compared, and then none. Two
+// processes share the budget.
 func TestCodeBudget(t *testing.T) {
 	t.Parallel()
 	one, mails, h := newCodes(t, core.StrategyDatabase)

@@ -204,7 +204,11 @@ func (f *emailFlow) issueCode(
 	if err != nil {
 		return "", nil, err
 	}
-	code, cookie, err := f.codes.issue(ctx, c, codeRecord{Purpose: codeSignIn, Address: link.Identifier, Data: string(data)})
+	code, cookie, err := f.codes.issue(
+		ctx,
+		c,
+		codeRecord{Purpose: codeSignIn, Address: link.Identifier, Data: string(data)},
+	)
 	return code, []Cookie{cookie}, err
 }
 

@@ -85,7 +85,8 @@ func TestSignInCode(t *testing.T) {
 
 				b = visit(t, a)
 				code, link = b.asksForCode(mails, address)
-				if r := b.get(link); r.Redirect != "https://app.test/vault" || b.who() != strings.TrimSuffix(address, "@example.com") {
+				if r := b.get(link); r.Redirect != "https://app.test/vault" ||
+					b.who() != strings.TrimSuffix(address, "@example.com") {
 					t.Fatalf("the link ends at %s: %v", r.Redirect, r.Err)
 				}
 				if p, _ := b.asProgram("/auth/callback/email", url.Values{"code": {code}}); p.Code != "code_expired" {
@@ -103,7 +104,8 @@ func TestSignInCodeOfTwoBrowsers(t *testing.T) {
 	attacker, owner := visit(t, a), visit(t, a)
 	planted, _ := attacker.asksForCode(mails, "1@example.com")
 	code, _ := owner.asksForCode(mails, "1@example.com")
-	if p, _ := attacker.asProgram("/auth/callback/email", url.Values{"code": {code}}); code != planted && p.Code != "code_wrong" {
+	if p, _ := attacker.asProgram("/auth/callback/email", url.Values{"code": {code}}); code != planted &&
+		p.Code != "code_wrong" {
 		t.Errorf("the owner's code in the attacker's browser: %+v", p)
 	}
 	if p, _ := visit(t, a).asProgram("/auth/callback/email", url.Values{"code": {code}}); p.Code != "code_expired" {
@@ -113,7 +115,8 @@ func TestSignInCodeOfTwoBrowsers(t *testing.T) {
 	if mails.count() != 3 || mails.all[2].To != "1@example.com" {
 		t.Fatalf("sent again: %d emails", mails.count())
 	}
-	if p, _ := owner.asProgram("/auth/callback/email", url.Values{"code": {code}}); code != mails.last() && p.Code != "code_wrong" {
+	if p, _ := owner.asProgram("/auth/callback/email", url.Values{"code": {code}}); code != mails.last() &&
+		p.Code != "code_wrong" {
 		t.Errorf("the old code: %+v", p)
 	}
 	if owner.submit("/auth/callback/email", url.Values{"code": {mails.last()}}); owner.who() != "1" {
@@ -152,8 +155,8 @@ func TestScannersUseNothingUp(t *testing.T) {
 	}
 }
 
-// TestSignInCodeBudget simulates a day of guesses for one address from 1,000 networks, each with new codes. Fewer than 100
-// wrong codes are compared. The link still works in the browser that asked.
+// TestSignInCodeBudget simulates a day of guesses for one address from 1,000 networks, each with new codes. Fewer than
+// 100 wrong codes are compared. The link still works in the browser that asked.
 func TestSignInCodeBudget(t *testing.T) {
 	t.Parallel()
 	one, mails, h := newCodeSite(t, core.StrategyJWT)

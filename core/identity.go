@@ -162,7 +162,10 @@ func (id *identity) label() string {
 	if id.oauth == nil {
 		return ""
 	}
-	label := printableText(or(id.oauth.given, id.profile.First("preferred_username", "login", "username", "nickname")), ' ')
+	label := printableText(
+		or(id.oauth.given, id.profile.First("preferred_username", "login", "username", "nickname")),
+		' ',
+	)
 	if len(label) > maxLabel {
 		return ""
 	}

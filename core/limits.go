@@ -149,7 +149,8 @@ func (l *limits) safely(ctx context.Context, c *call, where string, call func())
 
 // warnOfProxy logs a warning, once, if a request came through a proxy and TrustedProxies is empty.
 func (l *limits) warnOfProxy(ctx context.Context, c *call, p LimitParams) {
-	if p.PeerIsVisitor || l.builtIn == nil || len(c.origins.Proxies) > 0 || !forwarded.HasHeader(c.r.Header) || l.warned.Swap(true) {
+	if p.PeerIsVisitor || l.builtIn == nil || len(c.origins.Proxies) > 0 || !forwarded.HasHeader(c.r.Header) ||
+		l.warned.Swap(true) {
 		return
 	}
 	c.log.warn(ctx, warnLimitWithoutPeer, slog.String("hint", "a request has headers of a proxy, and "+nameProxies))

@@ -16,8 +16,8 @@ import (
 )
 
 // BackgroundEmail is an email that a plugin sends after the response: see [ActionRequest.SendLater],
-// [ActionRequest.Notify] and [PluginHost.Notify]. If sending fails, it is tried again, see [MailConfig]. If the store is
-// a store.RecordLister, the email is stored before the response, encrypted, and survives the end of the process.
+// [ActionRequest.Notify] and [PluginHost.Notify]. If sending fails, it is tried again, see [MailConfig]. If the store
+// is a store.RecordLister, the email is stored before the response, encrypted, and survives the end of the process.
 type BackgroundEmail struct {
 	// Sender is the name of an [EmailSender] that the plugin has added. It is required.
 	Sender string

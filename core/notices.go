@@ -75,9 +75,9 @@ func (h *PluginHost) AddNoticeReversal(reverse func(ctx context.Context, c *Acti
 	h.plugins.notices.reversal = append(h.plugins.notices.reversal, reverse)
 }
 
-// ReverseNotice reverses a change that the owner of the account has not made, as far as possible: it removes the passkey
-// or the account n.Method if it was added, and calls the functions of [PluginHost.AddNoticeReversal]. It does not end
-// sessions. Call it only for a link that was sent to the user's verified address, in a POST.
+// ReverseNotice reverses a change that the owner of the account has not made, as far as possible: it removes the
+// passkey or the account n.Method if it was added, and calls the functions of [PluginHost.AddNoticeReversal]. It does
+// not end sessions. Call it only for a link that was sent to the user's verified address, in a POST.
 func (c *ActionRequest) ReverseNotice(ctx context.Context, n SecurityNotice) error {
 	if c.in.r.Method != http.MethodPost {
 		return errNeedsPost
@@ -104,8 +104,8 @@ func (c *ActionRequest) ReverseNotice(ctx context.Context, n SecurityNotice) err
 	return nil
 }
 
-// NoticeLink returns the URL of the link "This wasn't me" for an email that the plugin sends itself, and its expiry. The
-// URL is empty if no plugin makes such links. The recipient's address must be verified.
+// NoticeLink returns the URL of the link "This wasn't me" for an email that the plugin sends itself, and its expiry.
+// The URL is empty if no plugin makes such links. The recipient's address must be verified.
 func (c *ActionRequest) NoticeLink(ctx context.Context, n SecurityNotice) (url Secret, expires time.Time) {
 	return c.plugins.noticeLink(ctx, &c.in.arrival, n)
 }

@@ -79,7 +79,10 @@ func (c *ActionRequest) VerifyPasskey(ctx context.Context, userID string) ([]Met
 	case err != nil:
 		return nil, err
 	case out.identity.user.ID != userID || out.identity.started != flowSameSession:
-		return nil, errorf(ErrWebAuthnVerification, "the passkey belongs to another user, or the challenge to another session")
+		return nil, errorf(
+			ErrWebAuthnVerification,
+			"the passkey belongs to another user, or the challenge to another session",
+		)
 	}
 	return out.identity.proofs(), nil
 }

@@ -154,7 +154,8 @@ func errSignedOut(method string) error {
 // it expires.
 //
 // Without methods the user has not authenticated again. The session keeps its ID and its age. If it is stored in a
-// cookie whose email address, name or picture is outdated since [ActionRequest.UpdatedUser], its token gets the new one.
+// cookie whose email address, name or picture is outdated since [ActionRequest.UpdatedUser], its token gets the new
+// one.
 //
 // If the session has ended since the request arrived, it stays ended, and the error matches [ErrNotFound].
 func (c *ActionRequest) RenewSession(ctx context.Context, methods ...Method) error {

@@ -463,8 +463,8 @@ func (ps *plugins) codeMailer() func(ctx context.Context, e Email) error {
 	return nil
 }
 
-// reauthByCode handles POST reauth. With a code it verifies the code, otherwise it emails one. A code shows that the user
-// can read the mailbox: it is one factor and never sufficient for [Strong].
+// reauthByCode handles POST reauth. With a code it verifies the code, otherwise it emails one. A code shows that the
+// user can read the mailbox: it is one factor and never sufficient for [Strong].
 func (s *signIns) reauthByCode(ctx context.Context, a *ActionRequest) (*Response, error) {
 	session, err := a.Session(ctx)
 	if err != nil {
@@ -555,8 +555,8 @@ var reauthErrors = map[string]string{
 	"reauth_replayed": "StaleSignIn", "code_wrong": "CodeWrong", "code_expired": "CodeExpired", "too_many": "TooManyCodes",
 }
 
-// reauthFailed audits a failed re-authentication. A browser returns to the page, which shows the reason and all methods.
-// more lists further parameters of the page.
+// reauthFailed audits a failed re-authentication. A browser returns to the page, which shows the reason and all
+// methods. more lists further parameters of the page.
 func (s *signIns) reauthFailed(
 	ctx context.Context, a *ActionRequest, request *reauthRequest, back string, err error, more ...string,
 ) (*Response, error) {

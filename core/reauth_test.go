@@ -378,7 +378,8 @@ func TestStrong(t *testing.T) {
 			s.Methods = append(s.Methods, core.Method(m))
 		}
 		var again *core.StepUp
-		if err := core.Strong()(t.Context(), s); (err == nil) != strong || !strong && (!errors.As(err, &again) || !again.Strong) {
+		if err := core.Strong()(t.Context(), s); (err == nil) != strong ||
+			!strong && (!errors.As(err, &again) || !again.Strong) {
 			t.Errorf("%q: %v", methods, err)
 		}
 	}
@@ -394,7 +395,8 @@ func TestStrongOffers(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	page := b.get("/auth/reauth?callbackUrl=/vault&strong=1")
-	if body := string(page.Body); strings.Contains(body, "reauth/credentials") || !strings.Contains(body, "Add a passkey") {
+	if body := string(page.Body); strings.Contains(body, "reauth/credentials") ||
+		!strings.Contains(body, "Add a passkey") {
 		t.Errorf("the page: %s", body)
 	}
 	if ids := b.methods("?strong=1"); len(ids) != 0 || len(b.methods("")) != 1 {

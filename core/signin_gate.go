@@ -25,8 +25,9 @@ import (
 //
 // Gates run in the order of their registration, for every sign-in method. [Auth.NewSession] runs them only with
 // [SessionOptions].AskGates. No session exists before all gates have passed. Before a signed-in user links another
-// account or adds a passkey, gates are asked with [PendingSignIn].Linking. After a plugin has completed a pending sign-in with [ActionRequest.CompleteSignIn], the gate that stored it
-// does not run again, but the other gates do. Gates are called concurrently.
+// account or adds a passkey, gates are asked with [PendingSignIn].Linking. After a plugin has completed a pending
+// sign-in with [ActionRequest.CompleteSignIn], the gate that stored it does not run again, but the other gates do.
+// Gates are called concurrently.
 type SignInGate func(ctx context.Context, p *PendingSignIn) (next string, err error)
 
 // PendingSignIn is a sign-in that has no session yet. Its pointers refer to copies: changing them has no effect.
@@ -64,8 +65,8 @@ func (p *PendingSignIn) EncryptedCookie(name string, v any) bool {
 	return p.plugins.readCookie(&p.in.arrival, name, v)
 }
 
-// ID identifies a stored sign-in, for counting attempts. It is a hash, and cannot be used to continue the sign-in. It is
-// empty in a gate, which runs before the sign-in is stored.
+// ID identifies a stored sign-in, for counting attempts. It is a hash, and cannot be used to continue the sign-in. It
+// is empty in a gate, which runs before the sign-in is stored.
 func (p *PendingSignIn) ID() string {
 	if p.key == "" {
 		return ""

@@ -31,7 +31,9 @@ var (
 // The files as served.
 var (
 	sheetStyle = minifyStyle(sheetFile)
-	script     = minifyScript(revealFile + factsFile + typedFile + strengthFile + passkeyFile + dialogFile + codeFile + busyFile)
+	script     = minifyScript(
+		revealFile + factsFile + typedFile + strengthFile + passkeyFile + dialogFile + codeFile + busyFile,
+	)
 
 	stylesheetHash = hash(stylesheet)
 	scriptHash     = hash(script)

@@ -55,7 +55,11 @@ func views() map[string]templ.Component {
 	linked := signIn(page, mock, plain)
 	linked.StylesheetURL, linked.ScriptURL = "/assets/latchkey.css", "/assets/passkey.js"
 	required := signIn(page, withAddress, email, passkey)
-	required.Error, required.SignedIn = "SessionRequired", ui.Visitor{ID: "7", Name: "Ada <Lovelace>", Email: "ada@example.com"}
+	required.Error, required.SignedIn = "SessionRequired", ui.Visitor{
+		ID:    "7",
+		Name:  "Ada <Lovelace>",
+		Email: "ada@example.com",
+	}
 	required.Email = "ada@example.com"
 	card := required
 	card.Error, card.SwitchURL = "", "https://app.test/auth/signin?callbackUrl=%2F&prompt=login"

@@ -23,7 +23,8 @@ var (
 
 	textReauth     = Text{Key: "reauth.heading", English: "Confirm it's you"}
 	textReauthBody = Text{
-		Key: "reauth.body", English: "You're signed in as %s. For your security, confirm this with one of your sign-in methods.",
+		Key: "reauth.body", English: "You're signed in as %s. For your security, confirm this with one of your " +
+			"sign-in methods.",
 	}
 	textReauthNone = Text{
 		Key: "reauth.none", English: "None of your sign-in methods can confirm this. Add a passkey to your account.",
@@ -58,8 +59,9 @@ var (
 	textCharacters   = Text{Key: "password-hint.count", English: "%s characters"}
 	textLongEnough   = Text{Key: "password-hint.enough", English: "Long enough"}
 
-	textCodeBody    = Text{Key: "code.body", English: "We emailed you a code. Enter it here."}
-	textCodeOrLink  = Text{Key: "code.or-link", English: "We emailed you a code and a link. Enter the code here, or open the link."}
+	textCodeBody   = Text{Key: "code.body", English: "We emailed you a code. Enter it here."}
+	textCodeOrLink = Text{Key: "code.or-link", English: "We emailed you a code and a link. Enter the code " +
+		"here, or open the link."}
 	textCodeSent    = Text{Key: "code.sent", English: "We emailed a code to %s. Enter it here."}
 	textCode        = Text{Key: "code.label", English: "Code"}
 	textCodeAgain   = Text{Key: "code.again", English: "Send a new code"}
@@ -113,7 +115,8 @@ var (
 		English: "That service didn't confirm that you just signed in. Use another sign-in method.",
 	}
 	textOtherUser = Text{
-		Key: "signin.other-user", English: "That sign-in belongs to a different account. Use the account you're signed in to.",
+		Key: "signin.other-user", English: "That sign-in belongs to a different account. Use the account you're " +
+			"signed in to.",
 	}
 	textOther = Text{Key: "signin.other", English: "We couldn't sign you in. Please try again."}
 )

@@ -99,9 +99,11 @@ func (t Theme) icon() templ.SafeURL {
 	if safeColor(t.BrandColor) {
 		back = t.BrandColor
 	}
-	return templ.SafeURL("data:image/svg+xml," + url.PathEscape(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">`+
-		`<rect width="24" height="24" rx="6" fill="`+back+`"/><g fill="none" stroke="#fff" stroke-width="2">`+
-		`<circle cx="8.5" cy="12" r="3.5"/><path d="M12 12h8m-2 0v3"/></g></svg>`))
+	return templ.SafeURL(
+		"data:image/svg+xml," + url.PathEscape(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">`+
+			`<rect width="24" height="24" rx="6" fill="`+back+`"/><g fill="none" stroke="#fff" stroke-width="2">`+
+			`<circle cx="8.5" cy="12" r="3.5"/><path d="M12 12h8m-2 0v3"/></g></svg>`),
+	)
 }
 
 // bodyClass returns the class that stylesheets written for Auth.js select.

@@ -27,8 +27,8 @@ type Page struct {
 	// ScriptURL is the URL of the script. Core sets it to page.script under BasePath. If it is empty, the page contains
 	// [Script] inline. Error pages have no script.
 	ScriptURL string
-	// Picture is the URL of a picture from another site on the page, such as the user's. It must be an https URL. Core adds
-	// its origin to the Content-Security-Policy. It may be empty.
+	// Picture is the URL of a picture from another site on the page, such as the user's. It must be an https URL. Core
+	// adds its origin to the Content-Security-Policy. It may be empty.
 	Picture string
 	// HomeURL is the application's URL and Host its name, for [HomeLink]. Core sets both. Theme.HomeURL and Theme.Name
 	// replace them.

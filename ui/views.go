@@ -76,7 +76,13 @@ func (v SignUpView) frame() Page {
 
 // view returns the data of the buttons.
 func (v SignUpView) view() SignInView {
-	return SignInView{Page: v.Page, CSRFToken: v.CSRFToken, CallbackURL: v.CallbackURL, Providers: v.Providers, signUp: true}
+	return SignInView{
+		Page:        v.Page,
+		CSRFToken:   v.CSRFToken,
+		CallbackURL: v.CallbackURL,
+		Providers:   v.Providers,
+		signUp:      true,
+	}
 }
 
 // buttons returns the providers without a form.

@@ -126,8 +126,8 @@ func TestNewKeepsWhatIsThere(t *testing.T) {
 }
 
 // TestNewOutsideAClone: without a published version, the modules are those of the clone in which the program was built.
-// If it is not known, there are no modules, so new creates no folder. The go.work of another project does not count as a
-// clone.
+// If it is not known, there are no modules, so new creates no folder. The go.work of another project does not count as
+// a clone.
 func TestNewOutsideAClone(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "hello")
 	t.Chdir(t.TempDir())

@@ -47,8 +47,8 @@ func Action(target, basePath string) (action, provider string, ok bool) {
 }
 
 // Reserved reports whether name is an action of core in any configuration. Plugins must not use such a name. It
-// includes "logout", the action that providers redirect to after a sign-out, and "reauth"; [Action] does not, because it
-// has only the actions of Auth.js.
+// includes "logout", the action that providers redirect to after a sign-out, and "reauth"; [Action] does not, because
+// it has only the actions of Auth.js.
 func Reserved(name string) bool {
 	_, known := takesProvider(name)
 	return known || name == "logout" || name == "reauth"

@@ -1,5 +1,5 @@
-// Package account is a plugin that lets users manage their own account: name and picture, sign-in methods, active sessions, email
-// address and account deletion.
+// Package account is a plugin that lets users manage their own account: name and picture, sign-in methods, active
+// sessions, email address and account deletion.
 //
 //	mine := account.New(account.Options{Mail: mailer})
 //	auth, err := core.New(core.Config{Plugins: []core.Plugin{mine}, …})

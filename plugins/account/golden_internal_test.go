@@ -35,7 +35,12 @@ func full() *view {
 		}}},
 		add: []core.ProviderInfo{{ID: "google", Name: "Google", Type: core.TypeOIDC}},
 		Overview: Overview{
-			User:     Person{Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: true, Image: "https://img.test/ada.png"},
+			User: Person{
+				Name:          "Ada Lovelace",
+				Email:         "ada@example.com",
+				EmailVerified: true,
+				Image:         "https://img.test/ada.png",
+			},
 			Methods:  []string{"github", "email", "passkey", "password"},
 			Accounts: []Linked{{ID: "a1", Provider: "github", Name: "GitHub", Label: "ada@hub.example", Removable: true}},
 			Passkeys: []Passkey{

@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// disavowal is the value of a record of kind "not-me": a change that was reported to the user's address, whose owner may
-// say that it was not theirs.
+// disavowal is the value of a record of kind "not-me": a change that was reported to the user's address, whose owner
+// may say that it was not theirs.
 type disavowal struct {
 	Kind    core.EmailKind `json:"kind"`
 	Method  string         `json:"method,omitempty"`

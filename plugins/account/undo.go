@@ -133,7 +133,8 @@ func (u *undos) answer(
 	return u.continueWith(ctx, c, userID, v, true)
 }
 
-// continueWith returns a page that links to the sign-in page or, if reset is true, to the password reset that it starts.
+// continueWith returns a page that links to the sign-in page or, if reset is true, to the password reset that it
+// starts.
 func (u *undos) continueWith(
 	ctx context.Context, c *core.ActionRequest, userID string, v undoneView, reset bool,
 ) (*core.Response, error) {

@@ -16,8 +16,8 @@ import (
 // Options configures [New]. Only Scopes is required.
 type Options struct {
 	// Prefix is the beginning of every key: letters, digits and underscores, at most 20. Use a different one for each
-	// environment, such as "acme_live" and "acme_test": people and secret scanners then recognize a key, and the key of one
-	// environment is refused by the other. The default is "lk".
+	// environment, such as "acme_live" and "acme_test": people and secret scanners then recognize a key, and the key of
+	// one environment is refused by the other. The default is "lk".
 	Prefix string
 	// Scopes are what users can allow a key to do. The handlers require them with [core.Scopes].
 	Scopes []Scope

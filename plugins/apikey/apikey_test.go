@@ -265,7 +265,8 @@ func TestKeys(t *testing.T) {
 				t.Fatalf("revoke: %d %s", r.StatusCode, r.body)
 			}
 			for _, in := range []*site{s, other} {
-				if r := in.call(made.Key); r.StatusCode != 401 || !strings.Contains(r.Header.Get("Www-Authenticate"), "invalid_token") {
+				if r := in.call(made.Key); r.StatusCode != 401 ||
+					!strings.Contains(r.Header.Get("Www-Authenticate"), "invalid_token") {
 					t.Errorf("after the revocation: %d %s", r.StatusCode, r.body)
 				}
 			}

@@ -107,8 +107,8 @@ func (k *Keys) find(ctx context.Context, id string) (*keyRecord, error) {
 
 // NewKey describes a key to create.
 type NewKey struct {
-	// UserID is the user that the key belongs to: the key ends with the user. Service is the name of a service instead, such
-	// as "billing". One of them must be set.
+	// UserID is the user that the key belongs to: the key ends with the user. Service is the name of a service instead,
+	// such as "billing". One of them must be set.
 	UserID, Service string
 	// Name says what the key is for, in at most 64 printable characters.
 	Name string

@@ -5,10 +5,10 @@ import (
 	"crypto/subtle"
 )
 
-// Import enrolls an authenticator app of another system for a user. uri is its otpauth URI of type totp (SHA1, SHA256 or
-// SHA512, 6 to 8 digits), and the account's name in it becomes the name of the app. The user continues with the same app.
-// Importing a secret again changes nothing. Errors do not contain the secret. The user gets no email and no recovery
-// codes: ask them to create some, on the settings page.
+// Import enrolls an authenticator app of another system for a user. uri is its otpauth URI of type totp (SHA1, SHA256
+// or SHA512, 6 to 8 digits), and the account's name in it becomes the name of the app. The user continues with the same
+// app. Importing a secret again changes nothing. Errors do not contain the secret. The user gets no email and no
+// recovery codes: ask them to create some, on the settings page.
 func (f *Factors) Import(ctx context.Context, userID, uri string) error {
 	s := f.handlers.states
 	k, label, err := parseURI(uri)

@@ -32,7 +32,8 @@ type Options struct {
 	Remember time.Duration
 	// Issuer is the name of the site in authenticator apps. The default is the host of the request.
 	Issuer string
-	// Support is the URL of a page for users who have lost all their factors, or a mailto URL. If it is empty, the page has no link.
+	// Support is the URL of a page for users who have lost all their factors, or a mailto URL. If it is empty, the page
+	// has no link.
 	Support string
 }
 
@@ -120,7 +121,12 @@ func (f *Factors) Reset(ctx context.Context, userID string) error {
 	}
 	_, err := s.host.Auth.EndSessions(ctx, userID, core.EndOptions{})
 	if errors.Is(err, core.ErrInvalidConfig) || errors.Is(err, core.ErrMissingStoreMethods) {
-		s.host.Logger.WarnContext(ctx, "secondfactor: sessions from before a reset stay valid until they expire", "error", err)
+		s.host.Logger.WarnContext(
+			ctx,
+			"secondfactor: sessions from before a reset stay valid until they expire",
+			"error",
+			err,
+		)
 		err = nil
 	}
 	s.host.NotifySecurity(ctx, core.SecurityNotice{

@@ -109,8 +109,8 @@ func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	return toSent(ctx, c, address)
 }
 
-// resend handles POST password/resend: it sends the link of the sign-up that this browser started last again, with a new
-// token. The response is the same if there is none, because a sign-up with the address of a user is deleted.
+// resend handles POST password/resend: it sends the link of the sign-up that this browser started last again, with a
+// new token. The response is the same if there is none, because a sign-up with the address of a user is deleted.
 func (s *signUps) resend(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	var known startedSignUps
 	var sent sentMail

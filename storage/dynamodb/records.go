@@ -175,7 +175,11 @@ func (s *Store) ListRecords(
 }
 
 // scanned reads a part of the table. limit is the number of items that it reads, not only of records.
-func (s *Store) scanned(ctx context.Context, kind, prefix, cursor string, limit int) (items []item, last item, err error) {
+func (s *Store) scanned(
+	ctx context.Context,
+	kind, prefix, cursor string,
+	limit int,
+) (items []item, last item, err error) {
 	is := is("type", "=", str("REC")).and(is("kind", "=", str(kind)))
 	in := &dynamodb.ScanInput{
 		TableName: &s.layout.Table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)), //nolint:gosec // ≤ 1,000

@@ -74,7 +74,13 @@ func (e *engine) Scan(ctx context.Context, prefix, cursor string, limit int) (ke
 	if cursor != "" {
 		begin = e.record(cursor) + "\x00" // the smallest key after it
 	}
-	got, err := e.client.Get(ctx, begin, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(int64(limit)))
+	got, err := e.client.Get(
+		ctx,
+		begin,
+		clientv3.WithRange(end),
+		clientv3.WithKeysOnly(),
+		clientv3.WithLimit(int64(limit)),
+	)
 	if err != nil {
 		return nil, "", err
 	}

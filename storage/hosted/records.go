@@ -131,8 +131,8 @@ func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Reco
 	})
 }
 
-// ListRecords implements [store.RecordLister]. It reads a page of the kind, and selects those with the prefix. The cursor
-// is that of the API.
+// ListRecords implements [store.RecordLister]. It reads a page of the kind, and selects those with the prefix. The
+// cursor is that of the API.
 func (s *Store) ListRecords(
 	ctx context.Context, kind, prefix, cursor string, limit int,
 ) (all []*store.Record, next string, err error) {

@@ -206,8 +206,8 @@ func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.
 }
 
 // ListRecords implements [store.RecordLister]. Records that expire come first, from their ordered set, then the others,
-// by a scan over keys. Redis can only scan all its keys. So a caller whose records all expire can stop at the first page
-// that is not full. In a transaction it does not see the pending writes.
+// by a scan over keys. Redis can only scan all its keys. So a caller whose records all expire can stop at the first
+// page that is not full. In a transaction it does not see the pending writes.
 func (s *Store) ListRecords(
 	ctx context.Context, kind, prefix, cursor string, limit int,
 ) (all []*store.Record, next string, err error) {

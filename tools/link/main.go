@@ -92,8 +92,8 @@ func run(out io.Writer, root, version string, check, release bool) (stale bool, 
 	return stale, nil
 }
 
-// list prints the folders of all modules, or of those that get a tag. Each one follows the modules that its packages and
-// tests import, unless tests import each other in a cycle.
+// list prints the folders of all modules, or of those that get a tag. Each one follows the modules that its packages
+// and tests import, unless tests import each other in a cycle.
 func list(out io.Writer, root string, published bool) error {
 	ws, err := readWorkspace(root)
 	if err != nil {

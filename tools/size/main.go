@@ -5,8 +5,8 @@
 //	scattered  percent of its unexported functions that are called once, from another file
 //	prose      sentences of a folder that violate the rules in styles/Plain
 //
-// It fails if a measurement is above its limit. If a limit is above its measurement, size lowers the limit in limits.txt:
-// commit that. Raise a limit only for a feature, with the reason in the commit message.
+// It fails if a measurement is above its limit. If a limit is above its measurement, size lowers the limit in
+// limits.txt: commit that. Raise a limit only for a feature, with the reason in the commit message.
 package main
 
 import (

@@ -228,36 +228,43 @@ func French() ui.Locale {
 		"email.factor-added.body": "" +
 			"Un second facteur, par exemple une application d’authentification, a été ajouté à votre " +
 			"compte.",
-		"email.factor-added.footer":      "Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
-		"email.factor-removed.subject":   "Second facteur supprimé pour %s",
-		"email.factor-removed.button":    "Ce n’était pas moi",
-		"email.factor-removed.body":      "Un second facteur a été supprimé de votre compte.",
-		"email.factor-removed.footer":    "Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
-		"email.factors-reset.subject":    "Seconds facteurs réinitialisés pour %s",
-		"email.factors-reset.button":     "Ce n’était pas moi",
-		"email.factors-reset.body":       "L’assistance a supprimé tous les seconds facteurs de votre compte.",
-		"email.factors-reset.footer":     "Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
-		"email.recovery-used.subject":    "Code de récupération utilisé pour %s",
-		"email.recovery-used.button":     "Ce n’était pas moi",
-		"email.recovery-used.body":       "Un de vos codes de récupération a servi à se connecter. Ce code n’est plus valable.",
-		"email.recovery-used.footer":     "Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
+		"email.factor-added.footer": "Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre " +
+			"compte maintenant.",
+		"email.factor-removed.subject": "Second facteur supprimé pour %s",
+		"email.factor-removed.button":  "Ce n’était pas moi",
+		"email.factor-removed.body":    "Un second facteur a été supprimé de votre compte.",
+		"email.factor-removed.footer": "Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre " +
+			"compte maintenant.",
+		"email.factors-reset.subject": "Seconds facteurs réinitialisés pour %s",
+		"email.factors-reset.button":  "Ce n’était pas moi",
+		"email.factors-reset.body":    "L’assistance a supprimé tous les seconds facteurs de votre compte.",
+		"email.factors-reset.footer": "Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre " +
+			"compte maintenant.",
+		"email.recovery-used.subject": "Code de récupération utilisé pour %s",
+		"email.recovery-used.button":  "Ce n’était pas moi",
+		"email.recovery-used.body": "Un de vos codes de récupération a servi à se connecter. Ce code n’est " +
+			"plus valable.",
+		"email.recovery-used.footer": "Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre " +
+			"compte maintenant.",
 		"email.recovery-renewed.subject": "Nouveaux codes de récupération pour %s",
 		"email.recovery-renewed.button":  "Ce n’était pas moi",
 		"email.recovery-renewed.body": "" +
 			"De nouveaux codes de récupération ont été créés pour votre compte. Les anciens codes ne " +
 			"sont plus valables.",
-		"email.recovery-renewed.footer": "Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
-		"email.new-device.subject":      "Nouvelle connexion à %s",
-		"email.new-device.button":       "Ce n’était pas moi",
-		"email.new-device.body":         "Quelqu’un s’est connecté à votre compte dans un navigateur inconnu jusqu’ici.",
-		"email.new-device.footer":       "Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
-		"email.invite.subject":          "Vous êtes invité à rejoindre %s",
-		"email.invite.button":           "Accepter l’invitation",
-		"email.invite.body":             "Vous pouvez vous inscrire avec cette adresse.",
-		"email.invite.footer":           "Si vous ne le souhaitez pas, ignorez cet e-mail : aucun compte ne sera créé.",
-		"email.deleted.subject":         "Votre compte sur %s a été supprimé",
-		"email.deleted.body":            "Votre compte a été supprimé.",
-		"email.deleted.footer":          "Si ce n’était pas vous, adressez-vous aux responsables du site.",
+		"email.recovery-renewed.footer": "Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte " +
+			"maintenant.",
+		"email.new-device.subject": "Nouvelle connexion à %s",
+		"email.new-device.button":  "Ce n’était pas moi",
+		"email.new-device.body":    "Quelqu’un s’est connecté à votre compte dans un navigateur inconnu jusqu’ici.",
+		"email.new-device.footer": "Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte " +
+			"maintenant.",
+		"email.invite.subject":  "Vous êtes invité à rejoindre %s",
+		"email.invite.button":   "Accepter l’invitation",
+		"email.invite.body":     "Vous pouvez vous inscrire avec cette adresse.",
+		"email.invite.footer":   "Si vous ne le souhaitez pas, ignorez cet e-mail : aucun compte ne sera créé.",
+		"email.deleted.subject": "Votre compte sur %s a été supprimé",
+		"email.deleted.body":    "Votre compte a été supprimé.",
+		"email.deleted.footer":  "Si ce n’était pas vous, adressez-vous aux responsables du site.",
 
 		"signin.to":        "Se connecter à %s",
 		"signin.mail-link": "M’envoyer un lien de connexion",

@@ -234,32 +234,38 @@ func German() ui.Locale {
 			"mehr anmelden.",
 		"email.account-unlinked.footer": "" +
 			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
-		"email.factor-added.subject":   "Neuer zweiter Faktor für %s",
-		"email.factor-added.button":    "Das war ich nicht",
-		"email.factor-added.body":      "Ihrem Konto wurde ein zweiter Faktor hinzugefügt, zum Beispiel eine Authenticator-App.",
-		"email.factor-added.footer":    "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
+		"email.factor-added.subject": "Neuer zweiter Faktor für %s",
+		"email.factor-added.button":  "Das war ich nicht",
+		"email.factor-added.body": "Ihrem Konto wurde ein zweiter Faktor hinzugefügt, zum Beispiel eine " +
+			"Authenticator-App.",
+		"email.factor-added.footer": "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie " +
+			"jetzt Ihr Konto.",
 		"email.factor-removed.subject": "Zweiter Faktor für %s entfernt",
 		"email.factor-removed.button":  "Das war ich nicht",
 		"email.factor-removed.body":    "Ein zweiter Faktor Ihres Kontos wurde entfernt.",
-		"email.factor-removed.footer":  "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
-		"email.factors-reset.subject":  "Zweite Faktoren für %s zurückgesetzt",
-		"email.factors-reset.button":   "Das war ich nicht",
-		"email.factors-reset.body":     "Der Support hat alle zweiten Faktoren Ihres Kontos entfernt.",
-		"email.factors-reset.footer":   "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
-		"email.recovery-used.subject":  "Wiederherstellungscode für %s benutzt",
-		"email.recovery-used.button":   "Das war ich nicht",
+		"email.factor-removed.footer": "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie " +
+			"jetzt Ihr Konto.",
+		"email.factors-reset.subject": "Zweite Faktoren für %s zurückgesetzt",
+		"email.factors-reset.button":  "Das war ich nicht",
+		"email.factors-reset.body":    "Der Support hat alle zweiten Faktoren Ihres Kontos entfernt.",
+		"email.factors-reset.footer": "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie " +
+			"jetzt Ihr Konto.",
+		"email.recovery-used.subject": "Wiederherstellungscode für %s benutzt",
+		"email.recovery-used.button":  "Das war ich nicht",
 		"email.recovery-used.body": "" +
 			"Jemand hat sich mit einem Ihrer Wiederherstellungscodes angemeldet. Dieser Code gilt " +
 			"nicht mehr.",
-		"email.recovery-used.footer":     "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
+		"email.recovery-used.footer": "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie " +
+			"jetzt Ihr Konto.",
 		"email.recovery-renewed.subject": "Neue Wiederherstellungscodes für %s",
 		"email.recovery-renewed.button":  "Das war ich nicht",
 		"email.recovery-renewed.body": "" +
 			"Für Ihr Konto wurden neue Wiederherstellungscodes erstellt. Die bisherigen Codes gelten " +
 			"nicht mehr.",
-		"email.recovery-renewed.footer": "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
-		"email.new-device.subject":      "Neue Anmeldung bei %s",
-		"email.new-device.button":       "Das war ich nicht",
+		"email.recovery-renewed.footer": "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie " +
+			"jetzt Ihr Konto.",
+		"email.new-device.subject": "Neue Anmeldung bei %s",
+		"email.new-device.button":  "Das war ich nicht",
 		"email.new-device.body": "" +
 			"Jemand hat sich in einem Browser bei Ihrem Konto angemeldet, der bisher nicht bekannt war.",
 		"email.new-device.footer": "Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",

@@ -73,7 +73,9 @@ func serveLanguages(t *testing.T, address string, change func(*core.Config)) (si
 			providers.GitHub(oauth), providers.Google(oauth), webauthn.Passkey(),
 			passwords.New(passwords.Options{Mail: box}), providers.Email("no-reply@example.com", box.Send),
 		},
-		Plugins: []core.Plugin{account.New(account.Options{Mail: box, Delete: func(context.Context, *core.User) error { return nil }})},
+		Plugins: []core.Plugin{
+			account.New(account.Options{Mail: box, Delete: func(context.Context, *core.User) error { return nil }}),
+		},
 	}
 	if change != nil {
 		change(&config)

@@ -39,9 +39,9 @@ func letter(kind core.EmailKind, locale ui.Locale, theme core.Theme) core.Email 
 	return l
 }
 
-// TestLetters displays emails as mail programs do: 320, 390 and 640 pixels wide, in light and dark mode, and without the
-// elements that some programs remove. All kinds are tested in the language with the longest words, and the kind with
-// the most content in every language. No email may be wider than its window or fetch anything, and axe must find
+// TestLetters displays emails as mail programs do: 320, 390 and 640 pixels wide, in light and dark mode, and without
+// the elements that some programs remove. All kinds are tested in the language with the longest words, and the kind
+// with the most content in every language. No email may be wider than its window or fetch anything, and axe must find
 // nothing.
 func TestLetters(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

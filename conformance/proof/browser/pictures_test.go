@@ -32,12 +32,19 @@ var pictured = []struct {
 	{"signin-arabic", "ar", "light", 480, 660, nil, path("/auth/signin")},
 	{"signin-one", "en", "light", 480, 360, func(c *core.Config) { c.Providers = c.Providers[:1] }, path("/auth/signin")},
 	{"signin-many", "en", "light", 480, 660, many, path("/auth/signin")},
-	{"sign-up", "en", "light", 480, 600, func(c *core.Config) { c.Theme = core.Theme{Name: "Acme", Terms: "/terms", Privacy: "/privacy"} },
+	{
+		"sign-up",
+		"en",
+		"light",
+		480,
+		600,
+		func(c *core.Config) { c.Theme = core.Theme{Name: "Acme", Terms: "/terms", Privacy: "/privacy"} },
 		func(v *visitor) {
 			v.open("/auth/password/sign-up")
 			v.do(write("input[name=password]", "three quiet"))
 			v.becomes(`document.querySelector(".meter").dataset.level === "2"`)
-		}},
+		},
+	},
 	{"signed-in", "en", "light", 480, 420, nil, func(v *visitor) { v.open("/enter"); v.open("/auth/signin") }},
 	{"signin-required", "de", "dark", 480, 660, nil, path("/auth/signin?error=SessionRequired")},
 	{"sent", "ar", "light", 390, 500, nil, func(v *visitor) {

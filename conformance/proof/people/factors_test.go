@@ -127,8 +127,8 @@ func (s *factorSite) code(secret string) string {
 	return fmt.Sprintf("%06d", binary.BigEndian.Uint32(sum[sum[19]&15:])&0x7fffffff%1_000_000)
 }
 
-// TestFactorRaces uses one code 50 times at once, in two processes, on the store of each database: one sign-in succeeds.
-// Of 60 concurrent wrong codes at most 20 are compared, and the code that is right is refused afterwards.
+// TestFactorRaces uses one code 50 times at once, in two processes, on the store of each database: one sign-in
+// succeeds. Of 60 concurrent wrong codes at most 20 are compared, and the code that is right is refused afterwards.
 func TestFactorRaces(t *testing.T) {
 	for _, engine := range stores {
 		t.Run(engine.name, func(t *testing.T) {

@@ -49,8 +49,8 @@ type user struct {
 }
 
 // TestRelease publishes the files of the working copy, committed or not, into a folder that is a module proxy. In empty
-// folders without a workspace it downloads each module, compiles all its packages, builds the program of the README, and
-// runs an example by its version.
+// folders without a workspace it downloads each module, compiles all its packages, builds the program of the README,
+// and runs an example by its version.
 func TestRelease(t *testing.T) {
 	if !*check {
 		t.Skip("takes minutes: make release-check")
