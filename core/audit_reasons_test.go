@@ -391,7 +391,8 @@ func TestAuditReasons(t *testing.T) {
 		"logout.backchannel": true,
 		"asked":              true,
 	} // TestAuditBackChannelLogout, TestEndSessions
-	for _, text := range []string{"reauth", "other_user", "stale", "acr", "code", "code_expired"} { // reauth_test.go, email_codes_test.go
+	// reauth_test.go, email_codes_test.go
+	for _, text := range []string{"reauth", "other_user", "stale", "acr", "code", "code_expired"} {
 		told[text] = true
 	}
 	for _, row := range auditCases {

@@ -111,7 +111,8 @@ func TestReauthByCode(t *testing.T) {
 			}
 			page := string(b.get(strings.TrimPrefix(r.Redirect, "https://app.test")).Body)
 			for _, part := range []string{
-				`autocomplete="one-time-code"`, `inputmode="numeric"`, `action="https://app.test/auth/reauth?callbackUrl=`, "Send a new code",
+				`autocomplete="one-time-code"`, `inputmode="numeric"`, `action="https://app.test/auth/reauth?callbackUrl=`,
+				"Send a new code",
 			} {
 				if !strings.Contains(page, part) {
 					t.Errorf("no %s on %s", part, page)

@@ -179,7 +179,10 @@ func TestOAuth1Refused(t *testing.T) {
 		{"a userinfo endpoint that is down", answers("/me", "500"), good, core.ErrCallbackRoute},
 
 		{"a callback that is not confirmed", answers("/request", accessToken), "", core.ErrorType("OAuthSignInError")},
-		{"a request token without its secret", answers("/request", "oauth_token=request-1"), "", core.ErrorType("OAuthSignInError")},
+		{
+			"a request token without its secret", answers("/request", "oauth_token=request-1"), "",
+			core.ErrorType("OAuthSignInError"),
+		},
 		{"a request token endpoint that is down", answers("/request", "500"), "", core.ErrorType("OAuthSignInError")},
 		{"a wrong secret of the consumer", wrong, "", core.ErrorType("OAuthSignInError")},
 	} {

@@ -155,7 +155,8 @@ func newMailQueue(c *Config, a *Auth) *mailQueue {
 	}
 	if q.retries == nil {
 		q.retries = []time.Duration{
-			10 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 15 * time.Minute,
+			10 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute,
+			15 * time.Minute,
 		}
 	}
 	close(q.idle)
@@ -387,7 +388,8 @@ func (q *mailQueue) giveUp(j *mailJob, err error) {
 	}
 	ctx, cancel := context.WithTimeout(j.ctx, mailAttemptTimeout)
 	defer cancel()
-	if err := guard("undo of email "+string(j.Email.Kind), func() error { j.sender.Undo(ctx, j.email(), j.data); return nil }); err != nil {
+	undo := func() error { j.sender.Undo(ctx, j.email(), j.data); return nil }
+	if err := guard("undo of email "+string(j.Email.Kind), undo); err != nil {
 		q.log.failure(ctx, errorf(ErrAuth, "undo of an email: %w", err))
 	}
 }

@@ -482,10 +482,12 @@ func TestReauthWarns(t *testing.T) {
 		change func(c *core.Config)
 		warns  bool
 	}{
-		"OAuth only":         {func(*core.Config) {}, true},
-		"it reauthenticates": {func(c *core.Config) { c.Providers[0].(*core.OAuthProvider).Reauthenticates = core.True }, false},
-		"with emails":        {func(c *core.Config) { c.Providers = append(c.Providers, (&inbox{}).provider()) }, false},
-		"without facts":      {func(c *core.Config) { c.Plugins = nil }, false},
+		"OAuth only": {func(*core.Config) {}, true},
+		"it reauthenticates": {func(c *core.Config) {
+			c.Providers[0].(*core.OAuthProvider).Reauthenticates = core.True
+		}, false},
+		"with emails":   {func(c *core.Config) { c.Providers = append(c.Providers, (&inbox{}).provider()) }, false},
+		"without facts": {func(c *core.Config) { c.Plugins = nil }, false},
 		"emails, no records": {func(c *core.Config) {
 			c.Providers, c.Store = append(c.Providers, (&inbox{}).provider()), newPeople().as(power{true, true, true, true})
 		}, true},

@@ -12,15 +12,17 @@ import (
 // TestMovedAddresses checks when a changed address is verified in a token: only if a verification alone changed it.
 func TestMovedAddresses(t *testing.T) {
 	t.Parallel()
+	old, other := &User{Email: "old@app.example"}, &User{Email: "other@app.example"}
+	now := &User{Email: "new@app.example"}
 	for name, row := range map[string]struct {
 		m        movedAddress
 		email    string
 		unproved bool
 	}{
 		"not moved":     {movedAddress{}, "old@app.example", true},
-		"not proved":    {movedAddress{true, &User{Email: "old@app.example"}, &User{Email: "new@app.example"}, false}, "new@app.example", true},
-		"proved":        {movedAddress{true, &User{Email: "old@app.example"}, &User{Email: "new@app.example"}, true}, "new@app.example", false},
-		"another's was": {movedAddress{true, &User{Email: "other@app.example"}, &User{Email: "new@app.example"}, false}, "old@app.example", true},
+		"not proved":    {movedAddress{true, old, now, false}, "new@app.example", true},
+		"proved":        {movedAddress{true, old, now, true}, "new@app.example", false},
+		"another's was": {movedAddress{true, other, now, false}, "old@app.example", true},
 	} {
 		token := &Token{Email: "old@app.example", Null: store.NullEmail}
 		if err := token.Extra.Set(emailUnproved, true); err != nil {

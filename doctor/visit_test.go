@@ -97,7 +97,9 @@ func TestVisit(t *testing.T) {
 			mux.Handle("/auth/page.style", says(200, "<!doctype html>"))
 			return mux
 		}, "", "pages", "page.style of the pages does not arrive"},
-		{"a stranger's host", false, func(t *testing.T) http.Handler { return site(t, trusting) }, "", "proxy", "X-Forwarded-Host is trusted"},
+		{"a stranger's host", false, func(t *testing.T) http.Handler {
+			return site(t, trusting)
+		}, "", "proxy", "X-Forwarded-Host is trusted"},
 		{"small headers", false, func(t *testing.T) http.Handler {
 			inside := site(t, plain)
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

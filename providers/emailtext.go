@@ -88,7 +88,8 @@ var emailTexts = map[core.EmailKind]emailText{
 	core.EmailReauth: {
 		subject: "Your code for %s",
 		body:    []string{"Enter this code on the page where you asked for it. It is valid for 10 minutes."},
-		footer:  "Never share this code: we don't ask for it anywhere else. If you didn't request it, sign out of all sessions.",
+		footer: "Never share this code: we don't ask for it anywhere else. If you didn't request it, sign out of all " +
+			"sessions.",
 	},
 	core.EmailVerify: {
 		subject: "Confirm your email for %s", button: "Confirm email",

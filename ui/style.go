@@ -8,8 +8,8 @@ import (
 // styleNames are the files of the stylesheet in assets/style, in the order of the cascade: one for all pages, and one
 // for each component.
 var styleNames = [...]string{
-	"base", "dark", "auto", "language", "logo", "crest", "small", "signin", "message", "who", "person", "back", "reference",
-	"alert", "button", "choice", "painted", "way", "several", "pairs", "links", "fields", "check", "secret",
+	"base", "dark", "auto", "language", "logo", "crest", "small", "signin", "message", "who", "person", "back",
+	"reference", "alert", "button", "choice", "painted", "way", "several", "pairs", "links", "fields", "check", "secret",
 	"status", "meter", "elsewhere", "needs",
 }
 

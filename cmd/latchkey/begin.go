@@ -36,7 +36,8 @@ go.work.sum
 // variablesFile returns the .env of a starter, with a new secret.
 func variablesFile() string {
 	return `# Variables for development. A program built with -tags production does not read this file, nor does one whose
-# AUTH_URL or AUTH_TRUST_HOST says that the site is public. Do not commit it, and do not use this secret in production: latchkey secret prints another one.
+# AUTH_URL or AUTH_TRUST_HOST says that the site is public. Do not commit it, and do not use this secret in
+# production: latchkey secret prints another one.
 AUTH_SECRET=` + newSecret() + `
 # The user with this address is the administrator, once it is verified.
 ADMIN_EMAIL=ada@example.com

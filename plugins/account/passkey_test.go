@@ -151,7 +151,7 @@ func TestPasskeyEndpoints(t *testing.T) {
 		want      string
 	}{
 		{"no passkeys", onlyHub, ""},
-		{"passkeys", withPasskeys, `{"enroll":"https://app.example/auth/account","manage":"https://app.example/auth/account"}`},
+		{"passkeys", withPasskeys, `{"enroll":"` + origin + `/auth/account","manage":"` + origin + `/auth/account"}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := newSite(t, setup{configure: row.configure})

@@ -693,7 +693,7 @@ func TestFaults(t *testing.T) {
 		want    string
 	}{
 		{"a prefix with a space", apikey.Options{Prefix: "a b", Scopes: scopes}, memory.New(), "Options.Prefix"},
-		{"a prefix with an underscore at its end", apikey.Options{Prefix: "a_", Scopes: scopes}, memory.New(), "Options.Prefix"},
+		{"an underscore at the end", apikey.Options{Prefix: "a_", Scopes: scopes}, memory.New(), "Options.Prefix"},
 		{"no scopes", apikey.Options{}, memory.New(), "Options.Scopes is empty"},
 		{"a scope in capitals", apikey.Options{Scopes: []apikey.Scope{{Name: "Orders"}}}, memory.New(), "Options.Scopes[0]"},
 		{"a scope with a star", apikey.Options{Scopes: []apikey.Scope{{Name: "a:*"}}}, memory.New(), "Options.Scopes[0]"},

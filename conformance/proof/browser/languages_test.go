@@ -59,7 +59,8 @@ func serveLanguages(t *testing.T, address string, change func(*core.Config)) (si
 	}
 	for _, provider := range []string{"github", "google"} {
 		err := store.LinkAccount(t.Context(), &core.Account{
-			UserID: "ada", Type: core.TypeOAuth, Provider: provider, ProviderAccountID: "1", Label: "ada@" + provider + ".example",
+			UserID: "ada", Type: core.TypeOAuth, Provider: provider, ProviderAccountID: "1",
+			Label: "ada@" + provider + ".example",
 		})
 		if err != nil {
 			t.Fatal(err)
