@@ -207,6 +207,28 @@ func (s *signIns) reauthPage(ctx context.Context, a *ActionRequest) (*Response, 
 		view.CodeURL = request.address(c, back, "")
 		methods = append(methods, reauthMethod{ID: "code", Type: "code", URL: view.CodeURL})
 	}
+	links, err := s.reauthLinks(ctx, a, session, request)
+	if err != nil {
+		return nil, err
+	}
+	for _, link := range links {
+		id, _, _ := strings.Cut(link.Action, "?")
+		methods = append(methods, reauthMethod{id, "page", link.Label, c.base + "/" + link.Action})
+	}
+	view.Links = append(view.Links, links...)
+	if a.WantsJSON {
+		return a.JSON(ctx, http.StatusOK, struct {
+			Methods []reauthMethod `json:"methods"`
+		}{methods}), nil
+	}
+	return s.pages.render(ctx, &c.arrival, &Response{}, view.Nonce, s.pages.views.SignIn(view)), nil
+}
+
+// reauthLinks returns links to the pages of plugins whose methods can satisfy the request.
+func (s *signIns) reauthLinks(
+	ctx context.Context, a *ActionRequest, session *Session, request *reauthRequest,
+) (links []ui.Link, err error) {
+	back := url.Values{"callbackUrl": {a.CallbackURL}}.Encode()
 	for i := range s.plugins.reauthMethods {
 		m := &s.plugins.reauthMethods[i]
 		has, err := m.available(ctx, session.UserID)
@@ -217,16 +239,9 @@ func (s *signIns) reauthPage(ctx context.Context, a *ActionRequest) (*Response, 
 			request.Strong && !isStrong(slices.Concat(session.Methods, m.Adds)):
 			continue
 		}
-		link := ui.Link{Label: c.language().Say(m.Label), Action: m.Action + "?" + url.Values{"callbackUrl": {back}}.Encode()}
-		view.Links = append(view.Links, link)
-		methods = append(methods, reauthMethod{m.Action, "page", link.Label, c.base + "/" + link.Action})
+		links = append(links, ui.Link{Label: a.Locale.Say(m.Label), Action: m.Action + "?" + back})
 	}
-	if a.WantsJSON {
-		return a.JSON(ctx, http.StatusOK, struct {
-			Methods []reauthMethod `json:"methods"`
-		}{methods}), nil
-	}
-	return s.pages.render(ctx, &c.arrival, &Response{}, view.Nonce, s.pages.views.SignIn(view)), nil
+	return links, nil
 }
 
 // reauthFields returns the fields of a provider's form. The address is filled in. A passkey form only authenticates.

@@ -155,6 +155,8 @@ var filler = template.HTML(strings.Repeat("\u034f\u200c\u00a0", 60)) //nolint:go
 
 // Conditional comments for Outlook on Windows, which html/template would remove: it needs the resolution, a font, and a
 // table with a fixed width.
+//
+//nolint:gosec // constants
 const (
 	msoHead = template.HTML("<!--[if mso]><xml><o:OfficeDocumentSettings><o:PixelsPerInch>96</o:PixelsPerInch>" +
 		"</o:OfficeDocumentSettings></xml><style>body,table,td,p,h1,a{font-family:'Segoe UI',Arial,sans-serif " +

@@ -443,7 +443,7 @@ func actionURL(basePath, name, providerID string) string {
 }
 
 // withTarget returns the URL of a link.
-func (v SignInView) withTarget(l Link) string { return v.Page.action(l.Action, "") }
+func (v SignInView) withTarget(l Link) string { return v.action(l.Action, "") }
 
 // prompts reports whether the message is no failure: a page requires a session, or the user canceled at a provider.
 func (v SignInView) prompts() bool { return v.Error == "SessionRequired" || v.Error == canceled }
