@@ -39,7 +39,7 @@ type EmailKind string
 const (
 	// EmailSignIn contains a link or a code to sign in.
 	EmailSignIn EmailKind = "sign-in"
-	// EmailReauth contains a code with which a signed-in user confirms their identity. It has no URL.
+	// EmailReauth contains a code for the re-authentication of a signed-in user. It has no URL.
 	EmailReauth EmailKind = "reauth"
 	// EmailVerify asks the owner of an address to complete a sign-up.
 	EmailVerify EmailKind = "verify"

@@ -354,7 +354,7 @@ func errCodeExpired() error {
 	}
 }
 
-// errTooMany returns the refusal of a code for an address whose budget is exhausted, and audits it.
+// errTooMany refuses a code because the budget of its address is exhausted, and audits that.
 func (e *emailCodes) errTooMany(ctx context.Context, c *call, address string, wait time.Duration) error {
 	c.audit.note(ctx, &c.arrival, audit.Event{
 		Name: audit.Limit, Outcome: audit.Refused, Attempt: string(limit.AttemptCode), Subject: address,

@@ -74,7 +74,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, limited
 	}
 	user, address, err := userByTyped(ctx, f.users, address, typed)
-	sent := f.codes == nil && f.sent.recent(ctx, c.origin, address) // each browser needs a code of its own
+	sent := f.codes == nil && f.sent.recent(ctx, c.origin, address) // each browser needs another code
 	if limited != nil && !sent {
 		return nil, limited
 	}

@@ -197,7 +197,7 @@ func checkReauth(t *testing.T, a vault, b *browser, provider string, authTime an
 }
 
 // TestReauthRefuses re-authenticates as another user, with a response of another session, and twice with one response.
-// The session stays as it is.
+// The session does not change.
 func TestReauthRefuses(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {

@@ -68,7 +68,7 @@ func (v Visitor) title() string { return cmp.Or(v.Name, v.Email, v.ID) }
 // identity returns the email address of the user, or else the name.
 func (v Visitor) identity() string { return cmp.Or(v.Email, v.Name, v.ID) }
 
-// initials returns the first letters of the first and the last word of the title.
+// initials returns the first character of the first and of the last word of the title.
 func (v Visitor) initials() string {
 	words := strings.FieldsFunc(v.title(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
 	if v.Name == "" && len(words) > 1 {

@@ -142,7 +142,7 @@ type SheetView struct {
 
 // PageSection is a section that a plugin adds to a page of another plugin, such as the account page.
 type PageSection struct {
-	// ID is the ID of the section for links and screen readers: lower-case letters and hyphens, unique on the page.
+	// ID is the ID of the section for links and screen readers: a to z and hyphens, unique on the page.
 	ID string
 	// Heading is the heading of the section, in the language of the page.
 	Heading string

@@ -121,7 +121,7 @@ func (a *Account) Sessions() templ.Component { return a.section("Sessions", sess
 func (a *Account) Email() templ.Component { return a.section("Email", emailSection) }
 
 // Profile is the section with the user's picture and name, and a form to change them. It does not show
-// [Options].Profile, whose values it does not load. On the application's own page, the Content-Security-Policy must
+// [Options].Profile, because it does not load their values. On the application's own page, the Content-Security-Policy must
 // permit the picture.
 func (a *Account) Profile() templ.Component { return a.section("Profile", profileSection) }
 

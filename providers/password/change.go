@@ -34,12 +34,6 @@ func (s *changes) actions() []core.Action {
 	}
 }
 
-// changePasswordPage redirects password managers from /.well-known/change-password to the page that changes the
-// password (W3C, A Well-Known URL for Changing Passwords).
-func changePasswordPage(_ context.Context, base string) (*core.Response, error) {
-	return &core.Response{Redirect: base + "/" + ID + "/change"}, nil
-}
-
 func changeForm(c *core.ActionRequest, address string) form {
 	return form{textChange, func(page ui.Page, v filled) templ.Component {
 		return changePage(page, c.URL(ID+"/change"), c.URL(ID+"/forgot"), v)

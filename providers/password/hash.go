@@ -371,16 +371,6 @@ func (p *pace) known() bool {
 	return false
 }
 
-// sleep waits for d or until ctx is done.
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
 // unsalted reports whether a hash is unsalted MD5 or SHA-1: 32 or 40 hexadecimal digits, or the equivalents of Django
 // and LDAP. They are broken within hours, so they are not imported.
 func unsalted(encoded string) bool { return unsaltedShape.MatchString(encoded) }

@@ -116,3 +116,17 @@ func hostOf(address string) string {
 	}
 	return u.Host
 }
+
+// mail stores a link and sends it. If sending fails, the link is deleted.
+func (l *resetLinks) mail(ctx context.Context, user *core.User, token string, email core.Email) error {
+	e := &resetEmail{resetLinks: l, token: token, email: email}
+	email, err := e.write(ctx, user)
+	if err != nil {
+		return err
+	}
+	if err := l.emails.send(ctx, email); err != nil {
+		e.undo(context.WithoutCancel(ctx))
+		return err
+	}
+	return nil
+}

@@ -163,6 +163,30 @@ func (p *Provider) Attach(h *core.PluginHost) error {
 	return nil
 }
 
+// signInFields returns the fields of the form on the sign-in page.
+func signInFields() []core.Field {
+	return []core.Field{
+		{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true},
+		{Name: "password", Label: "Password", Type: "password", Autocomplete: "current-password", Required: true},
+	}
+}
+
+// sleep waits for d or until ctx is done.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// changePasswordPage redirects password managers from /.well-known/change-password to the page that changes the
+// password (W3C, A Well-Known URL for Changing Passwords).
+func changePasswordPage(_ context.Context, base string) (*core.Response, error) {
+	return &core.Response{Redirect: base + "/" + ID + "/change"}, nil
+}
+
 // check reports configuration errors.
 func (p *Provider) check(h *core.PluginHost) {
 	o := &p.options

@@ -116,20 +116,6 @@ func (e *resetEmail) undo(ctx context.Context) {
 	}
 }
 
-// mail stores a link and sends it. If sending fails, the link is deleted.
-func (l *resetLinks) mail(ctx context.Context, user *core.User, token string, email core.Email) error {
-	e := &resetEmail{resetLinks: l, token: token, email: email}
-	email, err := e.write(ctx, user)
-	if err != nil {
-		return err
-	}
-	if err := l.emails.send(ctx, email); err != nil {
-		e.undo(context.WithoutCancel(ctx))
-		return err
-	}
-	return nil
-}
-
 // open returns the reset of a link. It is nil if the link was used or has expired, or if the password or the address
 // has changed since.
 func (l *resetLinks) open(ctx context.Context, digest string) (*openReset, error) {

@@ -19,14 +19,6 @@ type signIns struct {
 	management *management
 }
 
-// signInFields returns the fields of the form on the sign-in page.
-func signInFields() []core.Field {
-	return []core.Field{
-		{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true},
-		{Name: "password", Label: "Password", Type: "password", Autocomplete: "current-password", Required: true},
-	}
-}
-
 // maxComparisons is the maximum number of comparisons for a password that changes during the sign-in.
 const maxComparisons = 3
 

@@ -131,7 +131,7 @@ func (s *signUps) resend(ctx context.Context, c *core.ActionRequest) (*core.Resp
 		}
 	}
 	if p.Email != sent.Email {
-		p = pendingSignUp{Email: sent.Email} // the same work, so that its time does not tell whether there is a sign-up
+		p = pendingSignUp{Email: sent.Email} // the same work, so that its time does not reveal a sign-up
 	}
 	if err := s.send(ctx, c, p); err != nil {
 		return nil, err

@@ -124,7 +124,9 @@ func commentOf(path, line string) string {
 }
 
 // created are the files that "latchkey new" creates. docs/start.md describes them.
-var created = []string{"auth.go", "main.go", "main_test.go", "page.go"}
+var created = []string{
+	"auth.go", "develop.go", "main.go", "main_test.go", "page.go", "production.go", "site.go",
+}
 
 // existing reports whether a document exists, from the top of the repository or in the folder of the citing file.
 func existing(from, name string) bool {
