@@ -123,14 +123,14 @@ func commentOf(path, line string) string {
 	return line
 }
 
-// created are the files that "latchkey new" creates. docs/start.md describes them.
+// created are the files that "latchkey new" creates. docs/start.md and its folder describe them.
 var created = []string{
 	"auth.go", "develop.go", "main.go", "main_test.go", "page.go", "production.go", "site.go",
 }
 
 // existing reports whether a document exists, from the top of the repository or in the folder of the citing file.
 func existing(from, name string) bool {
-	if from == "docs/start.md" && slices.Contains(created, name) {
+	if (from == "docs/start.md" || strings.HasPrefix(from, "cmd/latchkey/")) && slices.Contains(created, name) {
 		return true
 	}
 	for _, path := range []string{filepath.Join(top, name), filepath.Join(top, filepath.Dir(from), name)} {
