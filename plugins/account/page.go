@@ -121,8 +121,8 @@ func (a *Account) Sessions() templ.Component { return a.section("Sessions", sess
 func (a *Account) Email() templ.Component { return a.section("Email", emailSection) }
 
 // Profile is the section with the user's picture and name, and a form to change them. It does not show
-// [Options].Profile, because it does not load their values. On the application's own page, the Content-Security-Policy must
-// permit the picture.
+// [Options].Profile, because it does not load their values. On the application's own page, the Content-Security-Policy
+// must permit the picture.
 func (a *Account) Profile() templ.Component { return a.section("Profile", profileSection) }
 
 // DeleteForm is the section with the form that deletes the account. It renders nothing if Options.Delete is nil.
