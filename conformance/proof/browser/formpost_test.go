@@ -102,7 +102,7 @@ func TestFormPost(t *testing.T) {
 					v.follow(click(`form[action$="/signin/plain"] button`))
 					v.arrives("/orders", "your orders")
 				}
-				v.open("/auth/signin?callbackUrl=/orders")
+				v.open("/auth/signin?prompt=login&callbackUrl=/orders")
 				v.do(click(`form[action$="/signin/post"] button`))
 				v.arrives("/orders", "your orders")
 				account, err := store.UserByAccount(t.Context(), "post", "ann-at-post")

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,11 +32,13 @@ type parts struct {
 	mine      *account.Account
 	passwords *password.Provider
 	mails     *mailbox.Mailbox
+	// ahead is how far the clock of the application is ahead.
+	ahead *atomic.Int64
 }
 
 // build creates the application with a store.
 func build(kept core.Store, mails *mailbox.Mailbox) (p parts, err error) {
-	p = parts{store: kept, mails: mails}
+	p = parts{store: kept, mails: mails, ahead: &atomic.Int64{}}
 	p.passwords = password.New(password.Options{Mail: mails, Hash: cheapest})
 	p.mine = account.New(account.Options{
 		Mail: mails, Delete: func(context.Context, *core.User) error { return nil },
@@ -44,6 +47,7 @@ func build(kept core.Store, mails *mailbox.Mailbox) (p parts, err error) {
 		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: kept,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), InsecureNoLimits: true,
 		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Plugins: []core.Plugin{p.mine}, EnableWebAuthn: true,
+		Now:          func() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) },
 		StoreTimeout: time.Minute, // a busy machine is slow although the store works
 		Providers: []core.Provider{
 			p.passwords, &core.EmailProvider{From: "no-reply@app.example", Send: mails.Send},
