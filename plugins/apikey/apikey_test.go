@@ -60,6 +60,14 @@ func (f *faulty) Record(ctx context.Context, kind, key string) (*store.Record, e
 	return f.Store.Record(ctx, kind, key)
 }
 
+// count returns the number of reads of records since the last call.
+func (f *faulty) count() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, f.reads = f.reads, 0
+	return n
+}
+
 func (f *faulty) breaks(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -239,7 +247,7 @@ func TestKeys(t *testing.T) {
 			ada := s.as("ada")
 			made := s.create(ada, map[string]any{"name": " Backup ", "scopes": []string{"orders:read"}, "days": 30})
 			if made.Name != "Backup" || !strings.HasPrefix(made.Key, "acme_test_") || !strings.HasSuffix(made.Key, made.Last4) ||
-				!made.Expires.Equal(s.now.Add(30*24*time.Hour)) {
+				!made.Expires.Equal(s.clock().Add(30*24*time.Hour)) {
 				t.Errorf("the key is %+v", made)
 			}
 			for _, in := range []*site{s, other} {
@@ -335,7 +343,7 @@ func TestWrongKeys(t *testing.T) {
 		t.Errorf("without the scope: %d %v", r.StatusCode, r.Header)
 	}
 	parts := strings.Split(made.Key, "_")
-	s.store.reads = 0
+	s.store.count()
 	for name, key := range map[string]string{
 		"mistyped": made.Key[:len(made.Key)-1] + "-", "cut off": made.Key[:30], "only the prefix": "acme_test_",
 		"of another environment": strings.Replace(made.Key, "acme_test", "acme_live", 1),
@@ -345,8 +353,8 @@ func TestWrongKeys(t *testing.T) {
 			t.Errorf("%s: %d %s", name, r.StatusCode, r.body)
 		}
 	}
-	if s.store.reads > 0 {
-		t.Errorf("malformed keys cost %d reads", s.store.reads)
+	if n := s.store.count(); n > 0 {
+		t.Errorf("malformed keys cost %d reads", n)
 	}
 	if r := s.call(string(foreign)); r.StatusCode != 401 { // well formed
 		t.Errorf("an unknown key: %d %s", r.StatusCode, r.body)
@@ -437,18 +445,19 @@ func TestRotate(t *testing.T) {
 	if got := s.events(); got != "key.rotated ok ada" {
 		t.Errorf("audited %s", got)
 	}
-	for after, want := range map[time.Duration]int{0: 200, time.Hour - time.Second: 200, time.Hour: 401} {
-		if after > 0 {
-			s.now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC).Add(after)
-		}
-		if r := s.call(old.Key); r.StatusCode != want && after > 0 {
-			t.Errorf("the old key after %v: %d", after, r.StatusCode)
+	for _, row := range []struct {
+		wait time.Duration
+		want int
+	}{{0, 200}, {time.Hour - time.Second, 200}, {time.Second, 401}} {
+		s.wait(row.wait)
+		if r := s.call(old.Key); r.StatusCode != row.want {
+			t.Errorf("the old key after %v: %d", row.wait, r.StatusCode)
 		}
 		if r := s.call(made.Key); r.StatusCode != 200 {
-			t.Errorf("the new key after %v: %d", after, r.StatusCode)
+			t.Errorf("the new key after %v: %d", row.wait, r.StatusCode)
 		}
 	}
-	s.now = time.Date(2030, 1, 2, 5, 4, 5, 0, time.UTC)
+	s.wait(time.Hour)
 	if _, _, err := s.keys.Rotate(t.Context(), "ada", old.ID); err == nil {
 		t.Error("an expired key was rotated")
 	}
@@ -538,7 +547,7 @@ func TestUsage(t *testing.T) {
 		}
 		return keys[0]
 	}
-	start := s.now
+	start := s.clock()
 	for range 3 {
 		s.call(made.Key)
 	}

@@ -283,7 +283,7 @@ func TestChangeWithoutAnID(t *testing.T) {
 	says(t, here.get("/auth/password/change"), 401, "reauth_required")
 	says(t, here.post("password/change", "current", good, "newPassword", better), 401, "reauth_required")
 	here.accept = "text/html"
-	if r := here.get("/auth/password/change"); !strings.Contains(r.Redirect, "/signin") {
+	if r := here.get("/auth/password/change"); !strings.Contains(r.Redirect, "/auth/reauth") {
 		t.Errorf("a browser is answered %d to %q", r.Status, r.Redirect)
 	}
 	here.accept = "application/json"

@@ -208,7 +208,7 @@ func accountWithoutJavaScript(v *visitor) {
 	v.do(chromedp.WaitVisible(chromedp.CSS(".notice")))
 	v.do(click(deleteOpens), write(deletePhrase, "delete my account"))
 	v.follow(click(deleteButton))
-	v.do(chromedp.WaitVisible(chromedp.CSS("a.site")))
+	v.do(chromedp.WaitVisible(chromedp.CSS("a.back")))
 	call(v, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
 	v.signedOut()
 }

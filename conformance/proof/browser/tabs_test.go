@@ -122,7 +122,7 @@ func TestTabs(t *testing.T) {
 // start starts a sign-in on the sign-in page and stops at the provider's page.
 func (v *visitor) start(provider, page string) {
 	v.Helper()
-	v.open("/auth/signin?callbackUrl=" + url.QueryEscape(page))
+	v.open("/auth/signin?prompt=login&callbackUrl=" + url.QueryEscape(page))
 	v.follow(click(`form[action$="/signin/` + provider + `"] button`))
 	v.sees("Choose an account")
 }

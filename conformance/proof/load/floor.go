@@ -71,7 +71,7 @@ type floorProvider struct{ Name, URL string }
 
 // floorPage is the sign-in page. The style makes it as long as ours.
 var floorPage = template.Must(template.New("page").Parse(`<!DOCTYPE html><html><head><style>` +
-	strings.Repeat("a{color:red}", 110) + `</style><title>Sign in</title></head><body>{{range .Providers}}` +
+	strings.Repeat("a{color:red}", 147) + `</style><title>Sign in</title></head><body>{{range .Providers}}` +
 	`<form action="{{.URL}}" method="POST"><input type="hidden" name="csrfToken" value="{{$.Token}}">` +
 	`<button>Sign in with {{.Name}}</button></form>{{end}}</body></html>`))
 

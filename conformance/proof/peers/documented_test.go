@@ -203,8 +203,8 @@ func documentedNginx(t *testing.T, at place) string {
 		servers = strings.Replace(servers, "proxy_pass http://127.0.0.1:3000;", removing, 1)
 	}
 	if at.long {
-		size := shown(t, "deployment.md", `# (proxy_buffer_size [^;]+;)`)
-		all := shown(t, "deployment.md", `# (proxy_buffers [^;]+;)`)
+		size := shown(t, "deployment.md", "`(proxy_buffer_size [^;`]+;)`")
+		all := shown(t, "deployment.md", "`(proxy_buffers [^;`]+;)`")
 		servers = strings.Replace(servers, "location / {", size+all+"location / {", 1)
 	}
 	return servers

@@ -184,7 +184,7 @@ func (v *visitor) token(ctx context.Context) (string, error) {
 }
 
 func (v *visitor) signInPage(ctx context.Context) error {
-	got, err := v.ask(ctx, http.MethodGet, "/auth/signin", "")
+	got, err := v.ask(ctx, http.MethodGet, "/auth/signin?prompt=login", "")
 	if err != nil {
 		return err
 	}
