@@ -40,7 +40,8 @@ func (v *visitor) accessibleBy(by rules, page string) {
 	if err != nil {
 		v.Fatal(err)
 	}
-	look := `axe.run(document, {resultTypes: ["violations"], iframes: false, ...` + string(by) + `}).then(r => r.violations.map(v =>
+	look := `axe.run(document, {resultTypes: ["violations"], iframes: false, ...` + string(by) + `}).
+		then(r => r.violations.map(v =>
 		v.id + ": " + v.help + ": " + v.nodes.map(n => n.html + " " + n.failureSummary).join("; ")).join("\n"))`
 	v.do(chromedp.Evaluate[chromedp.Void]("void (() => {" + program + "\n})()"))
 	if found := run(v, chromedp.Evaluate[string](look, chromedp.EvalAwaitPromise)); found != "" {

@@ -69,7 +69,8 @@ var flows = []*flow{
 		before: func(v *visit) { v.target = v.toProvider(v.b) }},
 	{name: "returning from a provider", settled: "create session", signsIn: true, again: byProvider,
 		before: func(v *visit) { byProvider(v, v.browser()); v.target = v.toProvider(v.b) }},
-	{name: "linking a provider", settled: "create record method", again: func(v *visit, _ *browser) string { return byProvider(v, v.b) },
+	{name: "linking a provider", settled: "create record method",
+		again:  func(v *visit, _ *browser) string { return byProvider(v, v.b) },
 		before: func(v *visit) { byMail(v, v.b); v.target = v.toProvider(v.b) }},
 	{name: "asking for a link", again: byMail,
 		before: func(v *visit) {
