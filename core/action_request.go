@@ -106,6 +106,10 @@ func (c *ActionRequest) Session(ctx context.Context) (*Session, error) {
 	return c.session, c.failed
 }
 
+// ByBearer reports whether the request has a bearer token that counts instead of its cookies: a session token, if
+// Session.Bearer is on, or the credential of a plugin. A bearer token for a proxy in front does not count.
+func (c *ActionRequest) ByBearer() bool { return c.in.byBearer() }
+
 // Page returns the common data of a page: nonce, base path, theme and title. Pass it to [ui.Shell] and to Render.
 func (c *ActionRequest) Page(title string) ui.Page {
 	page := c.plugins.auth.pages.shell(&c.in.arrival)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -99,7 +100,11 @@ func (a *Auth) wellKnown(ctx context.Context, r *Request) *Response {
 		if err := c.settle(); err != nil {
 			return nil, err
 		}
-		return document.get(ctx, c.base)
+		response, err := document.get(ctx, c.base)
+		if err == nil && response == nil {
+			err = errors.New("the document returned neither a Response nor an error")
+		}
+		return response, err
 	})
 	if err != nil {
 		return c.refer(finish(r, a.pages.fail(ctx, c, err, nil)))

@@ -53,10 +53,11 @@ func TestWellKnown(t *testing.T) {
 				return nil, &core.Problem{Status: http.StatusNotFound, Code: "not_found"}
 			},
 			"fails":  func(context.Context, string) (*core.Response, error) { return nil, errors.New("db-1.internal") },
+			"empty":  func(context.Context, string) (*core.Response, error) { return nil, nil },
 			"panics": func(context.Context, string) (*core.Response, error) { panic("db-1.internal") },
 		})}
 	})
-	if got := strings.Join(auth.WellKnownPaths(), " "); got != "/.well-known/change /.well-known/fails "+
+	if got := strings.Join(auth.WellKnownPaths(), " "); got != "/.well-known/change /.well-known/empty /.well-known/fails "+
 		"/.well-known/keys.json /.well-known/none /.well-known/panics" {
 		t.Errorf("the paths are %s", got)
 	}
@@ -74,6 +75,7 @@ func TestWellKnown(t *testing.T) {
 		{"unknown", "GET", "/.well-known/other", 404, "", ""},
 		{"more segments", "GET", "/.well-known/keys.json/x", 404, "", ""},
 		{"an error", "GET", "/.well-known/fails", 500, "", ""},
+		{"neither a response nor an error", "GET", "/.well-known/empty", 500, "", ""},
 		{"a panic", "GET", "/.well-known/panics", 500, "", ""},
 		{"below the base path", "GET", "/auth/.well-known/keys.json", 400, "", ""},
 		{"in a query", "GET", "/auth/csrf?x=/.well-known/keys.json", 200, "", ""},

@@ -48,10 +48,8 @@ type handler = func(ctx context.Context, c *core.ActionRequest, user *core.Sessi
 // own.
 func inBrowser(handle handler) func(context.Context, *core.ActionRequest) (*core.Response, error) {
 	return func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-		for _, line := range c.Request.Header["Authorization"] {
-			if scheme, _, _ := strings.Cut(strings.TrimSpace(line), " "); strings.EqualFold(scheme, "Bearer") {
-				return nil, &core.Problem{Status: http.StatusForbidden, Code: codeBrowser, Text: textProblemBrowser}
-			}
+		if c.ByBearer() {
+			return nil, &core.Problem{Status: http.StatusForbidden, Code: codeBrowser, Text: textProblemBrowser}
 		}
 		session, err := c.Session(ctx)
 		if err != nil || session == nil { // the guards require a session

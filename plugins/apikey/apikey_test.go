@@ -428,6 +428,16 @@ func TestKeysDoNotManageKeys(t *testing.T) {
 	}
 }
 
+// TestProxyToken manages keys behind a proxy whose bearer token reaches the application.
+func TestProxyToken(t *testing.T) {
+	s := newSite(t)
+	r := s.post(s.as("ada"), "api-keys", map[string]any{"name": "x", "scopes": []string{"orders:read"}},
+		"Authorization", "Bearer of-the-proxy")
+	if r.StatusCode != 200 {
+		t.Errorf("create: %d %s", r.StatusCode, r.body)
+	}
+}
+
 // TestRotate replaces a key. The old one works until the overlap is over.
 func TestRotate(t *testing.T) {
 	s := newSite(t, func(_ *core.Config, o *apikey.Options) { o.Overlap = time.Hour })
