@@ -195,6 +195,34 @@ func TestPrincipalOnce(t *testing.T) {
 	}
 }
 
+// TestCredentialIsNoSessionToken sends a credential to an Auth that logs. Neither strategy tries it as a session token,
+// and a request for another host does not reach the plugin.
+func TestCredentialIsNoSessionToken(t *testing.T) {
+	var log strings.Builder
+	k := &keyring{verify: func(string) (*core.Principal, error) { return &core.Principal{UserID: "1"}, nil }, now: time.Now()}
+	auth := siteWith(t, func(c *core.Config) {
+		c.Plugins, c.Logger = []core.Plugin{k}, slog.New(slog.NewTextHandler(&log, nil))
+		c.URL, c.TrustedHosts = "", []string{"app.example"}
+	})
+	log.Reset()
+	for host, want := range map[string]int{"app.example": 0, "evil.example": 0} {
+		visit := auth.Visit(t.Context(), &core.Request{
+			Method: "GET", Target: "/api", Hosts: []string{host}, Scheme: "https",
+			Header: http.Header{"Authorization": {"Bearer key_one"}},
+		})
+		if host == "app.example" {
+			if s, err := visit.Session(); s != nil || err != nil || log.Len() > 0 {
+				t.Errorf("the session is %v, %v, the log has %s", s, err, log.String())
+			}
+		} else if _, refusal := visit.RequirePrincipal(); refusal == nil || refusal.Status < 400 {
+			t.Errorf("another host: %+v", refusal)
+		}
+		if k.asked != want {
+			t.Errorf("%s: verified %d times", host, k.asked)
+		}
+	}
+}
+
 // TestCredentialFaults configures an incomplete credential.
 func TestCredentialFaults(t *testing.T) {
 	plugin := partFunc(func(h *core.PluginHost) error { h.AddCredential(core.Credential{}); return nil })

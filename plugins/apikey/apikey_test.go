@@ -359,6 +359,9 @@ func TestWrongKeys(t *testing.T) {
 	if r := s.call(string(foreign)); r.StatusCode != 401 { // well formed
 		t.Errorf("an unknown key: %d %s", r.StatusCode, r.body)
 	}
+	if r := s.call(apikey.Forged("acme_test", made.Key)); r.StatusCode != 401 {
+		t.Errorf("the ID of a key with another secret: %d %s", r.StatusCode, r.body)
+	}
 	if r := s.send(ada, "GET", "/api", nil, "Authorization", "Bearer "+string(foreign)); r.StatusCode != 401 {
 		t.Errorf("an unknown key with a session: %d %s", r.StatusCode, r.body)
 	}
@@ -470,6 +473,25 @@ func TestRotate(t *testing.T) {
 	s.wait(time.Hour)
 	if _, _, err := s.keys.Rotate(t.Context(), "ada", old.ID); err == nil {
 		t.Error("an expired key was rotated")
+	}
+}
+
+// TestRotationExtendsNoKey replaces a key shortly before it expires, and requires a recent sign-in for that.
+func TestRotationExtendsNoKey(t *testing.T) {
+	s := newSite(t)
+	ada := s.as("ada")
+	old := s.create(ada, map[string]any{"name": "x", "scopes": []string{"orders:read"}, "days": 1})
+	s.wait(23 * time.Hour)
+	if r := s.post(ada, "api-keys/rotate", map[string]any{"id": old.ID}); r.StatusCode != 401 ||
+		!strings.Contains(r.body, "reauth_required") {
+		t.Errorf("an old sign-in: %d %s", r.StatusCode, r.body)
+	}
+	if r := s.post(s.as("ada"), "api-keys/rotate", map[string]any{"id": old.ID}); r.StatusCode != 200 {
+		t.Fatalf("rotate: %d %s", r.StatusCode, r.body)
+	}
+	s.wait(time.Hour)
+	if r := s.call(old.Key); r.StatusCode != 401 {
+		t.Errorf("the old key after its expiry: %d", r.StatusCode)
 	}
 }
 

@@ -1,0 +1,15 @@
+package apikey
+
+// Forged returns a well-formed key with the ID of a key and another secret.
+func Forged(prefix, key string) string {
+	t, ok := parseToken(prefix, key)
+	if !ok {
+		panic("malformed key")
+	}
+	last := byte('0')
+	if t.secret[len(t.secret)-1] == last {
+		last = '1'
+	}
+	t.secret = t.secret[:len(t.secret)-1] + string(last)
+	return t.text(prefix)
+}
