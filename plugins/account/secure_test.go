@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strings"
@@ -86,6 +87,41 @@ func TestNotMe(t *testing.T) {
 				t.Errorf("%d emails, want 1", n)
 			}
 		})
+	}
+}
+
+// reversing is a plugin whose reversal is a function.
+type reversing struct {
+	reverse func(ctx context.Context, c *core.ActionRequest, n core.SecurityNotice) error
+}
+
+func (r reversing) Attach(h *core.PluginHost) error { h.AddNoticeReversal(r.reverse); return nil }
+
+// TestNotMeEndsAllSessions: the sessions end before the change is reversed, and again afterwards, because the attacker
+// may sign in meanwhile. A link for a new address that the attacker has requested is no longer valid.
+func TestNotMeEndsAllSessions(t *testing.T) {
+	post := &sent{}
+	var s *site
+	var attacker, meanwhile *browser
+	before := true
+	s = newSite(t, setup{mails: post, configure: func(c *core.Config) {
+		withPasskeys(c)
+		c.Plugins = append(c.Plugins, reversing{func(context.Context, *core.ActionRequest, core.SecurityNotice) error {
+			before = attacker.signedIn()
+			meanwhile = s.as(ada)
+			return nil
+		}})
+	}})
+	attacker = s.as(ada)
+	attacker.passkey("register", "attacker's")
+	attacker.fine(attacker.call("account/email", url.Values{"email": {"attacker@example.com"}}), 202)
+	owner := s.browse()
+	owner.fine(owner.post("account/not-me", url.Values{"token": {post.link(s, core.EmailPasskeyAdded)}}), 200)
+	if before || meanwhile.signedIn() {
+		t.Errorf("signed in before the reversal: %t, after it: %t", before, meanwhile.signedIn())
+	}
+	if pending, err := s.store.UserRecords(t.Context(), "ada", "email-change"); err != nil || len(pending) != 0 {
+		t.Errorf("%d requested addresses are left, %v", len(pending), err)
 	}
 }
 
