@@ -7,8 +7,8 @@ import (
 	"github.com/latchkey-go/latchkey/internal/oidc"
 )
 
-// TestWithUserinfo: the claims of the ID token take precedence, and those that vouch for an address come from the
-// address's source.
+// TestWithUserinfo: the claims of the ID token take precedence. email and email_verified are taken from the same
+// document.
 func TestWithUserinfo(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ claims, userinfo, want map[string]any }{
