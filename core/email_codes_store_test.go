@@ -77,12 +77,12 @@ func TestCodeOfTwoProcesses(t *testing.T) {
 // expire sets the expiry of all records of a kind to the past.
 func (s *interfered) expire(t *testing.T, kind string) {
 	t.Helper()
-	s.drawer.mu.Lock()
-	defer s.drawer.mu.Unlock()
-	for name, r := range s.drawer.records {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, r := range s.records {
 		if r.Kind == kind {
 			r.Expires = start.Add(-time.Second)
-			s.drawer.records[name] = r
+			s.records[name] = r
 		}
 	}
 }

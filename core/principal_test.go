@@ -199,7 +199,9 @@ func TestPrincipalOnce(t *testing.T) {
 // and a request for another host does not reach the plugin.
 func TestCredentialIsNoSessionToken(t *testing.T) {
 	var log strings.Builder
-	k := &keyring{verify: func(string) (*core.Principal, error) { return &core.Principal{UserID: "1"}, nil }, now: time.Now()}
+	k := &keyring{now: time.Now(), verify: func(string) (*core.Principal, error) {
+		return &core.Principal{UserID: "1"}, nil
+	}}
 	auth := siteWith(t, func(c *core.Config) {
 		c.Plugins, c.Logger = []core.Plugin{k}, slog.New(slog.NewTextHandler(&log, nil))
 		c.URL, c.TrustedHosts = "", []string{"app.example"}

@@ -90,7 +90,7 @@ func TestNotMe(t *testing.T) {
 	}
 }
 
-// reversing is a plugin whose reversal is a function.
+// reversing is a plugin that calls a function to reverse a change.
 type reversing struct {
 	reverse func(ctx context.Context, c *core.ActionRequest, n core.SecurityNotice) error
 }
