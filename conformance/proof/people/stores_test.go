@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,7 +68,7 @@ var stores = []engine{
 		s, err := sqlite.Open(at.Address, sqlite.Options{})
 		return migrated(ctx, s, err)
 	}},
-	{name: "postgres", place: func(t *testing.T) place { return place{Address: engines.Postgres(t)} },
+	{name: "postgres", place: placeInPostgres,
 		open: func(ctx context.Context, at place) (closing, error) {
 			s, err := postgres.Open(at.Address, postgres.Options{})
 			return migrated(ctx, s, err)
@@ -140,6 +141,19 @@ func check(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func placeInPostgres(t *testing.T) place {
+	address, err := url.Parse(engines.Postgres(t))
+	check(t, err)
+	db, err := sql.Open("pgx", address.String())
+	check(t, err)
+	defer func() { _ = db.Close() }()
+	name := "t" + strings.ToLower(rand.Text())
+	_, err = db.ExecContext(t.Context(), "CREATE DATABASE "+name)
+	check(t, err)
+	address.Path = "/" + name
+	return place{Address: address.String()}
 }
 
 func placeInMariaDB(t *testing.T) place {
