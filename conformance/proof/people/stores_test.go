@@ -143,6 +143,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
+// placeInPostgres creates a database, because the tests of this package share one PostgreSQL.
 func placeInPostgres(t *testing.T) place {
 	address, err := url.Parse(engines.Postgres(t))
 	check(t, err)
