@@ -86,7 +86,8 @@ type Credential struct {
 	// Verify returns the principal, or nil if the token is not valid. client is the address of the client, or its /64
 	// network for IPv6; it is invalid if it is unknown. A returned [*Problem] is sent to the client. Any other error
 	// means that the token could not be checked, and the response has status 503 or 500. Core limits the wrong tokens of
-	// a network before it calls Verify (limit.AttemptKey). Verify is called concurrently.
+	// a network before it calls Verify (limit.AttemptKey), and the requests with a valid one afterwards, by
+	// Principal.Credential (limit.AttemptKeyUse). Verify is called concurrently.
 	Verify func(ctx context.Context, token string, client netip.Prefix) (*Principal, error)
 }
 
@@ -176,7 +177,13 @@ func (a *Auth) verifyCredential(ctx context.Context, v *arrival, kind *Credentia
 		a.validTokens.add(hash)
 		limits.right(ctx, c, attempt)
 	}
-	return p, err
+	if p != nil && err == nil && p.Credential != "" {
+		err = limits.ask(ctx, c, newAttempt(limit.AttemptKeyUse, p.Credential))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // Principal returns who makes the request, or nil if it has neither a valid credential nor a session. It is determined

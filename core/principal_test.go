@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -48,15 +49,20 @@ func TestScopes(t *testing.T) {
 // keyring is a plugin with the credentials of the form "key_<name>".
 type keyring struct {
 	verify func(name string) (*core.Principal, error)
-	asked  int
-	now    time.Time
+	change func(*core.Config) // may be nil
+
+	mu    sync.Mutex
+	asked int
+	now   time.Time
 }
 
 func (k *keyring) Attach(h *core.PluginHost) error {
 	h.AddCredential(core.Credential{
 		Matches: func(token string) bool { return strings.HasPrefix(token, "key_") },
 		Verify: func(_ context.Context, token string, _ netip.Prefix) (*core.Principal, error) {
+			k.mu.Lock()
 			k.asked++
+			k.mu.Unlock()
 			return k.verify(strings.TrimPrefix(token, "key_"))
 		},
 	})
@@ -68,6 +74,9 @@ func (k *keyring) site(t *testing.T) *core.Auth {
 	return siteWith(t, func(c *core.Config) {
 		c.Plugins, c.Now = []core.Plugin{k}, func() time.Time { return k.now }
 		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+		if k.change != nil {
+			k.change(c)
+		}
 	})
 }
 

@@ -24,6 +24,7 @@ const (
 	AttemptMail        Attempt = "mail"             // an email other than a sign-in link is about to be sent
 	AttemptCode        Attempt = "code"             // a code or second factor is about to be checked
 	AttemptKey         Attempt = "key"              // an API key or another token of a program is about to be checked
+	AttemptKeyUse      Attempt = "key-use"          // a request has a valid API key or another token of a program
 	AttemptInARow      Attempt = "in-a-row"         // like AttemptCredentials, for consecutive wrong attempts
 )
 
@@ -34,7 +35,8 @@ type Params struct {
 	Provider string
 	// Identifier names the user of the attempt. For email it is the canonical address. For an emailed token it is the
 	// address in the link. For credentials it is the result of CredentialsProvider.Identifier, or the first field that is
-	// not a password, in lower case. It is empty if there is none.
+	// not a password, in lower case. For a request with a valid key it is the ID of the key, as in Principal.Credential of
+	// package core. It is empty if there is none.
 	Identifier string
 	// Peer is the client address to count: the forwarded one if the peer is one of Config.TrustedProxies, else that of
 	// the connection. An IPv6 address is a /64 network. The zero value means unknown.

@@ -26,9 +26,13 @@ import (
 //	email            10, every 15 minutes  5, every 15 minutes    60, every 20 seconds  5, every 15 minutes
 //	email-token      50, every 30 minutes  5, every 30 minutes    30, every minute      5, every 30 minutes
 //	key              -                     -                      20, every 3 seconds   -
+//	key-use          -                     -                      -                     -
 //	mail             10, every 2 minutes   3, every 2 minutes     10, every minute      3, every 2 minutes
 //	sign-up          -                     -                      5, every 5 minutes    -
 //	webauthn-options -                     -                      120, every second     120, every second
+//
+// Attempts of key-use are the requests with a valid API key. They are unlimited unless Rates sets a limit: Identifier
+// limits the requests with one key.
 //
 // Attempts of email-token count for the address only if the token could be guessed ([Params].Guessable). A refused
 // attempt is not counted. A correct attempt is removed from the counts; a correct attempt of in-a-row resets its
@@ -128,7 +132,7 @@ func (l *Limiter) buckets(p Params) (all [maxBuckets]counted, n int) {
 		if named {
 			add(rates.Identifier, "known", "", p.Identifier)
 		}
-	case named && !p.PeerIsVisitor:
+	case named && !p.PeerIsVisitor && p.Attempt != AttemptKeyUse: // a valid key is the same key everywhere
 		add(rates.Identifier, "unidentified", "", p.Identifier)
 	case named:
 		add(rates.Identifier, "identifier", "", p.Identifier)

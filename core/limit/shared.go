@@ -19,6 +19,7 @@ type Shared struct {
 	records store.RecordStore
 	key     func(bucket string) string
 	log     *slog.Logger
+	leases  leases
 }
 
 // NewShared returns a Shared that counts in l and in records of kind "budget". key returns the key of a bucket's
@@ -42,6 +43,9 @@ const (
 // Limit counts an attempt and returns 0, or returns the time until the attempt is allowed. An error is the store's.
 func (s *Shared) Limit(ctx context.Context, p Params) (time.Duration, error) {
 	buckets, n := s.buckets(p)
+	if p.Attempt == AttemptKeyUse {
+		return s.spend(ctx, p.Attempt, buckets[:n])
+	}
 	all, records := buckets[:n], make([]*store.Record, n)
 	if p.Attempt == AttemptInARow { // a reset by another process must take effect here immediately
 		return s.takeAll(ctx, p.Attempt, all, records)
