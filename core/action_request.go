@@ -106,6 +106,33 @@ func (c *ActionRequest) Session(ctx context.Context) (*Session, error) {
 	return c.session, c.failed
 }
 
+// Principal returns who makes the request: the user of the session, or the holder of a plugin's credential. It is nil
+// if the request has neither. If the request has a bearer token that is not valid, the error is the [*Problem] with
+// status 401 to return from Handle (RFC 6750 section 3.1), and for too many wrong credentials one with status 429.
+// Any other error means that the principal is unknown. A credential is verified with each call.
+func (c *ActionRequest) Principal(ctx context.Context) (*Principal, error) {
+	if kind, token := c.in.credential(); kind != nil {
+		p, err := c.plugins.auth.verifyCredential(ctx, &c.in.arrival, kind, token)
+		if err != nil || p != nil {
+			return p, err
+		}
+	}
+	_, presented, err := c.in.bearer()
+	if err != nil {
+		return nil, bearerProblem(c.Origin, err)
+	}
+	session, err := c.Session(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case session != nil && session.User != nil:
+		return &Principal{UserID: session.UserID, Session: session}, nil
+	case presented:
+		return nil, bearerProblem(c.Origin, nil)
+	}
+	return nil, nil
+}
+
 // ByBearer reports whether the request has a bearer token that counts instead of its cookies: a session token, if
 // Session.Bearer is on, or the credential of a plugin. A bearer token for a proxy in front does not count.
 func (c *ActionRequest) ByBearer() bool { return c.in.byBearer() }

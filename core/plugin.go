@@ -45,6 +45,11 @@ type Action struct {
 	// Attempt, if not empty, is counted against the client's rate limit before Handle runs, without an identifier. If the
 	// limit is exceeded, the response has status 429. [ActionRequest.Allow] also counts by identifier.
 	Attempt limit.Attempt
+	// Programs means that programs call the action too. A POST then needs no CSRF token if the request has a bearer token
+	// that counts (see [ActionRequest.ByBearer]) or no cookies: no other site can send such a request in the name of a
+	// user. The response sets no CSRF cookie. Use [ActionRequest.Principal] to accept the credentials of plugins, and do
+	// not set Require, which accepts sessions only.
+	Programs bool
 	// Handle returns the response. It is called concurrently; each request has its own Call. A returned [*Problem] is sent
 	// to the client. A *[StepUp] or [ErrForbidden] is handled as if a guard had returned it. Any other error, or a panic,
 	// is logged and answered with a general error response without details. The cookies of the ActionRequest are set in
@@ -228,8 +233,16 @@ func (ps *plugins) addRules(rules map[route]rule, faults *ConfigError) {
 		if a.Method != http.MethodGet {
 			r.csrf = always
 		}
+		if a.Programs {
+			r.opens, r.csrf = false, a.csrf
+		}
 		rules[route{a.Method, a.path()}] = r
 	}
+}
+
+// csrf reports whether a request to an action for programs must contain the CSRF token.
+func (a *partAction) csrf(c *call) bool {
+	return a.Method != http.MethodGet && len(c.r.Header["Cookie"]) > 0 && unlessBearer(c)
 }
 
 // assemble sets the fields that requests need from the finished Auth.

@@ -245,3 +245,77 @@ func TestCredentialFaults(t *testing.T) {
 		t.Errorf("New returned %v", err)
 	}
 }
+
+// TestActionForPrograms calls an action that programs may call, with each kind of credential.
+func TestActionForPrograms(t *testing.T) {
+	k := &keyring{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+	k.verify = func(name string) (*core.Principal, error) {
+		if name == "good" {
+			return &core.Principal{UserID: "1", Credential: "key:good"}, nil
+		}
+		return nil, nil
+	}
+	answer := func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+		p, err := c.Principal(ctx)
+		switch {
+		case err != nil:
+			return nil, err
+		case p == nil:
+			return &core.Response{Body: []byte("nobody")}, nil
+		}
+		return &core.Response{Body: []byte(p.UserID + p.Credential)}, nil
+	}
+	auth := siteWith(t, func(c *core.Config) {
+		c.Now, c.Session.Bearer = func() time.Time { return k.now }, true
+		c.Plugins = []core.Plugin{k, partFunc(func(h *core.PluginHost) error {
+			h.AddAction(core.Action{Method: "POST", Name: "act", Programs: true, Handle: answer})
+			h.AddAction(core.Action{Method: "POST", Name: "page", Handle: answer})
+			return nil
+		})}
+	})
+	session, err := auth.EncodeToken(&core.Token{Subject: "2"}, "__Secure-authjs.session-token", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie := "__Secure-authjs.session-token=" + session
+	for _, row := range []struct {
+		name, action, cookie string
+		authorization        []string
+		status               int
+		body                 string
+	}{
+		{"a key", "act", "", []string{"Bearer key_good"}, 200, "1key:good"},
+		{"a key and cookies", "act", cookie, []string{"Bearer key_good"}, 200, "1key:good"},
+		{"a wrong key", "act", "", []string{"Bearer key_bad"}, 401, "invalid_token"},
+		{"a wrong key and a session cookie", "act", cookie, []string{"Bearer key_bad"}, 401, "invalid_token"},
+		{"two keys", "act", cookie, []string{"Bearer key_good", "Bearer key_good"}, 400, "invalid_request"},
+		{"a malformed header", "act", "", []string{"Bearer a b"}, 400, "invalid_request"},
+		{"a session token", "act", "", []string{"Bearer " + session}, 200, "2"},
+		{"a wrong session token", "act", cookie, []string{"Bearer x"}, 401, "invalid_token"},
+		{"neither cookies nor a token", "act", "", nil, 200, "nobody"},
+		{"a session cookie without the CSRF token", "act", cookie, nil, 403, "missing_csrf"},
+		{"another cookie without the CSRF token", "act", "x=1", nil, 403, "missing_csrf"},
+		{"a session cookie and another scheme", "act", cookie, []string{"Basic eDp5"}, 403, "missing_csrf"},
+		{"a key for an action for browsers", "page", "", []string{"Bearer key_good"}, 403, "missing_csrf"},
+		{"an action for browsers without cookies", "page", "", nil, 403, "missing_csrf"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			header := http.Header{"Authorization": row.authorization, "Accept": {"application/json"}}
+			if row.cookie != "" {
+				header.Set("Cookie", row.cookie)
+			}
+			r := auth.Handle(t.Context(), &core.Request{
+				Method: "POST", Target: "/auth/" + row.action, Hosts: []string{"app.example"}, Scheme: "https", Header: header,
+			})
+			if r.Status != row.status || !strings.Contains(string(r.Body), row.body) {
+				t.Errorf("%d %s", r.Status, r.Body)
+			}
+			if row.action == "act" && len(r.Cookies) > 0 {
+				t.Errorf("the response sets %v", r.Cookies)
+			}
+			if row.status == 401 && !strings.Contains(r.Header.Get("Www-Authenticate"), `error="invalid_token"`) {
+				t.Errorf("the challenge is %q", r.Header.Get("Www-Authenticate"))
+			}
+		})
+	}
+}
