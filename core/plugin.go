@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
@@ -50,6 +51,10 @@ type Action struct {
 	// user. The response sets no CSRF cookie. Use [ActionRequest.Principal] to accept the credentials of plugins, and do
 	// not set Require, which accepts sessions only.
 	Programs bool
+	// NoCookies means that only programs call the action, as a token endpoint (RFC 6749 section 3.2). It ignores cookies,
+	// so that a POST needs no CSRF token and [ActionRequest.Session] is nil, and core sets no cookies. A form that
+	// contains a field twice is rejected with status 400. Require must be empty.
+	NoCookies bool
 	// Handle returns the response. It is called concurrently; each request has its own Call. A returned [*Problem] is sent
 	// to the client. A *[StepUp] or [ErrForbidden] is handled as if a guard had returned it. Any other error, or a panic,
 	// is logged and answered with a general error response without details. The cookies of the ActionRequest are set in
@@ -79,6 +84,7 @@ type plugins struct {
 	// ends is the first plugin that called PluginHost.EndsSessions, by its name in configuration errors, or empty.
 	ends    string
 	notices notices
+	enders  []func(ctx context.Context, userID string) error // PluginHost.OnEndSessions
 	// reset is the function that was passed to PluginHost.AddPasswordReset. It is nil if no plugin stores passwords.
 	reset func(ctx context.Context, c *ActionRequest, userID string) (url string, err error)
 	// freshLinks is the shortest time that was passed to PluginHost.RequireRecentSignInToLink. It is zero if no plugin
@@ -229,11 +235,11 @@ func (ps *plugins) addRules(rules map[route]rule, faults *ConfigError) {
 				a.Method+" "+a.path())
 			continue
 		}
-		r := rule{act: ps.act(a), opens: true, session: true}
-		if a.Method != http.MethodGet {
+		r := rule{act: ps.act(a), bare: a.NoCookies, opens: !a.NoCookies, session: !a.NoCookies}
+		if a.Method != http.MethodGet && !a.NoCookies {
 			r.csrf = always
 		}
-		if a.Programs {
+		if a.Programs && !a.NoCookies {
 			r.opens, r.csrf = false, a.csrf
 		}
 		rules[route{a.Method, a.path()}] = r
@@ -265,6 +271,14 @@ func (ps *plugins) act(a *partAction) func(context.Context, *call) (*Response, e
 
 // answer runs the guards, counts the attempt, and calls Handle.
 func (a *partAction) answer(ctx context.Context, c *ActionRequest) (*Response, error) {
+	if a.NoCookies {
+		c.read, c.in.jar = true, cookie.Jar{}
+		for _, name := range c.in.fields.Names() {
+			if c.in.fields.Count(name) > 1 {
+				return nil, &Problem{Status: http.StatusBadRequest, Code: "invalid_request", Detail: "A field occurs twice."}
+			}
+		}
+	}
 	if len(a.Require) > 0 {
 		if refused, err := runGuards(ctx, c, a.Require); err != nil || refused != nil {
 			return refused, err

@@ -27,8 +27,8 @@ import (
 
 // PluginHost is the plugin host: the [Auth] as a plugin sees it. The methods that register something or declare what
 // the plugin does may only be called in Attach, and panic later: AddProvider, AddAction, AddWellKnown, AddSignInGate,
-// TrackAuthentication, AddConfigError, EndsSessions, EmailsLinks, RequireRecentSignInToLink, RememberBrowsers,
-// NotifyMethodChanges, VerifiesEmail and AddPasswordReset. Records must be called there too, so that a missing store
+// TrackAuthentication, AddConfigError, EndsSessions, OnEndSessions, EmailsLinks, RequireRecentSignInToLink,
+// RememberBrowsers, NotifyMethodChanges, VerifiesEmail and AddPasswordReset. Records must be called there too, so that a missing store
 // becomes a configuration error. Records and all other methods also work later and are safe for concurrent use. The
 // fields are read-only: New sets them before Attach.
 type PluginHost struct {
@@ -106,6 +106,7 @@ func (ps *plugins) add(h *PluginHost, a *Action) {
 		{weburl.Reserved(a.Name), "core has actions with this Name: give it another Name"},
 		{a.Method != http.MethodGet && a.Method != http.MethodPost, "Method must be GET or POST"},
 		{a.Handle == nil, "Handle is nil"},
+		{a.NoCookies && len(a.Require) > 0, "NoCookies is set, so no request has a session: remove Require"},
 		{slices.ContainsFunc(a.Require, func(g Guard) bool { return g == nil }), "Require contains nil: remove it"},
 	} {
 		if c.wrong {
@@ -144,6 +145,14 @@ func (h *PluginHost) EndsSessions() {
 	if h.plugins.ends == "" {
 		h.plugins.ends = h.plugin
 	}
+}
+
+// OnEndSessions registers a function that ends the credentials which a user's sign-ins have created, such as the
+// refresh tokens of apps. [Auth.EndSessions] calls it before it ends all sessions of a user, or all except one. If it
+// returns an error, EndSessions returns that error.
+func (h *PluginHost) OnEndSessions(end func(ctx context.Context, userID string) error) {
+	h.attaching("OnEndSessions")
+	h.plugins.enders = append(h.plugins.enders, end)
 }
 
 // CanEndSessions reports whether this configuration can revoke a user's sessions before they expire. Call it after New

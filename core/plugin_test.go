@@ -127,6 +127,36 @@ func TestPluginActions(t *testing.T) {
 	}
 }
 
+// TestActionsWithoutCookies requests an action for programs with the cookies of a signed-in browser.
+func TestActionsWithoutCookies(t *testing.T) {
+	t.Parallel()
+	const form = "application/x-www-form-urlencoded"
+	a, _ := factual(t, core.StrategyJWT, func(c *core.Config) {
+		c.Plugins = append(c.Plugins, answers(core.Action{Method: "POST", Name: "token", NoCookies: true,
+			Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+				session, err := c.Session(ctx)
+				var seen string
+				return c.JSON(ctx, http.StatusOK, []any{session, err, c.EncryptedCookie("x", &seen), c.Field("word")}), nil
+			}}))
+	})
+	b := signedIn(t, a, "1")
+	r := b.send("POST", "/auth/token?locale=de", form, "word=hi")
+	if r.Status != http.StatusOK || string(r.Body) != `[null,null,false,"hi"]` || len(r.Cookies) != 0 {
+		t.Errorf("status %d %s, cookies %v", r.Status, r.Body, r.Cookies)
+	}
+	if r := b.send("POST", "/auth/token", form, "word=hi&word=ho"); r.Status != http.StatusBadRequest ||
+		documentOf(t, r).Code != "invalid_request" {
+		t.Errorf("a repeated field: %d %s", r.Status, r.Body)
+	}
+	_, err := core.New(core.Config{Secrets: []core.Secret{testSecret}, Plugins: []core.Plugin{answers(core.Action{
+		Method: "POST", Name: "token", NoCookies: true, Require: []core.Guard{core.RecentSignIn(time.Minute)},
+		Handle: func(context.Context, *core.ActionRequest) (*core.Response, error) { return nil, nil },
+	})}})
+	if err == nil || !strings.Contains(err.Error(), "NoCookies is set") {
+		t.Errorf("with a guard the error is %v", err)
+	}
+}
+
 // TestPluginProblems checks the response to each kind of error of an action, for a browser and for an API client.
 func TestPluginProblems(t *testing.T) {
 	t.Parallel()

@@ -52,13 +52,13 @@ type router struct {
 // answer reads a request and runs its action.
 func (rt *router) answer(ctx context.Context, r *Request) *Response {
 	c := rt.site.callOf(r)
-	response, err := guarded("auth handler", func() (*Response, error) {
-		rule, err := rt.read(ctx, r, c)
-		if err != nil {
+	var to rule
+	response, err := guarded("auth handler", func() (response *Response, err error) {
+		if to, err = rt.read(ctx, r, c); err != nil {
 			return nil, err
 		}
-		response, err := rule.act(ctx, c)
-		if err == nil && rule.opens {
+		response, err = to.act(ctx, c)
+		if err == nil && to.opens {
 			if opening := c.initialCookies(); len(opening) > 0 {
 				response.Cookies = append(opening, response.Cookies...)
 			}
@@ -73,7 +73,9 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 		}
 		response = rt.pages.fail(ctx, c, err, cookies)
 	}
-	c.rememberLocale(response)
+	if !to.bare {
+		c.rememberLocale(response)
+	}
 	response = c.refer(finish(r, response))
 	c.answerBearer(response)
 	c.share(response)

@@ -117,6 +117,14 @@ func endSessions(
 		}
 		list = slices.DeleteFunc(list, func(s listedSession) bool { return named(s) == (o.Except != "") })
 	}
+	for _, end := range a.plugins.enders {
+		if o.One != "" {
+			break
+		}
+		if err := guard("OnEndSessions", func() error { return end(ctx, userID) }); err != nil {
+			return nil, 0, errorf(ErrStore, "EndSessions: %w", err)
+		}
+	}
 	switch stored := a.sessions.config.Strategy == StrategyDatabase; {
 	case stored && o == EndOptions{}:
 		if ended, err = a.sessions.endAllStored(ctx, userID); err != nil {

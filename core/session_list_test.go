@@ -105,7 +105,14 @@ func TestEndSessions(t *testing.T) {
 			t.Run(string(strategy)+", "+name, func(t *testing.T) {
 				t.Parallel()
 				var told trail
-				a, h := factual(t, strategy, revocable, func(c *core.Config) { c.Audit = told.note })
+				var asked []string
+				a, h := factual(t, strategy, revocable, func(c *core.Config) {
+					c.Audit = told.note
+					c.Plugins = append(c.Plugins, partFunc(func(h *core.PluginHost) error {
+						h.OnEndSessions(func(_ context.Context, userID string) error { asked = append(asked, userID); return nil })
+						return nil
+					}))
+				})
 				all := []*browser{signedIn(t, a, "1"), signedIn(t, a, "1"), signedIn(t, a, "2")}
 				told.take()
 				var ids [3]string
@@ -121,6 +128,9 @@ func TestEndSessions(t *testing.T) {
 					(events[0] == "sessions.ended/ok/asked") == (name == "one")) {
 					t.Errorf("audit events %q", events)
 				}
+				if told := len(asked) == 1; told != (row.err == nil && name != "one") {
+					t.Errorf("the plugin was told %q", asked)
+				}
 				for i, b := range all {
 					if left := b.session() != nil; left != row.left[i] {
 						t.Errorf("session %d exists: %t", i, left)
@@ -134,6 +144,21 @@ func TestEndSessions(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestOnEndSessionsFails checks that EndSessions reports the error of a plugin that could not end its credentials.
+func TestOnEndSessionsFails(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the database is down")
+	a, _ := factual(t, core.StrategyDatabase, revocable, func(c *core.Config) {
+		c.Plugins = append(c.Plugins, partFunc(func(h *core.PluginHost) error {
+			h.OnEndSessions(func(context.Context, string) error { return broken })
+			return nil
+		}))
+	})
+	if _, err := a.EndSessions(t.Context(), "1", core.EndOptions{}); !errors.Is(err, broken) {
+		t.Errorf("the error is %v", err)
 	}
 }
 
