@@ -346,3 +346,9 @@ func (c *ActionRequest) RememberBrowser(ctx context.Context, user *User) {
 		c.keep(cookie)
 	}
 }
+
+// WithClient adds the client of the request to ctx; [ClientFromContext] returns it. identifier is the address, name or
+// user ID that the request is about; it may be empty.
+func (c *ActionRequest) WithClient(ctx context.Context, identifier string) context.Context {
+	return c.plugins.limits.withClient(ctx, c.in, identifier)
+}

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/netip"
 
-	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -56,12 +55,6 @@ func (s *site) arrive(r *Request) (arrival, error) {
 
 // header returns the first value of a header field with a canonical name.
 func (v *arrival) header(name string) string { return first(v.r.Header, name) }
-
-// presentsSession reports whether the request has a session cookie or a bearer token, valid or not.
-func (v *arrival) presentsSession() bool {
-	name := v.cookies.session.name()
-	return v.jar.Has(name) || v.jar.Has(name+".0") || v.byBearer()
-}
 
 // page returns the URL of a built-in page, or of the application's own page, with the parameters added to the query.
 func (v *arrival) page(own, action string, params ...string) (string, error) {
@@ -149,36 +142,3 @@ func (s *site) peer(r *Request) (network netip.Prefix, visitor bool) {
 // UnixSockets returns an entry of Config.TrustedProxies for a proxy that connects over a Unix socket. A peer on a Unix
 // socket is also trusted if TrustedProxies contains 127.0.0.1 or ::1.
 func UnixSockets() netip.Prefix { return forwarded.UnixSockets() }
-
-// Client describes the client of a request to a plugin, so that it can share scarce resources such as processor time
-// among clients.
-type Client struct {
-	// Networks contains the client's network and, for IPv6, the /56 and /48 networks around it. It is empty for an
-	// unidentified client, see [LimitParams].PeerIsVisitor.
-	Networks []netip.Prefix
-	// Known reports that the client is a known browser of the user who signs in ([Limits].KnownBrowsers).
-	Known bool
-}
-
-type clientKey struct{}
-
-// ClientFromContext returns the client of the request that ctx belongs to: in CredentialsProvider.Authorize and Admit,
-// and in contexts of [ActionRequest.WithClient]. It returns the zero Client, an unidentified one, for other contexts.
-func ClientFromContext(ctx context.Context) Client {
-	c, _ := ctx.Value(clientKey{}).(Client)
-	return c
-}
-
-// WithClient adds the client of the request to ctx; [ClientFromContext] returns it. identifier is the address, name or
-// user ID that the request is about; it may be empty.
-func (c *ActionRequest) WithClient(ctx context.Context, identifier string) context.Context {
-	return c.plugins.limits.withClient(ctx, c.in, identifier)
-}
-
-func (l *limits) withClient(ctx context.Context, c *call, identifier string) context.Context {
-	who := Client{Known: l.known.of(c, identifier) != ""}
-	if from := c.client(); from.identified {
-		who.Networks = limit.Networks(from.network)
-	}
-	return context.WithValue(ctx, clientKey{}, who)
-}

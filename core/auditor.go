@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/internal/passkey"
 )
 
 // auditor completes audit events and passes them to Config.Audit. A nil auditor does nothing.
@@ -23,14 +22,6 @@ type auditor struct {
 	tenant string
 	log    *reporter
 	folds  folds
-}
-
-// newAuditor returns nil if Config.Audit is nil.
-func newAuditor(c *Config, secrets []string, log *reporter) *auditor {
-	if c.Audit == nil || len(secrets) == 0 {
-		return nil
-	}
-	return &auditor{sink: c.Audit, now: c.Now, secret: secrets[0], tenant: c.Audience, log: log}
 }
 
 // note adds the time and the properties of the request to an event and passes it to the application. It is called
@@ -188,23 +179,6 @@ func foldSubject(e *audit.Event) string {
 	return "peer " + e.Peer.String()
 }
 
-// refused notes the error that stopped a request. typed is the identifier that the client typed.
-func (c *call) refused(ctx context.Context, name audit.Name, typed string, err error) {
-	if c.audit == nil {
-		return
-	}
-	e := audit.Event{Name: name, Subject: typed}
-	e.Outcome, e.Reason = verdict(err, c.kind == TypeOAuth || c.kind == TypeOIDC)
-	var why *audit.Denial
-	if errors.As(err, &why) {
-		e.UserID = why.UserID
-	}
-	if e.UserID != "" {
-		e.Subject = "" // the identifier belongs to a known user
-	}
-	c.audit.note(ctx, &c.arrival, e)
-}
-
 // sessionEnded notes a session cookie that is no longer valid: its session ended or does not exist.
 func (v *arrival) sessionEnded(ctx context.Context, err error) {
 	var why *audit.Denial
@@ -213,27 +187,6 @@ func (v *arrival) sessionEnded(ctx context.Context, err error) {
 		return
 	}
 	v.audit.note(ctx, v, audit.Event{Name: audit.SessionEnded, Outcome: audit.Refused, Reason: audit.ReasonUnreadable})
-}
-
-// auditCallback notes a sign-in that failed.
-func (c *call) auditCallback(ctx context.Context, typed string, err error) {
-	if c.audit == nil || alreadyNoted(err) {
-		return
-	}
-	name := audit.SignIn
-	action, _ := c.fields.Text("action")
-	switch {
-	case errors.Is(err, ErrOAuthAccountNotLinked), errors.Is(err, ErrAccountNotLinked):
-		name = audit.AccountRefused
-	case c.kind == TypeWebAuthn && action == passkey.Register:
-		name = audit.PasskeyAdded
-	}
-	c.refused(ctx, name, typed, err)
-}
-
-// alreadyNoted reports whether an event was emitted for the error already: by a guard or a limit.
-func alreadyNoted(err error) bool {
-	return errors.Is(err, ErrMissingCSRF) || errors.Is(err, ErrTooManyRequests) || errors.Is(err, ErrTooManyFailures)
 }
 
 // verdict returns the outcome and the reason of an error. remote reports whether a provider was involved.
@@ -282,4 +235,23 @@ func reasonOf(t ErrorType) audit.Reason {
 // auditReason returns an error with a reason for the audit event.
 func auditReason(r audit.Reason, text string) error {
 	return &audit.Denial{Reason: r, Err: errors.New(text)}
+}
+
+// emit calls an event handler. An error or a panic is logged and has no other effect.
+func emit(ctx context.Context, v *arrival, name string, call func() error) {
+	if _, err := guarded("event "+name, func() (struct{}, error) { return struct{}{}, call() }); err != nil {
+		v.log.failure(ctx, errorf(errEvent, "%s: %w", name, err), v.attrs()...)
+	}
+}
+
+func (e *Events) createdUser(ctx context.Context, v *arrival, u *User) {
+	if e.CreateUser != nil {
+		emit(ctx, v, "createUser", func() error { return e.CreateUser(ctx, UserEvent{User: u.Clone()}) })
+	}
+}
+
+func (e *Events) updatedUser(ctx context.Context, v *arrival, u *User) {
+	if e.UpdateUser != nil {
+		emit(ctx, v, "updateUser", func() error { return e.UpdateUser(ctx, UserEvent{User: u.Clone()}) })
+	}
 }

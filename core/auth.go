@@ -2,20 +2,10 @@ package core
 
 import (
 	"context"
-	"crypto/sha256"
-	"io"
+	"fmt"
 	"log/slog"
-	"reflect"
-	"slices"
-	"sync"
+	"strings"
 	"sync/atomic"
-	"weak"
-
-	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/internal/forwarded"
-	"github.com/latchkey-go/latchkey/internal/once"
-	"github.com/latchkey-go/latchkey/internal/random"
-	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Auth serves the auth routes of one configuration and reads its sessions. An Auth made by [PerRequest] selects the
@@ -69,234 +59,9 @@ func configured(a *Auth, method string) error {
 		"call the method of an Auth that its function returns", method)
 }
 
-// New checks the configuration, sets defaults, reads the environment and returns the Auth. Its error is a
-// *[ConfigError] that lists all configuration errors. It sends no network requests.
-func New(config Config) (*Auth, error) {
-	c := config
-	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views.WithDefaults(), logger: c.Logger}
-	defaults(&c)
-	faults.logger = c.Logger
-	warnings := checkConfig(&c, config.Session.Strategy, faults)
-
-	a := &Auth{log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience}
-	observed := watch{c.Observe, a.log}
-	a.store = newStores(c.Store, observed, c.StoreTimeout)
-	if a.store.records != nil {
-		a.store.records = &endingRecords{RecordStore: a.store.records}
-	}
-	a.site = newSite(&c, a.log, faults)
-	a.mail = newMailQueue(&c, a)
-	a.plugins.attach(a, &c, faults)
-	a.providers = newProviders(&c, faults)
-	a.plugins.relatedOrigins(a.providers)
-	watchProviders(a.providers, observed)
-	data := newDataKeeper(&c, a.log, faults)
-	checkNeeds(&c, a, faults)
-	checks := newChecks(&c, a.site.secrets, faults)
-	a.site.cookieSets = newCookieSets(&c, a.site.secrets, faults)
-	a.site.pinnedPlace = a.site.placeOf(a.site.origins.Pinned)
-	if a.misconfigured(faults) {
-		return nil, faults
-	}
-	can := linkablesOf(a.providers)
-	can.prove = can.prove || a.plugins.proves
-	assemble(a, &c, can, checks, faults)
-	if a.misconfigured(faults) {
-		return nil, faults
-	}
-	if a.sessions.data = data; data != nil {
-		data.notifyOthers(a.sessions.revoked)
-	}
-	warnOfRealm(a)
-	a.plugins.entry.warnOfMethods()
-	a.plugins.limits.warnOfMissingProxies(a)
-	announce(a, append(warnings, storeWarnings(&c, can, a)...))
-	return a, nil
-}
-
-// misconfigured reports whether there are configuration errors, and audits that.
-func (a *Auth) misconfigured(faults *ConfigError) bool {
-	if len(faults.Problems) == 0 {
-		return false
-	}
-	faults.basePath = a.site.basePath
-	a.site.audit.note(context.Background(), nil, audit.Event{
-		Name: audit.Config, Outcome: audit.Failed, Reason: audit.ReasonFault,
-	})
-	return true
-}
-
-// assemble creates the components of an Auth from a valid configuration.
-func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigError) {
-	var views []ui.Provider
-	a.byID = make(map[string]*provider, len(a.providers))
-	for _, p := range a.providers {
-		a.byID[p.id] = p
-		views = append(views, p.view)
-	}
-	a.pages = newPages(c, views)
-	a.pages.style, a.pages.script = pageStyle.address(a.site.publicBase), pageScript.address(a.site.publicBase)
-	a.refreshes = newRefreshes(a.store.accounts, c.Now)
-	cleaning := newCleaning(c, a.store, a.log)
-	a.store.cleanedBy(cleaning)
-	facts := a.plugins.facts || c.Session.Revocation.On == True
-	a.sessions = newSessions(c, checks.sealer, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
-	a.sessions.jwt.keepsUser = a.plugins.proves
-	a.pages.sessions = a.sessions
-	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)
-	a.site.returns = a.sessions.away != nil
-	a.linker = &linker{
-		plugins: &a.plugins, gated: len(a.plugins.gates) > 0, freshLinks: a.plugins.freshLinks,
-		store: a.store, sessions: a.sessions, events: &c.Events, now: c.Now, rand: c.Rand, accountsOpen: can.open,
-	}
-	ends := &logouts{sessions: a.sessions, store: a.store, callback: c.Callbacks.BackChannelLogout}
-	ends.used = once.Memory[string, struct{}]{Now: c.Now, Max: maxLogouts}
-	entry := &signIns{
-		gate: gatekeeper{c.Callbacks.SignIn}, linker: a.linker, sessions: a.sessions, pages: a.pages, events: &c.Events,
-		store: a.store, plugins: &a.plugins,
-	}
-	asked := newLimits(c, a, a.plugins.knows)
-	a.plugins.assemble(a, entry, asked)
-	if a.store.records != nil {
-		entry.codes = &emailCodes{records: a.store.records, plugins: &a.plugins, limits: asked, now: c.Now}
-	}
-	if facts {
-		a.plugins.reauth = entry.reauthActions(a.providers)
-		a.site.plugins = a.plugins.paths()
-	}
-	checks.exchanges = a.sessions.exchanges
-	m := flowMaker{
-		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
-		plugins: &a.plugins,
-		checks:  checks, limits: asked, cleaning: cleaning, codes: entry.codes, newUserID: newUserID(c.Store != nil, c.Rand),
-	}
-	for _, p := range a.providers {
-		p.flow = m.flow(p)
-	}
-	a.tokens = newTokenReaders(a.site, &a.sessions.jwt)
-	a.router = newRouter(a, entry, ends, faults)
-}
-
-// linkables describes what sign-ins with the configured providers can mean for account linking.
-type linkables struct {
-	// prove reports whether a sign-in can be the first to verify an email address. open reports whether a user can sign in
-	// with an account or a passkey.
-	prove, open bool
-}
-
-func linkablesOf(providers []*provider) (can linkables) {
-	for _, p := range providers {
-		can.prove = can.prove || p.email != nil || p.oauth != nil && p.oauth.AllowDangerousEmailAccountLinking
-		can.open = can.open || p.oauth != nil || p.webauthn != nil
-	}
-	return can
-}
-
-// newUserID returns a function that makes the ID of a new user. If a store keeps users, it is a random UUID. Otherwise
-// it is derived from the account (UUID version 8), so that a user has the same ID at every sign-in.
-func newUserID(kept bool, source io.Reader) func(provider, accountID string) (string, error) {
-	if kept {
-		return func(string, string) (string, error) { return uuid(source) }
-	}
-	return func(provider, accountID string) (string, error) {
-		sum := sha256.Sum256([]byte("latchkey user\x00" + provider + "\x00" + accountID))
-		return random.UUIDOf([16]byte(sum[:16]), 8), nil
-	}
-}
-
-// flowMaker creates the flows of providers. Its fields are their dependencies.
-type flowMaker struct {
-	config    *Config
-	site      *site
-	store     stores
-	sessions  *sessions
-	pages     *pages
-	checks    *checks
-	gate      gatekeeper
-	limits    *limits
-	cleaning  *cleaning
-	logouts   *logouts
-	plugins   *plugins
-	codes     *emailCodes
-	newUserID func(provider, accountID string) (string, error)
-}
-
-func (m *flowMaker) flow(p *provider) flow {
-	switch {
-	case p.oauth != nil && p.oauth.RequestToken.URL != "":
-		return &oauth1Flow{oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID}
-	case p.oauth != nil:
-		return &oauthFlow{
-			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID,
-			targets: m.config.RedirectProxyTargets, ends: m.logouts, plugins: m.plugins,
-		}
-	case p.email != nil:
-		f := &emailFlow{
-			asked:         askedLinks{secrets: m.site.secrets, provider: p.id, maxAge: p.email.MaxAge},
-			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store, tokens: m.store.tokens,
-			pages: m.pages, now: m.config.Now, cleaning: m.cleaning, sent: newSentLinks(m, p.email), sessions: m.sessions,
-			used: &once.Memory[string, struct{}]{Now: m.config.Now},
-		}
-		if p.email.Code {
-			f.codes = m.codes
-		}
-		return f
-	case p.webauthn != nil:
-		return &passkeyFlow{
-			webAuthn: p.webauthn, checks: m.checks, limits: m.limits, sessions: m.sessions,
-			users: m.store.Store, passkeys: m.store.passkeys, accounts: m.store.accounts, now: m.config.Now, rand: m.config.Rand,
-		}
-	}
-	return &credentialsFlow{CredentialsProvider: p.credentials, site: m.site, limits: m.limits}
-}
-
-// announce logs warnings and, with Debug, the callback URL of each provider, so that a wrong redirect URI or origin is
-// found before the first sign-in.
-func announce(a *Auth, warnings []warning) {
-	ctx := context.Background()
-	a.site.audit.note(ctx, nil, audit.Event{Name: audit.Config, Outcome: audit.OK})
-	for _, w := range warnings {
-		a.log.warn(ctx, w)
-	}
-	if len(a.providers) == 0 {
-		a.log.warn(ctx, warnNoProviders, slog.String("hint", "Providers is empty: users cannot sign in"))
-	}
-	for _, p := range a.providers {
-		if p.oauth != nil && p.oauth.AllowInsecureHTTP == True {
-			a.log.warn(ctx, warnInsecureHTTP, slog.String("provider", p.id))
-		}
-	}
-	if !a.site.origins.TrustHost {
-		a.log.warn(ctx, warnNoOrigin, slog.String("hint", "no origin is configured: only requests to localhost and other "+
-			"loopback hosts are accepted. Before you deploy, "+forwarded.HowToSetOrigin))
-	}
-	if !a.log.debugging {
-		return
-	}
-	a.log.warn(ctx, warnDebugEnabled)
-	base := "{origin}" + a.site.publicBase
-	if a.site.pinned {
-		base = a.site.origins.Pinned.String() + a.site.publicBase
-	}
-	for _, p := range a.providers {
-		a.log.debug(ctx, "provider", slog.String("id", p.id), slog.String("type", string(p.kind)),
-			slog.String("callback", base+"/callback/"+p.id))
-	}
-}
-
-// realmOf identifies the Auths that decrypt each other's session cookies: same secret, audience and cookie name.
-func realmOf(a *Auth) [sha256.Size]byte {
-	return sha256.Sum256([]byte(a.site.secrets[0] + "\x00" + a.audience + "\x00" + a.site.cookieSets[1].session.name()))
-}
-
 // sharesSessions reports whether a accepts the sessions of another Auth of its realm.
 func (a *Auth) sharesSessions(other *Auth) bool {
 	return a.sessions.config.Strategy == StrategyJWT || sameStore(a.store.given, other.store.given)
-}
-
-// sameStore reports whether two stores are identical. Stores that Go cannot compare count as different.
-func sameStore(a, b Store) bool {
-	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
 
 // warnShared logs, once for each Auth, that another Auth accepts its sessions.
@@ -307,36 +72,33 @@ func (a *Auth) warnShared(ctx context.Context) {
 	}
 }
 
-// realms contains the most recent Auth of each realm, to detect two Auths of one application that accept each other's
-// sessions.
-var realms = struct {
-	sync.Mutex
-	newest map[[sha256.Size]byte]weak.Pointer[Auth]
-}{newest: map[[sha256.Size]byte]weak.Pointer[Auth]{}}
-
-// maxRealms is the maximum number of realms in the map.
-const maxRealms = 1024
-
-// warnOfRealm logs a warning if the previous Auth of the realm is still in use, uses the same logger and serves another
-// site. An Auth of the same site is a replacement, for example after a change of the configuration.
-func warnOfRealm(a *Auth) {
-	realm := realmOf(a)
-	realms.Lock()
-	previous := realms.newest[realm].Value()
-	if len(realms.newest) >= maxRealms {
-		clear(realms.newest)
+// MountPath returns the base path without the prefix of a group of routes. An adapter registers the auth routes there
+// when it mounts them on a group. It panics if the base path does not begin with the prefix, because the routes would
+// then be outside the base path and no sign-in could complete.
+func (a *Auth) MountPath(prefix string) string {
+	a.mounted.setRegistered()
+	basePath := a.site.basePath
+	if basePath == "" {
+		panic("core: PerRequest has no base path to mount the auth routes at: pass the BasePath of its Auths to it")
 	}
-	realms.newest[realm] = weak.Make(a)
-	realms.Unlock()
-	if previous != nil && previous.log.logger == a.log.logger && !sameSite(a, previous) && a.sharesSessions(previous) {
-		a.warnShared(context.Background())
+	prefix = strings.TrimRight(prefix, "/")
+	if rest, ok := strings.CutPrefix(basePath, prefix+"/"); ok {
+		return "/" + rest
 	}
+	panic(fmt.Sprintf("core: the auth routes are mounted on a group with the prefix %q, and browsers look "+
+		"for them at %q: set Config.BasePath to %q, or mount outside of the group", prefix, basePath, prefix+basePath))
 }
 
-// sameSite reports whether two Auths serve the same users: same addresses, paths and store.
-func sameSite(a, b *Auth) bool {
-	stores := a.store.given == nil && b.store.given == nil || sameStore(a.store.given, b.store.given)
-	return stores && a.site.publicBase == b.site.publicBase && a.site.basePath == b.site.basePath &&
-		a.site.origins.Pinned == b.site.origins.Pinned && slices.Equal(a.site.origins.TrustedHosts,
-		b.site.origins.TrustedHosts)
+// WarnHeaderLimit logs a warning if a router's limit for the header of a request, in bytes, is so low that users may
+// get 431. Adapters call it when they are mounted. setting is the name of the router's option.
+func (a *Auth) WarnHeaderLimit(bytes int, setting string) {
+	if bytes >= enoughHeader {
+		return
+	}
+	a.log.warn(context.Background(), warnSmallHeaderLimit, slog.Int("bytes", bytes),
+		slog.String("hint", "set "+setting+" to 16384 or more"))
 }
+
+// enoughHeader is the number of bytes of a request's header that a router should accept: a large session, a few pending
+// sign-ins, and the headers of browsers.
+const enoughHeader = 12 << 10

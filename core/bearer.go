@@ -75,3 +75,9 @@ func bearerProblem(origin string, malformed error) *Problem {
 	p.challenge = `Bearer realm="` + origin + `", error="` + p.Code + `"`
 	return p
 }
+
+// presentsSession reports whether the request has a session cookie or a bearer token, valid or not.
+func (v *arrival) presentsSession() bool {
+	name := v.cookies.session.name()
+	return v.jar.Has(name) || v.jar.Has(name+".0") || v.byBearer()
+}

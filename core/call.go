@@ -175,3 +175,6 @@ type bodyError struct {
 func (e *bodyError) Error() string { return "core: request body: " + e.cause.Error() }
 
 func (e *bodyError) Unwrap() error { return e.cause }
+
+// wantsData reports whether the client requests JSON rather than pages.
+func (c *call) wantsData() bool { return wantsURL(c.r) || !wantsPage(c.r) }

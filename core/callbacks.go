@@ -214,22 +214,3 @@ type SessionEvent struct {
 	Session *Session
 	Token   *Token
 }
-
-// emit calls an event handler. An error or a panic is logged and has no other effect.
-func emit(ctx context.Context, v *arrival, name string, call func() error) {
-	if _, err := guarded("event "+name, func() (struct{}, error) { return struct{}{}, call() }); err != nil {
-		v.log.failure(ctx, errorf(errEvent, "%s: %w", name, err), v.attrs()...)
-	}
-}
-
-func (e *Events) createdUser(ctx context.Context, v *arrival, u *User) {
-	if e.CreateUser != nil {
-		emit(ctx, v, "createUser", func() error { return e.CreateUser(ctx, UserEvent{User: u.Clone()}) })
-	}
-}
-
-func (e *Events) updatedUser(ctx context.Context, v *arrival, u *User) {
-	if e.UpdateUser != nil {
-		emit(ctx, v, "updateUser", func() error { return e.UpdateUser(ctx, UserEvent{User: u.Clone()}) })
-	}
-}

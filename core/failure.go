@@ -6,8 +6,10 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
+	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -314,4 +316,42 @@ var problemsOf = map[ErrorType]struct {
 	ErrOAuthCallback:         {http.StatusBadRequest, "oauth_callback"},
 	ErrTooManyFailures:       {http.StatusForbidden, "too_many_failures"},
 	ErrUnknownAction:         {http.StatusNotFound, "unknown_action"},
+}
+
+// auditCallback notes a sign-in that failed.
+func (c *call) auditCallback(ctx context.Context, typed string, err error) {
+	if c.audit == nil || alreadyNoted(err) {
+		return
+	}
+	name := audit.SignIn
+	action, _ := c.fields.Text("action")
+	switch {
+	case errors.Is(err, ErrOAuthAccountNotLinked), errors.Is(err, ErrAccountNotLinked):
+		name = audit.AccountRefused
+	case c.kind == TypeWebAuthn && action == passkey.Register:
+		name = audit.PasskeyAdded
+	}
+	c.refused(ctx, name, typed, err)
+}
+
+// refused notes the error that stopped a request. typed is the identifier that the client typed.
+func (c *call) refused(ctx context.Context, name audit.Name, typed string, err error) {
+	if c.audit == nil {
+		return
+	}
+	e := audit.Event{Name: name, Subject: typed}
+	e.Outcome, e.Reason = verdict(err, c.kind == TypeOAuth || c.kind == TypeOIDC)
+	var why *audit.Denial
+	if errors.As(err, &why) {
+		e.UserID = why.UserID
+	}
+	if e.UserID != "" {
+		e.Subject = "" // the identifier belongs to a known user
+	}
+	c.audit.note(ctx, &c.arrival, e)
+}
+
+// alreadyNoted reports whether an event was emitted for the error already: by a guard or a limit.
+func alreadyNoted(err error) bool {
+	return errors.Is(err, ErrMissingCSRF) || errors.Is(err, ErrTooManyRequests) || errors.Is(err, ErrTooManyFailures)
 }

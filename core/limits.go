@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/netip"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -212,4 +213,31 @@ func checkLimits(c *Config, kept stores, faults *ConfigError) {
 				"an attacker in one network could lock out the owner of a name", a, one.Burst, one.Every, all.Burst, all.Every)
 		}
 	}
+}
+
+// Client describes the client of a request to a plugin, so that it can share scarce resources such as processor time
+// among clients.
+type Client struct {
+	// Networks contains the client's network and, for IPv6, the /56 and /48 networks around it. It is empty for an
+	// unidentified client, see [LimitParams].PeerIsVisitor.
+	Networks []netip.Prefix
+	// Known reports that the client is a known browser of the user who signs in ([Limits].KnownBrowsers).
+	Known bool
+}
+
+type clientKey struct{}
+
+// ClientFromContext returns the client of the request that ctx belongs to: in CredentialsProvider.Authorize and Admit,
+// and in contexts of [ActionRequest.WithClient]. It returns the zero Client, an unidentified one, for other contexts.
+func ClientFromContext(ctx context.Context) Client {
+	c, _ := ctx.Value(clientKey{}).(Client)
+	return c
+}
+
+func (l *limits) withClient(ctx context.Context, c *call, identifier string) context.Context {
+	who := Client{Known: l.known.of(c, identifier) != ""}
+	if from := c.client(); from.identified {
+		who.Networks = limit.Networks(from.network)
+	}
+	return context.WithValue(ctx, clientKey{}, who)
 }

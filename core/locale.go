@@ -14,31 +14,6 @@ type locales struct {
 	decide  func(ctx context.Context, r *Request) string // Callbacks.Locale
 }
 
-// newLocales checks Config.Locales and reports its errors.
-func newLocales(c *Config, faults *ConfigError) *locales {
-	if len(c.Locales) == 0 {
-		if c.Callbacks.Locale != nil {
-			faults.add(ErrInvalidConfig, "Callbacks.Locale selects from Config.Locales, which is empty: "+
-				"list the languages there, for example locales.All()")
-		}
-		return nil
-	}
-	l := &locales{all: c.Locales, decide: c.Callbacks.Locale}
-	tags := make([]string, len(c.Locales))
-	for i, locale := range c.Locales {
-		for _, problem := range locale.Validate() {
-			faults.add(ErrInvalidConfig, "Locales[%d]: %s", i, problem)
-		}
-		tags[i] = or(locale.Tag, "en")
-	}
-	var problems []string
-	l.matcher, problems = languages.New(tags)
-	for _, problem := range problems {
-		faults.add(ErrInvalidConfig, "Locales%s", problem)
-	}
-	return l
-}
-
 // settle selects the language of a request, once, before a response is written. asked is the language in the URL, or
 // "".
 func (l *locales) settle(ctx context.Context, v *arrival, asked string) {

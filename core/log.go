@@ -65,10 +65,3 @@ func printable(text string) string {
 	}
 	return string(out)
 }
-
-// debug writes a line of [Config.Debug] about a request.
-func (v *arrival) debug(ctx context.Context, message string, attrs ...slog.Attr) {
-	if v.log.debugging {
-		v.log.debug(ctx, message, append(v.attrs(), attrs...)...)
-	}
-}

@@ -2,13 +2,10 @@ package core
 
 import (
 	"context"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/internal/ascii"
-	"github.com/latchkey-go/latchkey/internal/upstream"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -146,102 +143,3 @@ func EnvName(id, what string) string { return "AUTH_" + envName(id) + "_" + what
 
 // envName returns the provider ID in the form of environment variable names.
 func envName(id string) string { return strings.ToUpper(strings.ReplaceAll(id, "-", "_")) }
-
-// provider is a configured provider with all defaults. Exactly one of its last four fields is set.
-type provider struct {
-	id, name string
-	kind     ProviderType
-	flow     flow
-	view     ui.Provider // the data for pages
-
-	oauth       *oauthClient
-	email       *EmailProvider
-	credentials *CredentialsProvider
-	webauthn    *webAuthn
-}
-
-// isProviderID reports whether id is valid as a provider ID.
-func isProviderID(id string) bool {
-	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
-	return id != "" && len(id) <= 64 && ascii.IsAlnum(id[0]) && strings.Trim(id, alphabet) == ""
-}
-
-// newProviders copies, completes and validates the providers. Their flows are set later.
-func newProviders(c *Config, faults *ConfigError) (all []*provider) {
-	client := upstream.New(upstream.Options{HTTP: c.HTTPClient, OnDate: clockCheck(c)})
-	shared := newOutward(c, client, nil)
-	ids := map[string]bool{}
-	for i, declared := range c.Providers {
-		if declared == nil || reflect.ValueOf(declared.declaration()).IsNil() {
-			faults.add(ErrInvalidConfig, "Providers[%d] is nil: leave it out, or use the constructors of the "+
-				"providers module", i)
-			continue
-		}
-		p := newProvider(c, declared.declaration(), shared, faults)
-		switch {
-		case !isProviderID(p.id):
-			faults.add(ErrInvalidConfig, "Providers[%d] has the ID %q: letters, digits, '-', '_' and '.', 64 at most", i, p.id)
-		case ids[p.id]:
-			faults.add(ErrInvalidConfig, "two providers have the ID %q: give one of them another", p.id)
-		}
-		ids[p.id] = true
-		for _, problem := range p.view.Validate() {
-			faults.add(ErrInvalidConfig, "%s", problem)
-		}
-		all = append(all, p)
-	}
-	return all
-}
-
-// newProvider completes one provider.
-func newProvider(c *Config, declared Provider, shared outward, faults *ConfigError) *provider {
-	p := &provider{}
-	p.id, p.name, p.kind = declared.Describe()
-	p.name = or(p.name, p.id)
-	p.view = ui.Provider{ID: p.id, Name: p.name, Type: string(p.kind)}
-	switch d := declared.(type) {
-	case *OAuthProvider:
-		p.oauth, p.view.Style = newOAuthClient(c, d, shared, faults), d.Style
-	case *EmailProvider:
-		p.email, p.view.Style = newEmail(c, d, faults), d.Style
-	case *CredentialsProvider:
-		own := *d
-		own.Fields = ownFields(d.Fields)
-		p.credentials, p.view.Fields, p.view.Style = &own, own.Fields, d.Style
-		p.view.Links = own.Links
-		if authorize := own.Authorize; own.Admit == nil && authorize != nil {
-			own.Admit = func(ctx context.Context, fields map[string]string, r *Request) (
-				user *User, still func(ctx context.Context) error, err error,
-			) {
-				user, err = authorize(ctx, fields, r)
-				return user, nil, err
-			}
-		}
-	case *WebAuthnProvider:
-		p.webauthn, p.view.Style = newWebAuthn(c, d, faults), d.Style
-		p.view.Fields = p.webauthn.Fields
-		p.view.ConditionalUI = p.webauthn.ConditionalUI != False && p.webauthn.fillsPasskeys()
-	}
-	return p
-}
-
-func newEmail(c *Config, declared *EmailProvider, faults *ConfigError) *EmailProvider {
-	e := *declared
-	e.ID, e.Name, _ = declared.Describe()
-	if e.Configure != nil {
-		if err := e.Configure(&e, c.Getenv); err != nil {
-			faults.add(ErrInvalidConfig, "provider %q: %w", e.ID, err)
-			return &e
-		}
-	}
-	if e.MaxAge == 0 {
-		e.MaxAge = 24 * time.Hour
-	}
-	if e.MaxAge < 0 {
-		faults.add(ErrInvalidConfig, "provider %q: MaxAge is %v: it must be positive", e.ID, e.MaxAge)
-	}
-	if e.Send == nil {
-		faults.add(ErrInvalidConfig, "provider %q has no Send function: set one that sends the email", e.ID)
-	}
-	return &e
-}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/once"
-	"github.com/latchkey-go/latchkey/internal/passkey"
 )
 
 // WebAuthnProvider signs users in with passkeys (docs/protocol.md §12). It needs Config.EnableWebAuthn, a Store that
@@ -132,53 +131,6 @@ var (
 	coseAlgorithms  = []int{-8, -7, -257}
 	webAuthnDemands = []string{"required", "preferred", "discouraged"}
 )
-
-func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *webAuthn {
-	p := &webAuthn{WebAuthnProvider: *declared}
-	p.used.Now, p.used.Max = c.Now, maxUsed
-	p.ID, p.Name, _ = declared.Describe()
-	if p.Fields == nil {
-		p.Fields = []Field{emailField}
-	}
-	p.Fields = ownFields(p.Fields)
-	if p.Timeout == 0 {
-		p.Timeout = webAuthnTimeout
-	}
-	p.UserVerification, p.ResidentKey = or(p.UserVerification, "preferred"), or(p.ResidentKey, "preferred")
-	p.Attestation = or(p.Attestation, "none")
-	if p.Algorithms == nil {
-		p.Algorithms = coseAlgorithms
-	}
-	if !c.EnableWebAuthn {
-		faults.add(errExperimentalFeatureNotEnabled, "provider %q is of type webauthn: set Config.EnableWebAuthn", p.ID)
-	}
-	if p.Verifier == nil {
-		faults.add(ErrInvalidConfig, "provider %q has no Verifier: use the constructors of providers/webauthn", p.ID)
-	}
-	demands := []struct{ field, value string }{
-		{"UserVerification", p.UserVerification}, {"ResidentKey", p.ResidentKey},
-	}
-	for _, demand := range demands {
-		if !slices.Contains(webAuthnDemands, demand.value) {
-			faults.add(ErrInvalidConfig, "provider %q: %s is %q: use %s",
-				p.ID, demand.field, demand.value, strings.Join(webAuthnDemands, ", "))
-		}
-	}
-	p.RelyingParty.Origins = slices.Clone(p.RelyingParty.Origins)
-	for i, origin := range p.RelyingParty.Origins {
-		if !passkey.IsOrigin(origin) {
-			faults.add(ErrInvalidConfig,
-				"provider %q: RelyingParty.Origins[%d] is %q: write an https origin as browsers send it, "+
-					"such as https://www.app.example, or android:apk-key-hash: and the SHA-256 of the signing certificate in "+
-					"base64url without padding", p.ID, i, origin)
-		}
-	}
-	if p.ConditionalUI != False && !p.fillsPasskeys() {
-		faults.add(errMissingWebAuthnAutocomplete, "provider %q: conditional UI needs a field with Autocomplete "+
-			`"username webauthn": add it, or set ConditionalUI to False`, p.ID)
-	}
-	return p
-}
 
 // fillsPasskeys reports whether a field allows browsers to offer passkeys in autofill.
 func (p *webAuthn) fillsPasskeys() bool {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"log/slog"
 	"strings"
 
@@ -66,4 +67,11 @@ func (v *arrival) attrs() []slog.Attr {
 		attrs = append(attrs, slog.String("provider", v.providerID))
 	}
 	return attrs
+}
+
+// debug writes a line of [Config.Debug] about a request.
+func (v *arrival) debug(ctx context.Context, message string, attrs ...slog.Attr) {
+	if v.log.debugging {
+		v.log.debug(ctx, message, append(v.attrs(), attrs...)...)
+	}
 }

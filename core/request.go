@@ -84,6 +84,3 @@ func wantsPage(r *Request) bool { return negotiate.WantsPage(r.Method, r.Header)
 
 // wantsURL reports whether the client requests {"url": …} instead of redirects, as the clients of Auth.js do.
 func wantsURL(r *Request) bool { return negotiate.WantsURL(r.Header) }
-
-// wantsData reports whether the client requests JSON rather than pages.
-func (c *call) wantsData() bool { return wantsURL(c.r) || !wantsPage(c.r) }

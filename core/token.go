@@ -1,16 +1,12 @@
 package core
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io"
-	"log/slog"
 	"strconv"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/jwe"
@@ -73,136 +69,4 @@ func (s *sealer) parse(payload string, hideFacts bool) (*Token, error) {
 		return nil, errExpired
 	}
 	return t, err
-}
-
-// tokenReaders read the session tokens of requests with the possible origins.
-type tokenReaders struct{ https, http, unknown tokensource.Sources[*Token] }
-
-// newTokenReaders returns the readers of an Auth. For an https origin, the cookie without the prefix is ignored,
-// because sibling subdomains can set it over plain http. For an http origin both names count: a proxy may terminate TLS
-// without telling the server. If the request has only a header, the origin is unknown.
-func newTokenReaders(s *site, jwt *sessionTokens) tokenReaders {
-	plain, secure := s.cookieSets[0], s.cookieSets[1]
-	reader := func(sets ...*cookieSet) (sources tokensource.Sources[*Token]) {
-		if plain == secure { // UseSecureCookies is set
-			sets = sets[:1]
-		}
-		sources.HeaderFirst = s.bearers
-		for _, set := range sets {
-			sources.Cookies = append(sources.Cookies, tokensource.Cookie[*Token]{
-				Name: set.session.name(),
-				Open: func(ctx context.Context, value string) (*Token, error) { return jwt.valid(ctx, set, value) },
-			})
-		}
-		return sources
-	}
-	return tokenReaders{https: reader(secure), http: reader(plain, secure), unknown: reader(secure, plain)}
-}
-
-// of returns the reader for a request.
-func (t *tokenReaders) of(s *site, r *Request) (*tokensource.Sources[*Token], error) {
-	if len(r.Hosts) == 0 && !s.pinned {
-		return &t.unknown, nil
-	}
-	v, err := s.arrive(r)
-	switch {
-	case err != nil:
-		return nil, err
-	case v.at.Scheme == "https":
-		return &t.https, nil
-	}
-	return &t.http, nil
-}
-
-// Token returns the claims of the session token in a request: of the session cookie, or else of "Authorization:
-// Bearer". It returns nil without an error if the user is not signed in: the request has no token, or the token cannot
-// be decrypted, has expired or was revoked. The log has the reason at level debug. An error means that the result is
-// unknown; do not treat it as "not signed in". This is so if JWT.Revoked fails or if the request is for an unknown
-// host.
-//
-// Token calls no callback except JWT.Revoked, and it renews nothing. It reads the store in two cases: in the
-// background, for the revocation list of Session.Revocation, and for the user of a session that started before a plugin
-// verified the user's email address.
-//
-// A Request with only its Header is sufficient. Then both names of the session cookie count. For a service without an
-// Auth, use [sessiontoken.NewReader].
-func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
-	a, err := a.resolve(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	reader, err := a.tokens.of(a.site, r)
-	if err != nil {
-		return nil, err
-	}
-	if v := VisitOf(ctx, a); v != nil {
-		v.dependsOnSession()
-	}
-	token, err := reader.Read(ctx, r.Header, func(err error) bool { return errors.Is(err, ErrSessionToken) })
-	switch {
-	case errors.Is(err, ErrSessionToken):
-		return nil, err
-	case err != nil:
-		a.log.debug(ctx, "a request has no valid session token", slog.String("reason", bounded(err.Error())))
-		return nil, nil
-	}
-	if a.sessions.facts {
-		token = sessiontoken.ShowFacts(token)
-	}
-	if !a.sessions.jwt.canEndOnVerification(token) {
-		return token, nil
-	}
-	outdated, err := a.sessions.jwt.outdated(ctx, token)
-	switch {
-	case err != nil && a.sessions.revoked != nil && a.sessions.revoked.Strict:
-		return nil, errorf(ErrSessionToken, "look up whether the address of the user was verified: %w", err)
-	case err != nil:
-		a.log.failure(ctx, errorf(ErrStore, "look up whether the address of the user was verified: %w", err))
-	case outdated:
-		return nil, nil
-	}
-	return token, nil
-}
-
-// RawToken returns the session token in a request, without checking it. It is empty if there is none. An error means
-// that the name of the session cookie is unknown: the request is for an unknown host, or the function of [PerRequest]
-// failed.
-func (a *Auth) RawToken(ctx context.Context, r *Request) (string, error) {
-	a, err := a.resolve(ctx, r)
-	if err != nil {
-		return "", err
-	}
-	reader, err := a.tokens.of(a.site, r)
-	if err != nil {
-		return "", err
-	}
-	if v := VisitOf(ctx, a); v != nil {
-		v.dependsOnSession()
-	}
-	return reader.Raw(r.Header), nil
-}
-
-// EncodeToken encrypts a session token in the format of Auth.js, for tests and tools. salt is the name of the session
-// cookie.
-func (a *Auth) EncodeToken(t *Token, salt string, maxAge time.Duration) (string, error) {
-	if err := configured(a, "EncodeToken"); err != nil {
-		return "", err
-	}
-	keys, err := jwe.NewKeyring(a.site.secrets, salt)
-	if err != nil {
-		return "", fmt.Errorf("core: token: %w", err)
-	}
-	return a.sessions.jwt.seal(keys, t, maxAge)
-}
-
-// DecodeToken decrypts a token of EncodeToken.
-func (a *Auth) DecodeToken(sealed, salt string) (*Token, error) {
-	if err := configured(a, "DecodeToken"); err != nil {
-		return nil, err
-	}
-	keys, err := jwe.NewKeyring(a.site.secrets, salt)
-	if err != nil {
-		return nil, fmt.Errorf("core: token: %w", err)
-	}
-	return a.sessions.jwt.open(keys, sealed)
 }

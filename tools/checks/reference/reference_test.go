@@ -201,7 +201,7 @@ func TestErrorsAndWarnings(t *testing.T) {
 }
 
 func TestCookies(t *testing.T) {
-	source, err := os.ReadFile(filepath.Join(top, "core/cookies.go"))
+	source, err := os.ReadFile(filepath.Join(top, "core/cookies_config.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,208 @@
+package core
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/observe"
+	"github.com/latchkey-go/latchkey/internal/ascii"
+	"github.com/latchkey-go/latchkey/internal/passkey"
+	"github.com/latchkey-go/latchkey/internal/upstream"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// newProviders copies, completes and validates the providers. Their flows are set later.
+func newProviders(c *Config, faults *ConfigError) (all []*provider) {
+	client := upstream.New(upstream.Options{HTTP: c.HTTPClient, OnDate: clockCheck(c)})
+	shared := newOutward(c, client, nil)
+	ids := map[string]bool{}
+	for i, declared := range c.Providers {
+		if declared == nil || reflect.ValueOf(declared.declaration()).IsNil() {
+			faults.add(ErrInvalidConfig, "Providers[%d] is nil: leave it out, or use the constructors of the "+
+				"providers module", i)
+			continue
+		}
+		p := newProvider(c, declared.declaration(), shared, faults)
+		switch {
+		case !isProviderID(p.id):
+			faults.add(ErrInvalidConfig, "Providers[%d] has the ID %q: letters, digits, '-', '_' and '.', 64 at most", i, p.id)
+		case ids[p.id]:
+			faults.add(ErrInvalidConfig, "two providers have the ID %q: give one of them another", p.id)
+		}
+		ids[p.id] = true
+		for _, problem := range p.view.Validate() {
+			faults.add(ErrInvalidConfig, "%s", problem)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// newProvider completes one provider.
+func newProvider(c *Config, declared Provider, shared outward, faults *ConfigError) *provider {
+	p := &provider{}
+	p.id, p.name, p.kind = declared.Describe()
+	p.name = or(p.name, p.id)
+	p.view = ui.Provider{ID: p.id, Name: p.name, Type: string(p.kind)}
+	switch d := declared.(type) {
+	case *OAuthProvider:
+		p.oauth, p.view.Style = newOAuthClient(c, d, shared, faults), d.Style
+	case *EmailProvider:
+		p.email, p.view.Style = newEmail(c, d, faults), d.Style
+	case *CredentialsProvider:
+		own := *d
+		own.Fields = ownFields(d.Fields)
+		p.credentials, p.view.Fields, p.view.Style = &own, own.Fields, d.Style
+		p.view.Links = own.Links
+		if authorize := own.Authorize; own.Admit == nil && authorize != nil {
+			own.Admit = func(ctx context.Context, fields map[string]string, r *Request) (
+				user *User, still func(ctx context.Context) error, err error,
+			) {
+				user, err = authorize(ctx, fields, r)
+				return user, nil, err
+			}
+		}
+	case *WebAuthnProvider:
+		p.webauthn, p.view.Style = newWebAuthn(c, d, faults), d.Style
+		p.view.Fields = p.webauthn.Fields
+		p.view.ConditionalUI = p.webauthn.ConditionalUI != False && p.webauthn.fillsPasskeys()
+	}
+	return p
+}
+
+func newEmail(c *Config, declared *EmailProvider, faults *ConfigError) *EmailProvider {
+	e := *declared
+	e.ID, e.Name, _ = declared.Describe()
+	if e.Configure != nil {
+		if err := e.Configure(&e, c.Getenv); err != nil {
+			faults.add(ErrInvalidConfig, "provider %q: %w", e.ID, err)
+			return &e
+		}
+	}
+	if e.MaxAge == 0 {
+		e.MaxAge = 24 * time.Hour
+	}
+	if e.MaxAge < 0 {
+		faults.add(ErrInvalidConfig, "provider %q: MaxAge is %v: it must be positive", e.ID, e.MaxAge)
+	}
+	if e.Send == nil {
+		faults.add(ErrInvalidConfig, "provider %q has no Send function: set one that sends the email", e.ID)
+	}
+	return &e
+}
+
+// provider is a configured provider with all defaults. Exactly one of its last four fields is set.
+type provider struct {
+	id, name string
+	kind     ProviderType
+	flow     flow
+	view     ui.Provider // the data for pages
+
+	oauth       *oauthClient
+	email       *EmailProvider
+	credentials *CredentialsProvider
+	webauthn    *webAuthn
+}
+
+func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *webAuthn {
+	p := &webAuthn{WebAuthnProvider: *declared}
+	p.used.Now, p.used.Max = c.Now, maxUsed
+	p.ID, p.Name, _ = declared.Describe()
+	if p.Fields == nil {
+		p.Fields = []Field{emailField}
+	}
+	p.Fields = ownFields(p.Fields)
+	if p.Timeout == 0 {
+		p.Timeout = webAuthnTimeout
+	}
+	p.UserVerification, p.ResidentKey = or(p.UserVerification, "preferred"), or(p.ResidentKey, "preferred")
+	p.Attestation = or(p.Attestation, "none")
+	if p.Algorithms == nil {
+		p.Algorithms = coseAlgorithms
+	}
+	if !c.EnableWebAuthn {
+		faults.add(errExperimentalFeatureNotEnabled, "provider %q is of type webauthn: set Config.EnableWebAuthn", p.ID)
+	}
+	if p.Verifier == nil {
+		faults.add(ErrInvalidConfig, "provider %q has no Verifier: use the constructors of providers/webauthn", p.ID)
+	}
+	demands := []struct{ field, value string }{
+		{"UserVerification", p.UserVerification}, {"ResidentKey", p.ResidentKey},
+	}
+	for _, demand := range demands {
+		if !slices.Contains(webAuthnDemands, demand.value) {
+			faults.add(ErrInvalidConfig, "provider %q: %s is %q: use %s",
+				p.ID, demand.field, demand.value, strings.Join(webAuthnDemands, ", "))
+		}
+	}
+	p.RelyingParty.Origins = slices.Clone(p.RelyingParty.Origins)
+	for i, origin := range p.RelyingParty.Origins {
+		if !passkey.IsOrigin(origin) {
+			faults.add(ErrInvalidConfig,
+				"provider %q: RelyingParty.Origins[%d] is %q: write an https origin as browsers send it, "+
+					"such as https://www.app.example, or android:apk-key-hash: and the SHA-256 of the signing certificate in "+
+					"base64url without padding", p.ID, i, origin)
+		}
+	}
+	if p.ConditionalUI != False && !p.fillsPasskeys() {
+		faults.add(errMissingWebAuthnAutocomplete, "provider %q: conditional UI needs a field with Autocomplete "+
+			`"username webauthn": add it, or set ConditionalUI to False`, p.ID)
+	}
+	return p
+}
+
+// watchProviders makes Config.Observe receive the calls to providers and to the providers' functions.
+func watchProviders(all []*provider, w watch) {
+	if !w.on() {
+		return
+	}
+	for _, p := range all {
+		switch {
+		case p.oauth != nil:
+			p.oauth.watchedBy(w)
+		case p.credentials != nil && p.credentials.Admit != nil:
+			p.credentials.Admit = watchedAdmit(p.credentials.Admit, w, p.id)
+		case p.email != nil && p.email.Send != nil:
+			p.email.Send = watchedSend(p.email.Send, w, p.id)
+		}
+	}
+}
+
+type admitter = func(ctx context.Context, fields map[string]string, r *Request) (
+	user *User, still func(ctx context.Context) error, err error)
+
+// watchedAdmit turns "no user and no error" into the error that the flow would return for it, so that the outcome is
+// "refused".
+func watchedAdmit(admit admitter, w watch, id string) admitter {
+	asked := observe.Call{Target: observe.Provider, Name: "authorize", Provider: id}
+	return func(ctx context.Context, fields map[string]string, r *Request) (
+		user *User, still func(ctx context.Context) error, err error,
+	) {
+		user, err = watched(ctx, w, asked, func(ctx context.Context) (user *User, err error) {
+			user, still, err = admit(ctx, fields, r)
+			if err == nil && user == nil {
+				err = errorf(ErrCredentialsSignin, "Authorize refused")
+			}
+			return user, err
+		})
+		return user, still, err
+	}
+}
+
+func watchedSend(
+	send func(context.Context, Email) error, w watch, id string,
+) func(context.Context, Email) error {
+	asked := observe.Call{Target: observe.Provider, Name: "mail", Provider: id}
+	return func(ctx context.Context, m Email) error {
+		return watchedOnly(ctx, w, asked, func(ctx context.Context) error { return send(ctx, m) })
+	}
+}
+
+// isProviderID reports whether id is valid as a provider ID.
+func isProviderID(id string) bool {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+	return id != "" && len(id) <= 64 && ascii.IsAlnum(id[0]) && strings.Trim(id, alphabet) == ""
+}

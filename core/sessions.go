@@ -1,0 +1,90 @@
+package core
+
+import (
+	"context"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/revocation"
+	"github.com/latchkey-go/latchkey/core/internal/sessionrecord"
+	"github.com/latchkey-go/latchkey/core/observe"
+	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/exchange"
+	"github.com/latchkey-go/latchkey/internal/supersede"
+)
+
+// sessions reads, creates and ends the sessions of an Auth under both strategies.
+type sessions struct {
+	config    SessionConfig
+	jwt       sessionTokens // StrategyJWT
+	rows      sessionRows   // StrategyDatabase
+	replaced  *supersede.Memory[replacement]
+	callbacks *Callbacks
+	events    *Events
+	now       func() time.Time
+	// facts reports whether sessions carry their ID, authentication time and methods. A plugin or Session.Revocation turns
+	// it on.
+	facts bool
+	// records stores the records of sessions. It is nil if there are none.
+	records *sessionrecord.Records
+	// revoked has the revoked sessions of StrategyJWT. It is nil if Session.Revocation is off.
+	revoked *revocation.List
+	// lister lists stored sessions. It is nil if the store does not implement it.
+	lister store.SessionLister
+	// providerSessions maps the sessions of providers to local sessions.
+	providerSessions *providerSessions
+	// away tracks provider sessions, for sign-out at the provider. It is nil if no provider has OAuthProvider.Logout.
+	away *awaySessions
+	// data loads the application's data (Config.Data). It is nil if Config.Data is not set.
+	data *dataKeeper
+	// exchanges remembers the results of recent callbacks until a sign-out.
+	exchanges *exchanges
+}
+
+func newSessions(
+	c *Config, seal sealer, secrets []string, store stores, cleaning *cleaning, proofs, facts bool, log *reporter,
+) *sessions {
+	s := &sessions{
+		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, providerSessions: newProviderSessions(c.Now), facts: facts,
+		revoked: newRevocations(c, store.records, log), lister: store.lister, exchanges: exchange.New[exchangeResult](c.Now),
+		config: c.Session, replaced: supersede.New[replacement](c.Now),
+		jwt: sessionTokens{
+			sealer: seal, session: c.Session, config: c.JWT, secrets: secrets, callback: c.Callbacks.JWT,
+			users: store.Store, proofs: proofs, facts: facts,
+		},
+		rows: sessionRows{
+			config: c.Session, audience: c.Audience, store: store.sessions, now: c.Now, rand: c.Rand,
+			cleaning: cleaning, facts: facts,
+		},
+	}
+	if facts {
+		s.records = sessionrecord.New(sessionrecord.Options{
+			Records: store.records, Now: c.Now,
+			Failed: func(ctx context.Context, err error) { log.failure(ctx, errorf(ErrStore, "%w", err)) },
+		})
+		s.rows.records = s.records
+	}
+	s.jwt.revoked = s.revoked
+	return s
+}
+
+// newRevocations returns the list of revoked sessions. It is nil if Session.Revocation is off.
+func newRevocations(c *Config, records store.RecordStore, log *reporter) *revocation.List {
+	if c.Session.Revocation.On != True || records == nil {
+		return nil
+	}
+	return revocation.New(revocation.Options{
+		Records: records, Every: c.Session.Revocation.Every, Strict: c.Session.Revocation.Strict,
+		TokenAge: max(c.JWT.MaxAge, c.Session.MaxAge), Now: c.Now,
+		Failed: func(ctx context.Context, err error) {
+			log.failure(ctx, errorf(ErrStore, "read the list of ended sessions (Session.Revocation): %w", err))
+		},
+	})
+}
+
+// Stats returns values for monitoring. It is safe for concurrent use.
+func (a *Auth) Stats() (s observe.AuthStats) {
+	if a.sessions != nil && a.sessions.revoked != nil {
+		s.RevocationAge, s.RevocationRead = a.sessions.revoked.Age()
+	}
+	return s
+}

@@ -1,0 +1,119 @@
+package core
+
+import (
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/tokensource"
+	"github.com/latchkey-go/latchkey/internal/csrf"
+	"github.com/latchkey-go/latchkey/internal/languages"
+	"github.com/latchkey-go/latchkey/internal/reference"
+	"github.com/latchkey-go/latchkey/internal/weburl"
+)
+
+// newSite validates the settings for paths, origins and hosts.
+func newSite(c *Config, log *reporter, faults *ConfigError) *site {
+	s := &site{
+		failures: reference.New(c.Now), redirect: c.Callbacks.Redirect, rand: c.Rand, log: log,
+		bearers: c.Session.Bearer,
+	}
+	for _, secret := range c.Secrets {
+		s.secrets = append(s.secrets, tokensource.BindSecret(c.Audience, string(secret)))
+	}
+	s.trusted = readTrustedOrigins(c, faults)
+	s.appSchemes = readAppSchemes(c, faults)
+	s.audit = newAuditor(c, s.secrets, log)
+	s.locales = newLocales(c, faults)
+	s.csrf = csrf.Guard{SameOrigin: c.CSRF.sameOrigin, Skip: c.CSRF.skip, Secrets: s.secrets, Rand: c.Rand}
+	base, err := weburl.CleanBasePath(or(c.BasePath, "/auth"))
+	if err != nil {
+		faults.add(ErrInvalidConfig, "BasePath: %v", err)
+	}
+	s.basePath, s.publicBase = base, base
+	if c.PublicPath != "" {
+		if s.publicPath, err = weburl.CleanBasePath(c.PublicPath); err != nil {
+			faults.add(ErrInvalidConfig, "PublicPath: %v", err)
+		}
+		s.publicBase = s.publicPath + base
+	}
+	s.origins.TrustHost = c.TrustHost == True || len(c.TrustedHosts) > 0
+	s.origins.Proxies, s.origins.Derive = c.TrustedProxies, s.placeOf
+	for i, host := range c.TrustedHosts {
+		pattern, err := weburl.ParsePattern(host)
+		if err != nil {
+			faults.add(ErrInvalidConfig, "TrustedHosts[%d] is %q: write app.example or *.preview.app.example", i, host)
+			continue
+		}
+		s.origins.TrustedHosts = append(s.origins.TrustedHosts, pattern)
+	}
+	if origin, _, err := weburl.ParseOrigin(c.URL); c.URL != "" && err == nil { // readEnvironment has reported the error
+		s.pinned, s.pinnedOrigin, s.origins.Pinned, s.origins.TrustHost = true, origin.String(), origin, true
+	}
+	s.unknownPlace = s.placeOf(weburl.Origin{})
+	return s
+}
+
+// readAppSchemes returns Config.AppSchemes in lower case.
+func readAppSchemes(c *Config, faults *ConfigError) (schemes []string) {
+	for i, scheme := range c.AppSchemes {
+		if !weburl.IsAppScheme(scheme) {
+			faults.add(ErrInvalidConfig, "AppSchemes[%d] is %q: write the scheme of an app without the colon, such as "+
+				"com.example.app; schemes of browsers and of the system, such as javascript, data, file or intent, "+
+				"are never allowed", i, scheme)
+			continue
+		}
+		schemes = append(schemes, strings.ToLower(scheme))
+	}
+	return schemes
+}
+
+// readTrustedOrigins checks Config.TrustedOrigins. Each origin must have the spelling that browsers send (RFC 6454
+// section 6.2), because the comparison is byte by byte.
+func readTrustedOrigins(c *Config, faults *ConfigError) (trusted []string) {
+	for i, text := range c.TrustedOrigins {
+		origin, path, err := weburl.ParseOrigin(text)
+		switch {
+		case err != nil || path != "" || origin.String() != text:
+			faults.add(ErrInvalidConfig, "TrustedOrigins[%d] is %q: write scheme and host as browsers do, "+
+				"https://app.example or https://app.example:8443, without a path, a star or a default port", i, text)
+		case origin.Scheme != "https" && !origin.Loopback():
+			faults.add(ErrInvalidConfig, "TrustedOrigins[%d] is %q: an attacker in its users' network could send requests as "+
+				"this origin: use https; http is for localhost", i, text)
+		default:
+			trusted = append(trusted, text)
+		}
+	}
+	return trusted
+}
+
+// newAuditor returns nil if Config.Audit is nil.
+func newAuditor(c *Config, secrets []string, log *reporter) *auditor {
+	if c.Audit == nil || len(secrets) == 0 {
+		return nil
+	}
+	return &auditor{sink: c.Audit, now: c.Now, secret: secrets[0], tenant: c.Audience, log: log}
+}
+
+// newLocales checks Config.Locales and reports its errors.
+func newLocales(c *Config, faults *ConfigError) *locales {
+	if len(c.Locales) == 0 {
+		if c.Callbacks.Locale != nil {
+			faults.add(ErrInvalidConfig, "Callbacks.Locale selects from Config.Locales, which is empty: "+
+				"list the languages there, for example locales.All()")
+		}
+		return nil
+	}
+	l := &locales{all: c.Locales, decide: c.Callbacks.Locale}
+	tags := make([]string, len(c.Locales))
+	for i, locale := range c.Locales {
+		for _, problem := range locale.Validate() {
+			faults.add(ErrInvalidConfig, "Locales[%d]: %s", i, problem)
+		}
+		tags[i] = or(locale.Tag, "en")
+	}
+	var problems []string
+	l.matcher, problems = languages.New(tags)
+	for _, problem := range problems {
+		faults.add(ErrInvalidConfig, "Locales%s", problem)
+	}
+	return l
+}
