@@ -76,6 +76,11 @@ var table = []rule{
 	},
 	{module: "providers/*", code: []string{"core", "providers"}, tests: []string{"conformance", "dev", "storage/memory"}},
 
+	// Its tests send keys over HTTP, and verify tokens with another library.
+	{
+		module: "plugins/accesstoken", code: []string{"core", "internal"},
+		tests: []string{"adapters/stdlib", "conformance", "dev", "plugins/apikey", "storage/memory"}, thirdParty: []string{},
+	},
 	// Its tests send keys over HTTP, also to the account page.
 	{
 		module: "plugins/apikey", code: []string{"core", "ui"},
