@@ -27,6 +27,9 @@ type Problem struct {
 	// Text is the sentence, translated into the languages of Config.Locales. If it is the zero value, Detail is used, in
 	// English.
 	Text ui.Text
+	// Field is the name of the form field that the problem is about, or empty if it is about the whole form. It is sent
+	// as the member field, and forms of plugins show the sentence at that field.
+	Field string
 	// Members are further members of the problem document. Members with the name of a standard member are ignored.
 	Members map[string]any
 	// RetryAfter, if positive, is sent as Retry-After in whole seconds. A CredentialsProvider's Authorize may return such
@@ -93,6 +96,9 @@ func (p *Problem) document(v *arrival, response *Response) *Response {
 	}
 	if detail := p.detail(v); detail != "" {
 		own["detail"] = detail
+	}
+	if p.Field != "" {
+		own["field"] = p.Field
 	}
 	for name, value := range p.Members {
 		if _, taken := own[name]; !taken && name != "detail" && name != "instance" {

@@ -768,6 +768,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Sign in", true
 	case "password.email":
 		return "Email", true
+	case "password.field.invalid":
+		return "This is too long or contains characters that aren't allowed.", true
+	case "password.field.required":
+		return "Fill in this field.", true
 	case "password.forgot.back":
 		return "Back to sign in", true
 	case "password.forgot.body":

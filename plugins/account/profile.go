@@ -25,8 +25,8 @@ type ProfileFields struct {
 	// form starts with the values of Fields.
 	Load func(ctx context.Context, u *core.User) (map[string]string, error)
 	// Save validates and stores the values, before the name and the picture are stored. The browser can send any values.
-	// A *[core.Problem] refuses them: its Text or Detail is shown in the form, which keeps the typed values. Any other
-	// error is logged and answered with a general failure.
+	// A *[core.Problem] refuses them: its Text or Detail is shown at the field that it names, or else at the last one,
+	// and the form keeps the typed values. Any other error is logged and answered with a general failure.
 	Save func(ctx context.Context, u *core.User, values map[string]string) error
 }
 
@@ -130,6 +130,9 @@ func (p *profiles) refused(
 	}
 	if c.WantsJSON {
 		return nil, problem
+	}
+	if problem.Field != "" {
+		form.field = problem.Field
 	}
 	form.problem = problem.Detail
 	if text := c.Locale.Say(problem.Text); text != "" {

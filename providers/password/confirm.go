@@ -24,6 +24,7 @@ type confirmations struct {
 	pending     *signUpStore
 	hashes      *hasher
 	userCreator *userCreator
+	fields      *SignUpFields
 	log         *slog.Logger
 }
 
@@ -111,6 +112,9 @@ func (s *confirmations) create(
 	user, err := s.userCreator.admit(ctx, w, user)
 	if err != nil {
 		return nil, linkGone(err)
+	}
+	if err := s.saveFields(ctx, w, user); err != nil {
+		return nil, err
 	}
 	if err := forgetSignUp(c, w.record.Key); err != nil {
 		s.log.WarnContext(ctx, "password: could not remove the finished sign-up from the browser's cookie", "error", err)

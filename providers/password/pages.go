@@ -1,6 +1,7 @@
 package password
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -36,6 +37,9 @@ type filled struct {
 	locale                             ui.Locale
 	csrf, email, name, token, callback string
 	link                               string // of a reset
+	// fields are those of Options.SignUpFields, with their submitted values.
+	fields []ui.Field
+	values map[string]string
 	// asks reports whether the form asks for the password of the sign-up.
 	asks bool
 	// ends reports whether a reset ends all sessions.
@@ -62,11 +66,15 @@ func (p *pages) show(ctx context.Context, c *core.ActionRequest, status int, f f
 func (p *pages) showAgain(ctx context.Context, c *core.ActionRequest, f form, err error) (*core.Response, error) {
 	var told *core.Problem
 	err = busyProblem(err)
-	if c.WantsJSON || !errors.As(err, &told) || told.Text.Key == "" || told.Status >= http.StatusInternalServerError {
+	if c.WantsJSON || !errors.As(err, &told) || told.Text.Key == "" && told.Detail == "" ||
+		told.Status >= http.StatusInternalServerError {
 		return nil, err
 	}
-	f.problem, f.field = c.Locale.Say(told.Text), fieldOf(told.Code)
-	return p.show(ctx, c, told.Status, f)
+	f.problem, f.field = c.Locale.Say(told.Text), cmp.Or(told.Field, fieldOf(told.Code))
+	if told.Text.Key == "" {
+		f.problem = told.Detail
+	}
+	return p.show(ctx, c, cmp.Or(told.Status, http.StatusBadRequest), f)
 }
 
 // next responds with the next step as JSON, or redirects to its page.

@@ -38,6 +38,8 @@ type Options struct {
 	Mail core.Mailer
 	// SignUp configures who can create an account. The default is Open.
 	SignUp SignUp
+	// SignUpFields are fields of the application in the sign-up form. The zero value adds none.
+	SignUpFields SignUpFields
 	// MinLength is the minimum length of a new password, in characters. The default is 15. Values below 8 are a
 	// configuration error. Use 8 only if every user needs a second factor (NIST SP 800-63B-4 section 3.1.1.2).
 	MinLength int
@@ -221,6 +223,7 @@ func (p *Provider) check(h *core.PluginHost) {
 	if o.SignUp < Open || o.SignUp > Closed {
 		h.AddConfigError(fmt.Sprintf("SignUp is %d: set it to Open, ByInvitation or Closed", o.SignUp))
 	}
+	o.SignUpFields.validate(h)
 }
 
 // Flush calls [core.Auth.FlushMail] of all Auths that use the provider. Call it at shutdown, after the HTTP server's
@@ -270,8 +273,8 @@ func (p *Provider) newHandlers(h *core.PluginHost) *handlers {
 	managed := &management{h, users, records, kept, hashes, reset}
 	return &handlers{
 		signIns:       &signIns{users, kept, hashes, h.Logger, managed},
-		signUps:       &signUps{shown, chosen, pending, post, users, h.Logger},
-		confirmations: &confirmations{p.ID, shown, pending, hashes, made, h.Logger},
+		signUps:       &signUps{shown, chosen, pending, post, users, &o.SignUpFields, h.Logger},
+		confirmations: &confirmations{p.ID, shown, pending, hashes, made, &o.SignUpFields, h.Logger},
 		resetRequests: &resetRequests{shown, reset, post, users},
 		resets:        &resets{h, p.ID, shown, reset, chosen, kept, revoker, post, h.Logger},
 		changes:       &changes{p.ID, shown, chosen, kept, hashes, revoker, post, users, h.Logger},

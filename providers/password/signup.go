@@ -28,6 +28,7 @@ type signUps struct {
 	pending *signUpStore
 	emails  *emails
 	users   core.Store
+	fields  *SignUpFields
 	log     *slog.Logger
 }
 
@@ -67,16 +68,19 @@ func (s *signUps) form(c *core.ActionRequest) form {
 			Foot: ui.Link{Label: page.Locale.Say(textHaveAccount), Action: "signin"},
 		}
 		return signUpPage(view, c.URL(ID+"/sign-up"), v)
-	}, filled{email: c.Field("email"), name: c.Field("name"), callback: c.Field("callbackUrl")}}
+	}, filled{
+		email: c.Field("email"), name: c.Field("name"), callback: c.Field("callbackUrl"),
+		fields: s.fields.Fields, values: s.fields.read(c),
+	}}
 }
 
 func (s *signUps) show(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	f := s.form(c)
-	f.email, f.name = "", "" // a link must not prefill the form
+	f.email, f.name, f.values = "", "", nil // a link must not prefill the form
 	return s.pages.show(ctx, c, http.StatusOK, f)
 }
 
-// signUp handles POST password/sign-up (email, password, name, callbackUrl). The response is the same whether or not
+// signUp handles POST password/sign-up (email, password, name, callbackUrl and the fields of Options.SignUpFields). The response is the same whether or not
 // the address belongs to a user. Everything that depends on it happens after the response.
 func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	f := s.form(c)
@@ -88,6 +92,9 @@ func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	if !isName(name) {
 		return s.pages.showAgain(ctx, c, f, problem(http.StatusUnprocessableEntity, codeName, textBadName))
 	}
+	if err := s.fields.check(ctx, f.values); err != nil {
+		return s.pages.showAgain(ctx, c, f, err)
+	}
 	if err := c.Allow(ctx, limit.AttemptMail, address); err != nil {
 		return nil, err
 	}
@@ -95,7 +102,7 @@ func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	if err != nil {
 		return s.pages.showAgain(ctx, c, f, err)
 	}
-	p := pendingSignUp{Email: address, Name: name, Hash: hash}
+	p := pendingSignUp{Email: address, Name: name, Hash: hash, Values: f.values}
 	if typed := strings.Trim(c.Field("email"), " \t"); typed != address {
 		p.Typed = typed
 	}
@@ -229,6 +236,8 @@ type pendingSignUp struct {
 	Name     string `json:"name,omitempty"`
 	Hash     hashed `json:"hash"`
 	Callback string `json:"callback,omitempty"`
+	// Values are those of Options.SignUpFields.
+	Values map[string]string `json:"values,omitempty"`
 }
 
 // typed returns the address as the browser sent it, for lookups of users.

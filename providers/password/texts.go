@@ -4,15 +4,20 @@ import "github.com/latchkey-go/latchkey/ui"
 
 // The texts of pages and problems.
 var (
-	textSignUp       = ui.Text{Key: "password.sign-up.heading", English: "Create your account"}
-	textSignUpButton = ui.Text{Key: "password.sign-up.button", English: "Create account"}
-	textHaveAccount  = ui.Text{Key: "password.sign-up.have", English: "Already have an account? Sign in"}
-	textEmail        = ui.Text{Key: "password.email", English: "Email"}
-	textName         = ui.Text{Key: "password.name", English: "Name (optional)"}
-	textPassword     = ui.Text{Key: "password.password", English: "Password"}
-	textNewPassword  = ui.Text{Key: "password.new", English: "New password"}
-	textCurrent      = ui.Text{Key: "password.current", English: "Current password"}
-	textRule         = ui.Text{
+	textSignUp        = ui.Text{Key: "password.sign-up.heading", English: "Create your account"}
+	textSignUpButton  = ui.Text{Key: "password.sign-up.button", English: "Create account"}
+	textHaveAccount   = ui.Text{Key: "password.sign-up.have", English: "Already have an account? Sign in"}
+	textEmail         = ui.Text{Key: "password.email", English: "Email"}
+	textName          = ui.Text{Key: "password.name", English: "Name (optional)"}
+	textFieldRequired = ui.Text{Key: "password.field.required", English: "Fill in this field."}
+	textFieldInvalid  = ui.Text{
+		Key:     "password.field.invalid",
+		English: "This is too long or contains characters that aren't allowed.",
+	}
+	textPassword    = ui.Text{Key: "password.password", English: "Password"}
+	textNewPassword = ui.Text{Key: "password.new", English: "New password"}
+	textCurrent     = ui.Text{Key: "password.current", English: "Current password"}
+	textRule        = ui.Text{
 		Key:     "password.rule",
 		English: "At least %s characters. A few random words work well.",
 	}

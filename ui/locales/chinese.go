@@ -289,6 +289,8 @@ func Chinese() ui.Locale {
 		"password.breached":           "此密码曾出现在其他地方的数据泄露中。请另选一个。",
 		"password.address":            "请检查邮箱地址。",
 		"password.bad-name":           "请使用更短或更简单的姓名。",
+		"password.field.invalid":      "内容过长或包含不允许的字符。",
+		"password.field.required":     "请填写此项。",
 		"password.busy":               "当前登录人数过多。请几秒后重试。",
 
 		"factor.heading":               "两步验证",

@@ -348,11 +348,13 @@ func French() ui.Locale {
 		"password.long": "Utilisez un mot de passe plus court.",
 		"password.context": "" +
 			"Ce mot de passe est composé de votre adresse ou du nom de ce site. Choisissez-en un autre.",
-		"password.common":   "Ce mot de passe fait partie de ceux que l’on essaie en premier. Choisissez-en un autre.",
-		"password.breached": "Ce mot de passe est apparu ailleurs dans une fuite de données. Choisissez-en un autre.",
-		"password.address":  "Vérifiez l’adresse.",
-		"password.bad-name": "Utilisez un nom plus court ou plus simple.",
-		"password.busy":     "Trop de personnes se connectent en ce moment. Réessayez dans quelques secondes.",
+		"password.common":         "Ce mot de passe fait partie de ceux que l’on essaie en premier. Choisissez-en un autre.",
+		"password.breached":       "Ce mot de passe est apparu ailleurs dans une fuite de données. Choisissez-en un autre.",
+		"password.address":        "Vérifiez l’adresse.",
+		"password.bad-name":       "Utilisez un nom plus court ou plus simple.",
+		"password.field.invalid":  "Ce texte est trop long ou contient des caractères non autorisés.",
+		"password.field.required": "Remplissez ce champ.",
+		"password.busy":           "Trop de personnes se connectent en ce moment. Réessayez dans quelques secondes.",
 
 		"factor.heading":   "Validation en deux étapes",
 		"factor.enter.app": "Saisissez le code de votre application d’authentification.",

@@ -361,10 +361,12 @@ func German() ui.Locale {
 		"password.long": "Verwenden Sie ein kürzeres Passwort.",
 		"password.context": "" +
 			"Dieses Passwort besteht aus Ihrer Adresse oder dem Namen dieser Website. Wählen Sie ein anderes.",
-		"password.common":   "Dieses Passwort gehört zu denen, die zuerst ausprobiert werden. Wählen Sie ein anderes.",
-		"password.breached": "Dieses Passwort ist anderswo bei einem Datenleck aufgetaucht. Wählen Sie ein anderes.",
-		"password.address":  "Prüfen Sie die Adresse.",
-		"password.bad-name": "Verwenden Sie einen kürzeren oder einfacheren Namen.",
+		"password.common":         "Dieses Passwort gehört zu denen, die zuerst ausprobiert werden. Wählen Sie ein anderes.",
+		"password.breached":       "Dieses Passwort ist anderswo bei einem Datenleck aufgetaucht. Wählen Sie ein anderes.",
+		"password.address":        "Prüfen Sie die Adresse.",
+		"password.bad-name":       "Verwenden Sie einen kürzeren oder einfacheren Namen.",
+		"password.field.invalid":  "Die Eingabe ist zu lang oder enthält unzulässige Zeichen.",
+		"password.field.required": "Füllen Sie dieses Feld aus.",
 		"password.busy": "" +
 			"Gerade melden sich zu viele Menschen an. Versuchen Sie es in ein paar Sekunden noch einmal.",
 

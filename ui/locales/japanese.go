@@ -291,6 +291,8 @@ func Japanese() ui.Locale {
 		"password.breached":           "このパスワードは、ほかのサービスの情報漏えいで見つかっています。別のものにしてください。",
 		"password.address":            "アドレスをご確認ください。",
 		"password.bad-name":           "もっと短いか、簡単な名前にしてください。",
+		"password.field.invalid":      "長すぎるか、使用できない文字が含まれています。",
+		"password.field.required":     "この項目を入力してください。",
 		"password.busy":               "現在、ログインが集中しています。数秒後にもう一度お試しください。",
 
 		"factor.heading":               "2段階認証",

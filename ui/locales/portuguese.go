@@ -317,13 +317,15 @@ func Portuguese() ui.Locale {
 		"password.short": "" +
 			"Use uma senha mais longa; mínimo de caracteres: %s. Algumas palavras em sequência são fáceis de " +
 			"lembrar.",
-		"password.long":     "Use uma senha mais curta.",
-		"password.context":  "Esta senha é composta do seu endereço ou do nome deste site. Escolha outra.",
-		"password.common":   "Esta senha está entre as primeiras que são tentadas. Escolha outra.",
-		"password.breached": "Esta senha apareceu em um vazamento de dados em outro lugar. Escolha outra.",
-		"password.address":  "Verifique o endereço.",
-		"password.bad-name": "Use um nome mais curto ou mais simples.",
-		"password.busy":     "Há pessoas demais entrando neste momento. Tente novamente em alguns segundos.",
+		"password.long":           "Use uma senha mais curta.",
+		"password.context":        "Esta senha é composta do seu endereço ou do nome deste site. Escolha outra.",
+		"password.common":         "Esta senha está entre as primeiras que são tentadas. Escolha outra.",
+		"password.breached":       "Esta senha apareceu em um vazamento de dados em outro lugar. Escolha outra.",
+		"password.address":        "Verifique o endereço.",
+		"password.bad-name":       "Use um nome mais curto ou mais simples.",
+		"password.field.invalid":  "Este texto é longo demais ou contém caracteres não permitidos.",
+		"password.field.required": "Preencha este campo.",
+		"password.busy":           "Há pessoas demais entrando neste momento. Tente novamente em alguns segundos.",
 
 		"factor.heading":   "Verificação em duas etapas",
 		"factor.enter.app": "Digite o código do seu aplicativo autenticador.",

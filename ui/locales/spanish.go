@@ -336,12 +336,14 @@ func Spanish() ui.Locale {
 		"password.short": "" +
 			"Use una contraseña más larga; mínimo de caracteres: %s. Unas cuantas palabras seguidas se " +
 			"recuerdan bien.",
-		"password.long":     "Use una contraseña más corta.",
-		"password.context":  "Esta contraseña se compone de su dirección o del nombre de este sitio. Elija otra.",
-		"password.common":   "Esta contraseña está entre las primeras que se prueban. Elija otra.",
-		"password.breached": "Esta contraseña ha aparecido en una filtración de datos en otro sitio. Elija otra.",
-		"password.address":  "Compruebe la dirección.",
-		"password.bad-name": "Use un nombre más corto o más sencillo.",
+		"password.long":           "Use una contraseña más corta.",
+		"password.context":        "Esta contraseña se compone de su dirección o del nombre de este sitio. Elija otra.",
+		"password.common":         "Esta contraseña está entre las primeras que se prueban. Elija otra.",
+		"password.breached":       "Esta contraseña ha aparecido en una filtración de datos en otro sitio. Elija otra.",
+		"password.address":        "Compruebe la dirección.",
+		"password.bad-name":       "Use un nombre más corto o más sencillo.",
+		"password.field.invalid":  "El texto es demasiado largo o contiene caracteres no permitidos.",
+		"password.field.required": "Rellene este campo.",
 		"password.busy": "" +
 			"Hay demasiadas personas iniciando sesión en este momento. Inténtelo de nuevo en unos segundos.",
 
