@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -57,7 +58,8 @@ func (h *PluginHost) NotifyMethodChanges(action string, mailer Mailer) {
 // AddNoticeLink registers the function that makes the link "This wasn't me" of a security notice to a verified address.
 // link returns an action with its query, such as "account/secure?token=…", and its expiry. The page must ask for
 // confirmation before it changes anything. If several plugins call AddNoticeLink, the first one counts. Without it, the
-// link is the action of [PluginHost.NotifyMethodChanges].
+// link is the action of [PluginHost.NotifyMethodChanges]. The link of [EmailFactorGuessed] starts a password reset, if the
+// user has a password.
 func (h *PluginHost) AddNoticeLink(
 	link func(ctx context.Context, n SecurityNotice) (action string, expires time.Time, err error),
 ) {
@@ -111,19 +113,36 @@ func (c *ActionRequest) NoticeLink(ctx context.Context, n SecurityNotice) (url S
 }
 
 func (ps *plugins) noticeLink(ctx context.Context, v *arrival, n SecurityNotice) (url Secret, expires time.Time) {
-	if ps.notices.link == nil || v.base == "" {
+	if v.base == "" {
 		return "", time.Time{}
 	}
 	if n.At.IsZero() {
 		n.At = ps.now()
 	}
 	action := ""
-	err := guard("NoticeLink", func() (err error) { action, expires, err = ps.notices.link(ctx, n); return err })
+	err := guard("NoticeLink", func() (err error) { action, expires, err = ps.noticeAction(ctx, n); return err })
 	if err != nil {
 		v.log.failure(ctx, errorf(ErrAuth, "link of a security notice: %w", err), v.attrs()...)
+	}
+	if err != nil || action == "" {
 		return "", time.Time{}
 	}
 	return Secret(v.base + "/" + action), expires
+}
+
+// noticeAction returns the action of the link in a notice, or "". Guessed codes changed nothing that could be reversed,
+// and their sender knows the password: that link starts a password reset.
+func (ps *plugins) noticeAction(ctx context.Context, n SecurityNotice) (action string, expires time.Time, err error) {
+	if n.Kind == EmailFactorGuessed && ps.resetLink != nil {
+		action, expires, err = ps.resetLink(ctx, n.UserID)
+		if !errors.Is(err, ErrNotFound) {
+			return action, expires, err
+		}
+	}
+	if ps.notices.link == nil {
+		return "", time.Time{}, nil
+	}
+	return ps.notices.link(ctx, n)
 }
 
 // NotifySecurity reports a change that this request has made and committed: it calls Config.Audit, and emails the user

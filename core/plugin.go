@@ -85,8 +85,9 @@ type plugins struct {
 	ends    string
 	notices notices
 	enders  []func(ctx context.Context, userID string) error // PluginHost.OnEndSessions
-	// reset is the function that was passed to PluginHost.AddPasswordReset. It is nil if no plugin stores passwords.
-	reset func(ctx context.Context, c *ActionRequest, userID string) (url string, err error)
+	// reset and resetLink were passed to PluginHost.AddPasswordReset. They are nil if no plugin stores passwords.
+	reset     func(ctx context.Context, c *ActionRequest, userID string) (url string, err error)
+	resetLink func(ctx context.Context, userID string) (action string, expires time.Time, err error)
 	// freshLinks is the shortest time that was passed to PluginHost.RequireRecentSignInToLink. It is zero if no plugin
 	// called it.
 	freshLinks time.Duration

@@ -207,13 +207,15 @@ func (w *writer) added(ctx context.Context, u *User, id string, kind EmailKind, 
 	})
 }
 
-// AddPasswordReset registers the plugin's function that starts a password reset in the browser of a request, without an
-// email. start returns the URL of the page where the user chooses a password.
+// AddPasswordReset registers the plugin's functions that start a password reset. start does it in the browser of a
+// request, without an email, and returns the URL of the page where the user chooses a password. link returns an action
+// with its query for an email to the user, and its expiry. It returns [ErrNotFound] if the user has no password.
 func (h *PluginHost) AddPasswordReset(
 	start func(ctx context.Context, c *ActionRequest, userID string) (url string, err error),
+	link func(ctx context.Context, userID string) (action string, expires time.Time, err error),
 ) {
 	h.attaching("AddPasswordReset")
-	h.plugins.reset = start
+	h.plugins.reset, h.plugins.resetLink = start, link
 }
 
 // StartPasswordReset starts a password reset in this browser with the function of [PluginHost.AddPasswordReset]. Call

@@ -117,7 +117,7 @@ type resetting struct{}
 func (resetting) Attach(h *core.PluginHost) error {
 	h.AddPasswordReset(func(_ context.Context, c *core.ActionRequest, userID string) (string, error) {
 		return c.URL("password/reset"), c.SetEncryptedCookie("resetting", userID, time.Minute)
-	})
+	}, nil)
 	h.AddAction(core.Action{Method: "GET", Name: "resetting",
 		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 			var userID string

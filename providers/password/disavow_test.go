@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// disavowing is a plugin that reverses a change, as the account page does for the link "This wasn't me".
+// disavowing is a plugin that sends notices and reverses a change, as the account page does for the link "This wasn't me".
 type disavowing struct {
 	links  []core.SecurityNotice // made for emails
 	notice core.SecurityNotice   // reversed by the action
@@ -21,6 +22,13 @@ func (p *disavowing) Attach(h *core.PluginHost) error {
 	h.AddNoticeLink(func(_ context.Context, n core.SecurityNotice) (string, time.Time, error) {
 		p.links = append(p.links, n)
 		return "toy/not-me?token=1", h.Now().Add(time.Hour), nil
+	})
+	h.AddAction(core.Action{
+		Method: "POST", Name: "toy", Verb: "notify",
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+			c.NotifySecurity(ctx, p.notice)
+			return c.JSON(ctx, http.StatusOK, nil), nil
+		},
 	})
 	h.AddAction(core.Action{
 		Method: "POST", Name: "toy", Verb: "reverse",
@@ -64,5 +72,39 @@ func TestDisavowedPassword(t *testing.T) {
 				t.Errorf("the password: %v, want it removed: %v", err, row.removed)
 			}
 		})
+	}
+}
+
+// TestGuessedCodes: the email about guessed codes of a second factor has a link that starts a password reset and works
+// for a day. The link of a user without a password is that of other notices.
+func TestGuessedCodes(t *testing.T) {
+	t.Parallel()
+	plugin := &disavowing{}
+	w := site(t, func(_ *password.Options, c *core.Config) { c.Plugins = append(c.Plugins, plugin) })
+	w.signUp(ada, good)
+	plugin.notice = core.SecurityNotice{Kind: core.EmailFactorGuessed, UserID: w.user(ada).ID}
+	w.visit().post("toy/notify")
+	l := w.letter(ada, core.EmailFactorGuessed)
+	_, token, found := strings.Cut(string(l.URL), "https://app.test/auth/password/reset?token=")
+	if !found || !l.Expires.Equal(w.Now().Add(24*time.Hour)) || len(plugin.links) != 0 {
+		t.Fatalf("the link is %s until %v", string(l.URL), l.Expires)
+	}
+	w.advance(23 * time.Hour)
+	b := w.open(token)
+	if r := b.post("password/reset", "newPassword", better); r.Status != http.StatusOK || b.session() != "" {
+		t.Errorf("the reset is answered %d %s, session %q", r.Status, r.Body, b.session())
+	}
+	if w.signIn(ada, good) != "" || w.signIn(ada, better) != ada {
+		t.Error("the password is not the new one")
+	}
+	if r := w.open(token).post("password/reset", "newPassword", evil); r.Status == http.StatusOK {
+		t.Error("the link works twice")
+	}
+	if err := w.provider.Remove(t.Context(), w.user(ada).ID); err != nil {
+		t.Fatal(err)
+	}
+	w.visit().post("toy/notify")
+	if l := w.letter(ada, core.EmailFactorGuessed); string(l.URL) != "https://app.test/auth/toy/not-me?token=1" {
+		t.Errorf("without a password the link is %s", string(l.URL))
 	}
 }

@@ -149,7 +149,7 @@ func (p *Provider) Attach(h *core.PluginHost) error {
 		h.AddEmailSender(core.EmailSender{Name: senderNotice, Mailer: p.options.Mail})
 	}
 	h.AddNoticeReversal(s.resets.revoker.disavow(s.resets.passwords))
-	h.AddPasswordReset(s.resets.start)
+	h.AddPasswordReset(s.resets.start, s.resets.link)
 	h.AddProvider(&core.CredentialsProvider{
 		ID: p.ID, Name: p.Name, Fields: signInFields(), Admit: s.signIns.admit, Style: p.Style, Links: s.links(),
 		InARow: true,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -114,6 +115,33 @@ func (s *resets) start(ctx context.Context, c *core.ActionRequest, userID string
 		return "", err
 	}
 	return c.URL(ID + "/reset"), c.SetEncryptedCookie(resetCookie, linkCookie{s.links.digest(token)}, s.links.ttl)
+}
+
+// noticeTTL is the lifetime of the link in an email that the user did not request, and may read later.
+const noticeTTL = 24 * time.Hour
+
+// link returns the action of a reset link for an email about guessed codes. It returns core.ErrNotFound if the user has
+// no password.
+func (s *resets) link(ctx context.Context, userID string) (action string, expires time.Time, err error) {
+	user, err := userByID(ctx, s.links.users, userID)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	old, err := s.passwords.load(ctx, userID)
+	if err == nil && (user == nil || old == nil) {
+		err = core.ErrNotFound
+	}
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	links := *s.links
+	links.ttl = max(links.ttl, noticeTTL)
+	token, err := links.newToken()
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	email, err := (&resetEmail{resetLinks: &links, token: token}).write(ctx, user)
+	return ID + "/reset?token=" + url.QueryEscape(token), email.Expires, err
 }
 
 // show handles GET password/reset. It stores the token in a cookie and redirects to the same URL without the token, so

@@ -320,6 +320,52 @@ func (c *cell) run(strategy core.Strategy) {
 	}
 }
 
+// TestGuesses guesses codes in several sign-ins. At the tenth wrong code the user gets one email, whose link starts a
+// password reset. The new password ends the attacker's sign-ins, and still needs the factor.
+func TestGuesses(t *testing.T) {
+	const next = "four loud kettles!"
+	for _, strategy := range strategies {
+		s := newSite(t, strategy, secondfactor.Options{}, core.True)
+		p := s.newPerson("ada@example.com")
+		s.must(s.factors.Import(t.Context(), p.ID, "otpauth://totp/App?secret="+appKey))
+		var attacker *browser
+		for i := range 12 {
+			if i%4 == 0 {
+				attacker = s.browse("stdlib")
+				attacker.post("callback/password", "email", p.Email, "password", right)
+			}
+			if r := attacker.call("second-factor", "code", "000000"); r.status != http.StatusUnprocessableEntity {
+				t.Fatalf("code %d is answered %d %s", i+1, r.status, r.body)
+			}
+			s.must(s.passwords.Flush(t.Context()))
+			sent := 0
+			for _, m := range s.mails.Mails() {
+				if m.Kind == core.EmailFactorGuessed && m.To == p.Email {
+					sent++
+				}
+			}
+			if want := (i + 1) / 10; sent != want {
+				t.Fatalf("%d emails after %d wrong codes", sent, i+1)
+			}
+		}
+		b := s.browse("gin")
+		b.open(b.mail(p.Email, core.EmailFactorGuessed).link)
+		if r := b.call("password/reset", "newPassword", next); r.status != http.StatusOK || b.signedIn() {
+			t.Errorf("the reset is answered %d %s", r.status, r.body)
+		}
+		if r := attacker.call("second-factor", "code", codeNow(appKey, 0)); attacker.signedIn() {
+			t.Errorf("the attacker's sign-in has outlived the password: %d %s", r.status, r.body)
+		}
+		b.post("callback/password", "email", p.Email, "password", next)
+		if b.signedIn() {
+			t.Error("a password reset skips the second factor")
+		}
+		if r := b.call("second-factor", "code", codeNow(appKey, 1)); r.status != http.StatusOK || !b.signedIn() {
+			t.Errorf("the owner's code is answered %d %s", r.status, r.body)
+		}
+	}
+}
+
 // TestLinking links an account and adds a passkey in a session from before the enrollment, on each router and with both
 // strategies. Neither is possible before the second factor.
 func TestLinking(t *testing.T) {
