@@ -239,7 +239,7 @@ const (
 	// warnLimitWithoutPeer, once for each Auth: requests pass a proxy that is not in TrustedProxies, so that rate limits
 	// cannot distinguish clients.
 	warnLimitWithoutPeer warning = "limit-without-peer"
-	// warnNoReauth, once for each Auth: some users have no method to authenticate again.
+	// warnNoReauth, once for each Auth: some users of the named providers have no method to authenticate again.
 	warnNoReauth warning = "no-reauthentication"
 	// warnNoTrustedProxies, once for each Auth: limits count client addresses, the site is on https, and TrustedProxies is
 	// empty.

@@ -51,8 +51,7 @@ type oauthResult struct {
 	// current is the ID of the user who was already signed in, and currentAuthTime is when they authenticated.
 	current         string
 	currentAuthTime time.Time
-	// unconfirmed reports that the provider may not have authenticated the current user again. It has no meaning for a
-	// sign-in as another user.
+	// unconfirmed reports that the provider may have used its own session instead of authenticating the user.
 	unconfirmed bool
 }
 
@@ -207,17 +206,27 @@ func acrOf(tokens *TokenSet) string {
 	return acr
 }
 
-// authenticatedAt returns the authentication of the identity, for a new session of the user. A sign-in by the current
-// user never makes their authentication older.
-func (id *identity) authenticatedAt(now time.Time, userID string) authentication {
+// authenticatedAt returns the authentication of the identity, for a new session of who. A sign-in by the current user
+// never makes their authentication older.
+func (id *identity) authenticatedAt(now time.Time, who member) authentication {
 	at := now
-	if id.authTime != nil {
+	switch {
+	case id.authTime != nil:
 		at = *id.authTime
+	case id.isUnconfirmed(who):
+		at = time.Time{}
 	}
-	if id.isCurrent(userID) && (id.oauth.unconfirmed || id.oauth.currentAuthTime.After(at)) {
+	if id.isCurrent(who.user.ID) && id.oauth.currentAuthTime.After(at) {
 		at = id.oauth.currentAuthTime
 	}
 	return authentication{at, id.proofs(), id.acr}
+}
+
+// isUnconfirmed reports whether the time of the authentication is unknown, because the provider may have used its own
+// session. The first sign-in of a new user counts as an authentication: there is nothing to protect yet, and a user
+// whose provider sends no auth_time can add a passkey only then.
+func (id *identity) isUnconfirmed(who member) bool {
+	return id.oauth != nil && id.oauth.unconfirmed && !who.created
 }
 
 // proofs returns the methods that the flow has set, else the default for the type of the account.

@@ -129,7 +129,7 @@ func (l *linker) linkWithRetry(
 	owner := id.account.UserID
 	for n := 1; ; n++ {
 		w := l.writer(v, owner)
-		w.authentication = func(userID string) authentication { return id.authenticatedAt(l.now(), userID) }
+		w.authentication = func(who member) authentication { return id.authenticatedAt(l.now(), who) }
 		who, err = w.linkOnce(ctx, id, signedIn)
 		if err == nil || n == linkAttempts || !w.lostRace(ctx, id, err) {
 			return who, err
@@ -190,7 +190,7 @@ type writer struct {
 	// refused is the user whose address the rules refused to this sign-in, or nil.
 	refused *User
 	// authentication returns how the sign-in authenticates a user, for the new session.
-	authentication func(userID string) authentication
+	authentication func(who member) authentication
 	// verified reports that this sign-in has already marked the address as verified.
 	verified bool
 	// unlinked lists the sign-in methods that a verification removed.
@@ -256,9 +256,9 @@ func (w *writer) afterCommit(event func()) {
 
 // createSession stores a session under the database strategy. It does nothing under the jwt strategy, or if there are
 // gates, which must pass first.
-func (w *writer) createSession(ctx context.Context, u *User) (*store.Session, error) {
+func (w *writer) createSession(ctx context.Context, who member) (*store.Session, error) {
 	if w.linker.sessions.config.Strategy == StrategyJWT || w.gated {
 		return nil, nil
 	}
-	return w.linker.sessions.rows.create(ctx, w.sessions, u.ID, w.authentication(u.ID))
+	return w.linker.sessions.rows.create(ctx, w.sessions, who.user.ID, w.authentication(who))
 }

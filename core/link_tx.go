@@ -70,7 +70,7 @@ func (w *writer) apply(
 			return who, err
 		}
 	}
-	who.session, err = w.createSession(ctx, who.user)
+	who.session, err = w.createSession(ctx, who)
 	return who, err
 }
 
@@ -116,7 +116,7 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 			return who, err
 		}
 	}
-	who.session, err = w.createSession(ctx, who.user)
+	who.session, err = w.createSession(ctx, who)
 	return who, err
 }
 

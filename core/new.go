@@ -49,6 +49,7 @@ func New(config Config) (*Auth, error) {
 	can := linkablesOf(a.providers)
 	can.prove = can.prove || a.plugins.proves
 	assemble(a, &c, can, checks, faults)
+	a.plugins.entry.checkMethods(faults)
 	if a.misconfigured(faults) {
 		return nil, faults
 	}
@@ -56,7 +57,6 @@ func New(config Config) (*Auth, error) {
 		data.notifyOthers(a.sessions.revoked)
 	}
 	warnOfRealm(a)
-	a.plugins.entry.warnOfMethods()
 	a.plugins.limits.warnOfMissingProxies(a)
 	announce(a, append(warnings, storeWarnings(&c, can, a)...))
 	return a, nil

@@ -155,9 +155,9 @@ type OAuthProvider struct {
 	// Reauthenticates, if On, declares that the provider asks for the password, passkey or other credentials at every
 	// sign-in, so that each sign-in counts as a recent authentication ([RecentSignIn]). Set it only if you are sure: if a
 	// provider signs in a known user without asking, an attacker at an unlocked browser passes a step-up. With Default and
-	// False, a sign-in by the user who is already signed in is as old as auth_time in the ID token says (OpenID Connect
-	// Core section 2). It is not a recent authentication if there is no auth_time, as with TypeOAuth. An auth_time is used
-	// in any case.
+	// False, a sign-in is as old as auth_time in the ID token says (OpenID Connect Core section 2). It is not a recent
+	// authentication if there is no auth_time, as with TypeOAuth, unless it creates the user. An auth_time is used in any
+	// case.
 	Reauthenticates OptionalBool
 	// SignOutURL returns the sign-out address of the provider, for services that use their own parameters. The default is
 	// the address of OpenID Connect RP-Initiated Logout 1.0. A provider of TypeOAuth may set it too. It must be safe for

@@ -89,23 +89,50 @@ func (p *provider) canReauthenticate() bool {
 		(p.oauth.Type == TypeOIDC || p.oauth.Reauthenticates == True)
 }
 
-// warnOfMethods logs a warning if users of a provider have no method to authenticate again: the provider cannot show
-// that they did, and no code can be sent to them. A guard would refuse such a user until they sign out and in.
-func (s *signIns) warnOfMethods() {
+// provesFreshness reports whether the provider can show that it has authenticated the user now. Google does so only for
+// verified applications that request the claim auth_time (OpenID Connect Core section 5.5).
+func (p *provider) provesFreshness() bool {
+	if !p.canReauthenticate() {
+		return false
+	}
+	return p.oauth == nil || p.oauth.Reauthenticates == True || !slices.Contains(noLoginPrompt, p.oauth.Issuer) ||
+		strings.Contains(p.oauth.sentParam("claims"), authTime)
+}
+
+// checkMethods reports users who have no method to authenticate again: their provider cannot show that they did, and no
+// code can be sent to them. Without a Mailer, that is every user of the provider. With one, it is a user whose address
+// the provider does not verify. If a plugin requires a recent sign-in and no provider has such a method, New returns a
+// configuration error. Otherwise it logs a warning.
+func (s *signIns) checkMethods(faults *ConfigError) {
 	a := s.plugins.auth
-	if !a.sessions.facts || s.codes != nil && s.plugins.codeMailer() != nil {
+	if !a.sessions.facts {
 		return
 	}
+	codes := s.codes != nil && s.plugins.codeMailer() != nil
 	var names []string
 	for _, p := range a.providers {
-		if p.oauth != nil && !p.canReauthenticate() {
+		if p.oauth != nil && !p.provesFreshness() &&
+			(!codes || p.kind != TypeOIDC && p.oauth.EmailVerified == nil) {
 			names = append(names, p.id)
 		}
 	}
-	if len(names) > 0 {
+	const fixes = "pass a Mailer to the account plugin or add an EmailProvider, with a Store that has records, so that " +
+		"users can get a code by email; or add passkeys"
+	switch {
+	case len(names) == 0:
+	case !codes && len(names) == len(a.providers) && s.plugins.freshLinks > 0 && len(s.plugins.reauthMethods) == 0:
+		faults.add(ErrInvalidConfig, "a plugin requires a recent sign-in, and no user could authenticate again: the "+
+			"providers %s cannot show that they have authenticated the user now. Fix: %s; or set "+
+			"OAuthProvider.Reauthenticates if the provider asks for credentials at every sign-in",
+			strings.Join(names, ", "), fixes)
+	case !codes:
 		a.log.warn(context.Background(), warnNoReauth, slog.Any("providers", names), slog.String("hint",
-			"users who only sign in with these providers cannot authenticate again: add an EmailProvider, or pass a "+
-				"Mailer to the account plugin, and use a Store with records, so that they can get a code by email"))
+			"users who only sign in with these providers cannot authenticate again: "+fixes))
+	default:
+		a.log.warn(context.Background(), warnNoReauth, slog.Any("providers", names), slog.String("hint",
+			"users who only sign in with these providers cannot authenticate again, because no code is sent to an "+
+				"unverified address: set OAuthProvider.EmailVerified if the provider verifies addresses, or add passkeys, "+
+				"which a new user can create in the first 15 minutes"))
 	}
 }
 

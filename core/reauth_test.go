@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
@@ -478,25 +479,85 @@ func TestACR(t *testing.T) {
 // TestReauthWarns: New names the providers whose users could not authenticate again.
 func TestReauthWarns(t *testing.T) {
 	t.Parallel()
+	plain := func(c *core.Config) *core.OAuthProvider { return c.Providers[0].(*core.OAuthProvider) }
+	withEmails := func(c *core.Config) { c.Providers = append(c.Providers, (&inbox{}).provider()) }
+	google := func(c *core.Config, params url.Values) {
+		c.Providers = []core.Provider{&core.OAuthProvider{
+			ID: "plain", Type: core.TypeOIDC, Issuer: "https://accounts.google.com", ClientID: "id", ClientSecret: "secret",
+			Authorization: core.Endpoint{Params: params},
+		}}
+	}
+	const noCode = "add an EmailProvider"
 	for name, row := range map[string]struct {
 		change func(c *core.Config)
-		warns  bool
+		hint   string // "" if there is no warning
 	}{
-		"OAuth only": {func(*core.Config) {}, true},
-		"it reauthenticates": {func(c *core.Config) {
-			c.Providers[0].(*core.OAuthProvider).Reauthenticates = core.True
-		}, false},
-		"with emails":   {func(c *core.Config) { c.Providers = append(c.Providers, (&inbox{}).provider()) }, false},
-		"without facts": {func(c *core.Config) { c.Plugins = nil }, false},
+		"OAuth only":         {func(*core.Config) {}, noCode},
+		"it reauthenticates": {func(c *core.Config) { plain(c).Reauthenticates = core.True }, ""},
+		"emails, verified addresses": {func(c *core.Config) {
+			withEmails(c)
+			plain(c).EmailVerified = func(core.Profile) bool { return true }
+		}, ""},
+		"emails, unverified addresses": {withEmails, "unverified address"},
+		"without facts":                {func(c *core.Config) { c.Plugins = nil }, ""},
 		"emails, no records": {func(c *core.Config) {
-			c.Providers, c.Store = append(c.Providers, (&inbox{}).provider()), newPeople().as(power{true, true, true, true})
-		}, true},
+			withEmails(c)
+			c.Store = newPeople().as(power{true, true, true, true})
+		}, noCode},
+		"Google":             {func(c *core.Config) { google(c, nil) }, noCode},
+		"Google with emails": {func(c *core.Config) { google(c, nil); withEmails(c) }, ""},
+		"Google with the claim": {func(c *core.Config) {
+			google(c, url.Values{"claims": {`{"id_token":{"auth_time":{"essential":true}}}`}})
+		}, ""},
 	} {
 		c := core.Config{Store: newHouse(), Plugins: []core.Plugin{asking{}}, Providers: []core.Provider{lenient("plain")}}
 		row.change(&c)
-		a := newApp(t, c)
-		if log := a.log.String(); strings.Contains(log, "code=no-reauthentication providers=[plain]") != row.warns {
+		log := newApp(t, c).log.String()
+		_, warning, warns := strings.Cut(log, "code=no-reauthentication providers=[plain]")
+		if warns != (row.hint != "") || !strings.Contains(warning, row.hint) {
 			t.Errorf("%s: %s", name, log)
+		}
+	}
+}
+
+// TestReauthRequired: a plugin requires a recent sign-in, and New refuses a configuration in which no user could
+// authenticate again.
+func TestReauthRequired(t *testing.T) {
+	t.Parallel()
+	method := func(h *core.PluginHost) error {
+		h.AddReauthMethod(core.ReauthMethod{Action: "otp", Label: ui.Text{English: "Use your app"}})
+		return nil
+	}
+	verified := lenient("plain")
+	verified.EmailVerified = func(core.Profile) bool { return true }
+	careful := lenient("plain")
+	careful.Reauthenticates = core.True
+	for name, row := range map[string]struct {
+		providers []core.Provider
+		plugins   []core.Plugin
+		fails     bool
+	}{
+		"OAuth only":           {[]core.Provider{lenient("plain"), lenient("other")}, nil, true},
+		"it reauthenticates":   {[]core.Provider{careful}, nil, false},
+		"one of two":           {[]core.Provider{careful, lenient("other")}, nil, false},
+		"emails":               {[]core.Provider{verified, (&inbox{}).provider()}, nil, false},
+		"a form":               {[]core.Provider{lenient("plain"), passwords()}, nil, false},
+		"a method of a plugin": {[]core.Provider{lenient("plain")}, []core.Plugin{partFunc(method)}, false},
+		"no requirement":       {[]core.Provider{lenient("plain")}, []core.Plugin{asking{}}, false},
+	} {
+		plugins := row.plugins
+		if name != "no requirement" {
+			plugins = append(plugins, partFunc(func(h *core.PluginHost) error {
+				h.RequireRecentSignInToLink(time.Minute)
+				return nil
+			}))
+		}
+		_, err := core.New(core.Config{
+			URL: "https://app.test", Secrets: []core.Secret{"0123456789abcdef0123456789abcdef"}, Store: newHouse(),
+			Providers: row.providers, Plugins: plugins, Logger: slog.New(slog.DiscardHandler),
+		})
+		if failed := err != nil; failed != row.fails || failed && !strings.Contains(err.Error(), "plain, other") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

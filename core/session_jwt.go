@@ -333,7 +333,7 @@ func (p *jwtSession) addFacts(ctx context.Context, token *Token, id *identity, w
 			return nil
 		}
 	}
-	return p.newFacts(ctx, token, id.authenticatedAt(p.now(), who.user.ID))
+	return p.newFacts(ctx, token, id.authenticatedAt(p.now(), who))
 }
 
 // newFacts adds new values of session ID, authentication time and methods to a token.

@@ -207,7 +207,7 @@ func (s *sessions) createStored(ctx context.Context, c *tokenCarrier, id *identi
 
 // newRow stores a new session. It does not change the session of the request.
 func (s *sessions) newRow(ctx context.Context, id *identity, who *member) error {
-	session, err := s.rows.create(ctx, s.rows.store, who.user.ID, id.authenticatedAt(s.now(), who.user.ID))
+	session, err := s.rows.create(ctx, s.rows.store, who.user.ID, id.authenticatedAt(s.now(), *who))
 	switch {
 	case err != nil && id.account.Type == TypeCredentials:
 		err = errorf(ErrStore, "credentials of provider %q: the user that Authorize returns must be in the store: %w",

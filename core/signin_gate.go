@@ -296,8 +296,8 @@ func newPendingData(id *identity, who member, callbackURL string) pendingData {
 	if id.pending != nil {
 		pending.Made = id.pending.Made
 	}
-	if id.authTime != nil || id.isCurrent(who.user.ID) && id.oauth.unconfirmed {
-		at := id.authenticatedAt(time.Time{}, who.user.ID).time
+	if id.authTime != nil || id.isUnconfirmed(who) {
+		at := id.authenticatedAt(time.Time{}, who).time
 		pending.AuthTime = &at
 	}
 	return pending

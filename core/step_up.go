@@ -27,9 +27,9 @@ func (t *TokenSet) authenticatedAt(now time.Time) (at time.Time, known bool) {
 }
 
 // dateAuthentication determines when the provider authenticated the user. A provider may sign in a user without any
-// interaction. So if a user is already signed in, the sign-in counts as recent only if the ID token or the
-// configuration says so. Otherwise the AuthTime of the current session stays. If no user was signed in, or if the
-// sign-in switches to another user, the time is now unless the ID token has an auth_time.
+// interaction, also after a sign-out here: an attacker at an unlocked browser could sign the user out and in again. So
+// the sign-in counts as recent only if the ID token or the configuration says so, or if it creates the user. Otherwise
+// the time is unknown, or the AuthTime of the current session if it is the same user.
 func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity) error {
 	if !id.byOAuth() || !s.sessions.facts {
 		return nil
@@ -37,6 +37,7 @@ func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity)
 	if at, known := id.oauth.tokens.authenticatedAt(s.sessions.now()); known {
 		id.authTime = &at
 	}
+	id.oauth.unconfirmed = id.authTime == nil && id.oauth.client.Reauthenticates != True
 	if id.started == flowSwitches {
 		return nil
 	}
@@ -45,6 +46,5 @@ func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity)
 		return err
 	}
 	id.oauth.current, id.oauth.currentAuthTime = current.user.ID, current.authTime
-	id.oauth.unconfirmed = id.authTime == nil && id.oauth.client.Reauthenticates != True
 	return nil
 }

@@ -108,7 +108,7 @@ func aftermath(diff string) bool {
 }
 
 // factClaims are the additional claims of sessions if plugins are on.
-var factClaims = []string{"auth_time", "amr", "sid", "ep"}
+var factClaims = []string{"auth_time", "started_at", "amr", "sid", "ep"}
 
 // partsFile lists the scenarios in which a plugin has another result, and the reasons.
 //
