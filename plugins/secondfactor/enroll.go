@@ -214,7 +214,8 @@ func (s *handlers) enroll(ctx context.Context, c *core.ActionRequest) (*core.Res
 	c.ResetAttempts(ctx, limit.AttemptCode, "")
 	s.browsers.accepted(ctx, c, o.id, st, false)
 	c.NotifySecurity(ctx, core.SecurityNotice{
-		Kind: core.EmailFactorAdded, UserID: o.id, Audit: audit.Event{Name: audit.FactorAdded},
+		Kind: core.EmailFactorAdded, UserID: o.id, Method: st.Apps[len(st.Apps)-1].ID,
+		Audit: audit.Event{Name: audit.FactorAdded},
 	})
 	return s.enrolled(ctx, c, o, st, "added", []core.Method{core.MethodOTP, core.MethodMultiple})
 }

@@ -74,6 +74,7 @@ func (f *Factors) Attach(h *core.PluginHost) error {
 	f.handlers = s
 	h.TrackAuthentication()
 	h.AddSignInGate(s.gate)
+	h.AddNoticeReversal(s.disavow)
 	h.AddReauthMethod(core.ReauthMethod{
 		Action: name + "/verify", Label: textHeading, Adds: []core.Method{core.MethodOTP, core.MethodMultiple},
 		Available: func(ctx context.Context, userID string) (bool, error) {

@@ -233,7 +233,8 @@ func (s *handlers) switchPasskeys(ctx context.Context, c *core.ActionRequest) (*
 		return s.removed(ctx, c, session, st, "passkeys-off")
 	}
 	c.NotifySecurity(ctx, core.SecurityNotice{
-		Kind: core.EmailFactorAdded, UserID: session.UserID, Audit: audit.Event{Name: audit.FactorAdded},
+		Kind: core.EmailFactorAdded, UserID: session.UserID, Method: passkeysMethod,
+		Audit: audit.Event{Name: audit.FactorAdded},
 	})
 	return s.enrolled(ctx, c, owner{id: session.UserID, session: session, state: st}, st, "passkeys-on", nil)
 }
