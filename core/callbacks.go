@@ -13,8 +13,8 @@ import (
 // Callbacks run within the request and with its context. A panic fails the request with the error page. Arguments are
 // copies: only the returned values have an effect.
 type Callbacks struct {
-	// SignIn decides whether a sign-in may continue. The default is Allow. An error denies the sign-in as AccessDenied,
-	// unless it is an *Error.
+	// SignIn decides whether a sign-in may continue: it returns [Allow], [Deny] or [RedirectTo] with a URL, which Redirect
+	// checks. The default is Allow. An error denies the sign-in as AccessDenied, unless it is an *Error.
 	SignIn func(ctx context.Context, p SignInParams) (SignInResult, error)
 	// Redirect maps the requested URL to the URL that the browser is redirected to. The default is [SameOrigin]. It must
 	// return an http(s) URL or a URL with one of Config.AppSchemes, which is then normalized. An empty result is the

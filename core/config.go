@@ -16,8 +16,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Config configures an [Auth]. The zero value of every field except Providers and Secrets is a sensible default;
-// docs/reference.md lists the defaults. New copies the Config, so later changes have no effect.
+// Config configures an [Auth]. The zero value of every field except Providers and Secrets is a sensible default.
+// New copies the Config, so later changes have no effect.
 type Config struct {
 	// Providers are the sign-in methods, in the order of the sign-in page.
 	Providers []Provider
@@ -82,7 +82,8 @@ type Config struct {
 	Cookies CookiesConfig
 	// UseSecureCookies sets the Secure attribute and the name prefixes of cookies. Default means True for https origins.
 	UseSecureCookies OptionalBool
-	// Theme is the appearance of the built-in pages and emails.
+	// Theme is the appearance of the built-in pages and emails. The default is neutral, and light or dark like the user's
+	// system.
 	Theme Theme
 	// AppSchemes are custom URL schemes of native apps, such as "com.example.app" (RFC 8252 section 7.1). The browser may
 	// be redirected to URLs with these schemes by callbackUrl, Callbacks.Redirect and [RedirectTo]. Any app can register a
@@ -131,7 +132,8 @@ type Config struct {
 	// Data is a *[SessionData], which adds data of the application to sessions. If it is nil, sessions have no such data.
 	Data dataSource
 
-	// Mail has the options of emails that plugins send in the background.
+	// Mail has the options of emails that plugins send in the background. The default is eight attempts in 50 minutes.
+	// Auth.FlushMail sends the waiting emails at shutdown.
 	Mail MailConfig
 
 	// Limits restrict attempts that guess a secret or cost resources. The zero value uses the limits of package limit and

@@ -93,7 +93,8 @@ type JWTConfig struct {
 	// is called each time a token is read. If it is nil, no token is revoked. An error is handled like an unavailable
 	// store: the request fails and the session stays.
 	Revoked func(ctx context.Context, token *Token) (bool, error)
-	// Encode and Decode replace the encryption of session tokens. Set both or neither.
+	// Encode and Decode replace the encryption of session tokens. Set both or neither. By default tokens are encrypted
+	// with A256CBC-HS512, as in Auth.js, and tokens with A256GCM are also accepted.
 	Encode func(ctx context.Context, p EncodeParams) (string, error)
 	Decode func(ctx context.Context, p DecodeParams) (*Token, error)
 }
@@ -127,18 +128,19 @@ type CookiesConfig struct {
 type CookieOptions struct {
 	// Name includes its prefix, "__Secure-" or "__Host-", if any.
 	Name string
-	// Domain and Path are the attributes. A "__Host-" cookie can have neither.
+	// Domain and Path are the attributes. The default is no Domain, and the Path "/". With a Domain, subdomains share the
+	// cookie. A "__Host-" cookie can have neither.
 	Domain, Path string
-	// MaxAge is the Max-Age attribute. The default is 15 minutes for check cookies; other cookies have none. The session
-	// cookie uses the MaxAge of the session.
+	// MaxAge is the Max-Age attribute. The default is 15 minutes for check cookies; for the nonce it is the Expires
+	// attribute. Other cookies have none. The session cookie uses the MaxAge of the session.
 	MaxAge time.Duration
-	// SameSite is "lax", "strict" or "none".
+	// SameSite is "lax", "strict" or "none". The default is "lax".
 	SameSite string
 	// HTTPOnly and Secure are the attributes. Default means True for HTTPOnly, and UseSecureCookies for Secure. A cookie
 	// whose Name has a prefix is always Secure: browsers reject it otherwise, and on http they accept it from loopback
 	// hosts at most.
 	HTTPOnly, Secure OptionalBool
-	// Partitioned sets the Partitioned attribute.
+	// Partitioned sets the Partitioned attribute. The default is false.
 	Partitioned bool
 	// Priority is "low", "medium" or "high". If it is empty, the attribute is not set.
 	Priority string

@@ -105,7 +105,8 @@ type CredentialsProvider struct {
 	// this way. Set it only if the user can still sign in by other means, such as an email, after which the plugin calls
 	// ActionRequest.ResetAttempts to reset the count.
 	InARow bool
-	// Links are shown below the form and open actions of a plugin. The default is none.
+	// Links open actions of a plugin, for example "Forgot your password?". Place in [ui.Link] selects where they are
+	// shown. The default is none.
 	Links []ui.Link
 	// Style is the look of the button.
 	Style Style

@@ -48,7 +48,7 @@ type Endpoint struct {
 type OAuthProvider struct {
 	// ID identifies the provider in URLs and accounts. It consists of lower-case letters, digits, '-', '_' and '.'.
 	ID string
-	// Name is the label of the button.
+	// Name is the label of the button. The default is ID.
 	Name string
 	// Type is TypeOAuth or TypeOIDC.
 	Type ProviderType
@@ -82,7 +82,7 @@ type OAuthProvider struct {
 	// ClientSecret is the client secret. It can be set in the environment as AUTH_<ID>_SECRET.
 	ClientSecret Secret
 	// MakeClientSecret returns the client secret for each token request, for services that use a signed token as the
-	// secret. If it is nil, ClientSecret is used.
+	// secret: see [SignedSecret]. If it is nil, ClientSecret is used.
 	MakeClientSecret func(clientID string, now time.Time) (Secret, error)
 	// ClientAuth is the client authentication method. The default is ClientSecretBasic.
 	ClientAuth ClientAuth
@@ -91,7 +91,7 @@ type OAuthProvider struct {
 	// AUTH_<ID>_PRIVATE_KEY_FILE its path.
 	ClientKey   crypto.Signer
 	ClientKeyID string
-	// Authorization, Token and Userinfo are the provider's endpoints.
+	// Authorization, Token and Userinfo are the provider's endpoints. The default is the discovery document of Issuer.
 	Authorization, Token, Userinfo Endpoint
 	// RequestToken, if set, makes this an OAuth 1.0a provider (RFC 5849) and is its temporary credentials endpoint.
 	// Authorization and Token are the other two endpoints, and ClientID and ClientSecret are the consumer key and secret.
@@ -113,7 +113,8 @@ type OAuthProvider struct {
 	// UserinfoAlg requires a signed userinfo response (OpenID Connect Core section 5.3.2) with this algorithm. A signed
 	// response is always verified, even if it is not required.
 	UserinfoAlg string
-	// IDTokenAlgs lists the accepted signature algorithms. The default is what the issuer advertises, else RS256.
+	// IDTokenAlgs lists the accepted signature algorithms. The default is what the issuer advertises, else RS256. "EdDSA"
+	// and "Ed25519" are equivalent.
 	IDTokenAlgs []string
 	// Tenants lists the tenants whose users may sign in, for an issuer that serves several ({tenantid} in its discovery
 	// document). If it is nil, all tenants may.

@@ -15,9 +15,9 @@ import (
 type WebAuthnProvider struct {
 	// ID and Name default to "webauthn" and "WebAuthn".
 	ID, Name string
-	// Verifier verifies the responses of authenticators.
+	// Verifier verifies the responses of authenticators. The constructors of package providers/webauthn set it.
 	Verifier WebAuthnVerifier
-	// RelyingParty is the site that passkeys are created for.
+	// RelyingParty is the site that passkeys are created for. The default is the origin of the request.
 	RelyingParty RelyingParty
 	// UserInfo returns the user who wants to sign in or to register, and whether the store has them. A nil user means that
 	// any user may sign in. A user that does not exist is registered as returned, including the email address. If UserInfo

@@ -36,9 +36,10 @@ func (e *HeldError) Error() string { return "core: a sign-in gate holds the sign
 
 // NewSession creates a session for a user outside the sign-in flows, for example after a registration form, and returns
 // the cookies to set. The application vouches for the user: [SignInGate] functions are called only with
-// SessionOptions.AskGates, and the error is a [*HeldError] if one of them holds the sign-in. The session does not
-// count as a recent sign-in unless options say when the user was authenticated. Pass at most one SessionOptions. Under
-// StrategyDatabase the user must be in the store. If user is nil, NewSession returns an error.
+// SessionOptions.AskGates, and the error is a [*HeldError] if one of them holds the sign-in. Callbacks.JWT is called.
+// Callbacks.SignIn and Events.SignIn are not. The session does not count as a recent sign-in unless options say when
+// the user was authenticated. Pass at most one SessionOptions. Under StrategyDatabase the user must be in the store. If
+// user is nil, NewSession returns an error.
 func (a *Auth) NewSession(
 	ctx context.Context, r *Request, user *User, options ...SessionOptions,
 ) ([]Cookie, error) {

@@ -36,7 +36,8 @@ type EmailOptions struct {
 	// NormalizeIdentifier and GenerateToken are described at [core.EmailProvider].
 	NormalizeIdentifier func(identifier string) (string, error)
 	GenerateToken       func(ctx context.Context) (string, error)
-	// HTTPClient sends the requests to the service. Redirects are never followed, because they would forward the key.
+	// HTTPClient sends the requests to the service. The default has timeouts and size limits. Redirects are never
+	// followed, because they would forward the key.
 	HTTPClient *http.Client
 }
 

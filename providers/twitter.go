@@ -17,7 +17,8 @@ type TwitterOptions struct {
 	// Version is the OAuth version, "2.0" or "1.0a". The default is "2.0".
 	Version string
 	// UserFields are additional fields of the profile: "description", "location", "verified". The picture is always
-	// requested. They are the parameter user.fields of version 2.0.
+	// requested. They are the parameter user.fields of version 2.0. For the email address, add "confirmed_email" here and
+	// "users.email" to AddScope.
 	UserFields []string
 	// Expansions are referenced objects to include in the profile, such as "pinned_post_id" for the posts of
 	// [TwitterIncludes]. They are the parameter expansions of version 2.0.

@@ -48,7 +48,7 @@ type SignOutOptions struct {
 	Label string
 	// Class is the class attribute of the button or link. The default is "latchkey-signout".
 	Class string
-	// Confirm makes the component a link to the page that asks for confirmation.
+	// Confirm makes the component a link to the page that asks for confirmation. The default is false.
 	Confirm bool
 }
 

@@ -5,6 +5,7 @@ import { tabsMarkdownPlugin } from "vitepress-plugin-tabs"
 import {
   address, braces, copyable, diagrams, headings, links, pictures, repository, slug, tabs,
 } from "./markdown.mjs"
+import { sources } from "./sources.mjs"
 
 const folder = new URL("..", import.meta.url)
 const groups = JSON.parse(readFileSync(new URL(".vitepress/navigation.json", folder), "utf8"))
@@ -37,7 +38,7 @@ export default defineConfig({
     attrs: { disable: true }, // braces are text, as on GitHub
     anchor: { slugify: slug },
     config: md => {
-      for (const rule of [tabsMarkdownPlugin, tabs, pictures, links, braces, headings, copyable, diagrams]) md.use(rule)
+      for (const rule of [sources, tabsMarkdownPlugin, tabs, pictures, links, braces, headings, copyable, diagrams]) md.use(rule)
     },
   },
   themeConfig: {

@@ -24,9 +24,10 @@ type ProfileFields struct {
 	// Load returns the current values by the name of the field. It is called for each view of the page. If it is nil, the
 	// form starts with the values of Fields.
 	Load func(ctx context.Context, u *core.User) (map[string]string, error)
-	// Save validates and stores the values, before the name and the picture are stored. The browser can send any values.
-	// A *[core.Problem] refuses them: its Text or Detail is shown at the field that it names, or else at the last one,
-	// and the form keeps the typed values. Any other error is logged and answered with a general failure.
+	// Save is required with Fields. It validates and stores the values, before the name and the picture are stored. The
+	// browser can send any values. A *[core.Problem] refuses them: its Text or Detail is shown at the field that it names,
+	// or else at the last one, and the form keeps the typed values. Any other error is logged and answered with a general
+	// failure.
 	Save func(ctx context.Context, u *core.User, values map[string]string) error
 }
 

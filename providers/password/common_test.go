@@ -146,3 +146,20 @@ func TestRangeTimeout(t *testing.T) {
 		}
 	})
 }
+
+// recorder is a service that knows no password. It records the URL of the last request.
+type recorder struct{ url string }
+
+func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
+	r.url = request.URL.String()
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+}
+
+func TestRangeByDefault(t *testing.T) {
+	t.Parallel()
+	service := &recorder{}
+	known, err := password.Range{Client: &http.Client{Transport: service}}.Breached(t.Context(), "password")
+	if known || err != nil || service.url != "https://api.pwnedpasswords.com/range/5BAA6" { // the SHA-1's first characters
+		t.Errorf("%t, %v, requested %s", known, err, service.url)
+	}
+}

@@ -63,9 +63,9 @@ func djangoScrypt(encoded string, password []byte) (bool, error) {
 
 // FirebaseParams are the password hash parameters of a Firebase project, from the Firebase console.
 type FirebaseParams struct {
-	// SignerKey and SaltSeparator are in base64, as the console shows them.
+	// SignerKey and SaltSeparator are in base64, as the console shows them. SaltSeparator may be empty.
 	SignerKey, SaltSeparator string
-	// Rounds and MemCost are usually 8 and 14.
+	// Rounds and MemCost are required. They are usually 8 and 14.
 	Rounds, MemCost int
 }
 

@@ -21,14 +21,15 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// defaults return the defaults in the page's form. A row that states a value and has no entry here fails.
+// defaults return the defaults, in the words of the doc comments. "false" and "none" are zero values, which a comment
+// need not state. A comment that states a value and has no entry here fails.
 var defaults = map[string]func(t *testing.T) string{
 	"Config.BasePath": func(t *testing.T) string { return quoted(open(t, core.Config{}).auth.BasePath()) },
 	"Config.UseSecureCookies": func(t *testing.T) string {
 		secure := func(origin string) bool {
 			return open(t, core.Config{URL: origin}).ask("GET", "/auth/csrf", nil).Cookies[0].Secure
 		}
-		return either(secure("https://app.test") && !secure("http://app.test"), "on for https origins")
+		return either(secure("https://app.test") && !secure("http://app.test"), "Default means True for https origins")
 	},
 	"Config.EnableWebAuthn": func(*testing.T) string {
 		c := core.Config{Store: newRows(), Providers: []core.Provider{passkeys()}}
@@ -69,7 +70,7 @@ var defaults = map[string]func(t *testing.T) string{
 			env := func(name string) string { return map[string]string{"AUTH_TRUST_HOST": value}[name] }
 			return open(t, core.Config{Getenv: env}).ask("GET", "/auth/csrf", nil).Status
 		}
-		return either(status("true") == 200 && status("") == 500, "`AUTH_TRUST_HOST`, else off")
+		return either(status("true") == 200 && status("") == 500, "AUTH_TRUST_HOST=true")
 	},
 
 	"SessionConfig.Strategy": func(t *testing.T) string {
@@ -79,7 +80,7 @@ var defaults = map[string]func(t *testing.T) string{
 			return len(s.cookies[session].Value) == 36
 		}
 		kept := stored(newRows()) && !stored(nil) && !stored(struct{ core.Store }{})
-		return either(kept, "`core.StrategyDatabase` with a store for sessions, else `core.StrategyJWT`")
+		return either(kept, "StrategyDatabase if the Store is a store.SessionStore, else StrategyJWT")
 	},
 	"SessionConfig.MaxAge": func(t *testing.T) string {
 		s := open(t, core.Config{Providers: []core.Provider{passwords()}})
@@ -119,13 +120,13 @@ var defaults = map[string]func(t *testing.T) string{
 		if err != nil {
 			t.Fatal(err)
 		}
-		return either(token.Expires.Sub(start) == 2*time.Hour, "`SessionConfig.MaxAge`")
+		return either(token.Expires.Sub(start) == 2*time.Hour, "that of the session")
 	},
 
-	"CookieOptions.Domain":      cookie(func(c core.Cookie) string { return none(c.Domain) }),
+	"CookieOptions.Domain":      cookie(func(c core.Cookie) string { return either(c.Domain == "", "no Domain") }),
 	"CookieOptions.Path":        cookie(func(c core.Cookie) string { return quoted(c.Path) }),
 	"CookieOptions.SameSite":    cookie(func(c core.Cookie) string { return quoted(strings.ToLower(c.SameSite)) }),
-	"CookieOptions.HTTPOnly":    cookie(func(c core.Cookie) string { return either(c.HTTPOnly, "on") }),
+	"CookieOptions.HTTPOnly":    cookie(func(c core.Cookie) string { return either(c.HTTPOnly, "True for HTTPOnly") }),
 	"CookieOptions.Partitioned": cookie(func(c core.Cookie) string { return strconv.FormatBool(c.Partitioned) }),
 	"CookieOptions.Priority":    cookie(func(c core.Cookie) string { return none(c.Priority) }),
 	"CookieOptions.MaxAge": func(t *testing.T) string {
@@ -138,7 +139,8 @@ var defaults = map[string]func(t *testing.T) string{
 			}
 		}
 		nonce := all["__Secure-authjs.nonce"].Expires.Sub(start) == 15*time.Minute
-		return either(nonce, "15 minutes for checks (the nonce: as Expires), none for others")
+		return either(nonce, "15 minutes for check cookies; for the nonce it is the Expires attribute. Other cookies "+
+			"have none")
 	},
 
 	"EmailProvider.ID":          email(func(p public, _ core.Email) string { return quoted(p.ID) }),
@@ -177,7 +179,7 @@ var defaults = map[string]func(t *testing.T) string{
 	"WebAuthnProvider.ID":   ceremony(func(p public, _ options) string { return quoted(p.ID) }),
 	"WebAuthnProvider.Name": ceremony(func(p public, _ options) string { return quoted(p.Name) }),
 	"WebAuthnProvider.Timeout": ceremony(func(_ public, o options) string {
-		return fmt.Sprint((time.Duration(o.Timeout) * time.Millisecond).Minutes(), " minutes")
+		return either(o.Timeout == 300_000, "five minutes")
 	}),
 	"WebAuthnProvider.UserVerification": ceremony(func(_ public, o options) string {
 		return quoted(o.AuthenticatorSelection.UserVerification)
@@ -192,21 +194,21 @@ var defaults = map[string]func(t *testing.T) string{
 		return quoted(or(o.Attestation, "none"))
 	}),
 	"WebAuthnProvider.Algorithms": ceremony(func(_ public, o options) string {
-		names, all := map[int]string{-8: "EdDSA", -7: "ES256", -257: "RS256"}, []string{}
+		names, all := map[int]string{-8: "EdDSA (-8)", -7: "ES256 (-7)", -257: "RS256 (-257)"}, []string{}
 		for _, p := range o.PubKeyCredParams {
 			all = append(all, names[p.Alg])
 		}
 		return strings.Join(all, ", ")
 	}),
 	"RelyingParty.ID": ceremony(func(_ public, o options) string {
-		return either(o.RP.ID == "app.test", "host of the origin")
+		return either(o.RP.ID == "app.test", "the host name")
 	}),
 	"RelyingParty.Name": ceremony(func(_ public, o options) string { return either(o.RP.Name == "app.test", "host") }),
 
 	"SignInOptions.Class": component(ui.SignInWith(ui.SignInOptions{}), class),
 	"SignInOptions.Label": func(t *testing.T) string {
 		one := component(ui.SignInWith(ui.SignInOptions{Provider: "plain"}), label)(t)
-		return strings.ReplaceAll(one, "Plain", "<name>") + ", " + component(ui.SignInWith(ui.SignInOptions{}), label)(t)
+		return strings.ReplaceAll(one, "Plain", "NAME") + " or " + component(ui.SignInWith(ui.SignInOptions{}), label)(t)
 	},
 	"SignOutOptions.Class":   component(ui.SignOutWith(ui.SignOutOptions{}), class),
 	"SignOutOptions.Label":   component(ui.SignOutWith(ui.SignOutOptions{}), label),
@@ -218,18 +220,18 @@ var defaults = map[string]func(t *testing.T) string{
 	"OAuthProvider.Scope": authorization(func(q url.Values) string { return quoted(q.Get("scope")) }),
 	"OAuthProvider.Checks": authorization(func(q url.Values) string {
 		both := q.Has("state") && q.Has("code_challenge") && !q.Has("nonce")
-		return either(both, "`core.CheckPKCE`, `core.CheckState`")
+		return either(both, "pkce and state")
 	}),
 
 	"Callbacks.SignIn": func(t *testing.T) string {
 		s := open(t, core.Config{Providers: []core.Provider{passwords()}})
-		return either(s.signIn().Err == nil && s.cookies[session].Value != "", "`core.Allow()`")
+		return either(s.signIn().Err == nil && s.cookies[session].Value != "", "The default is Allow")
 	},
 	"Callbacks.Redirect": func(t *testing.T) string {
 		s := open(t, core.Config{Providers: []core.Provider{passwords()}})
 		led := func(to string) string { return s.submit("/auth/signout", url.Values{"callbackUrl": {to}}).Redirect }
 		own := led("/x") == "https://app.test/x" && led("https://evil.example/") == "https://app.test"
-		return either(own, "`core.SameOrigin`")
+		return either(own, "The default is [SameOrigin]")
 	},
 	"Callbacks.Session": func(t *testing.T) string {
 		s := open(t, core.Config{Providers: []core.Provider{passwords()}})
@@ -237,14 +239,15 @@ var defaults = map[string]func(t *testing.T) string{
 		body := string(s.ask("GET", "/auth/session", nil).Body)
 		const want = `{"user":{"name":"Ada","email":"ada@example.com","image":"/ada.png"},` +
 			`"expires":"2030-01-31T00:00:00.000Z"}`
-		return either(body == want, "name, email, image")
+		return either(body == want, "name, email and image")
 	},
 }
 
-// valued matches a default that is a value: a quoted text, a boolean, a switch, a number.
-var valued = regexp.MustCompile("^(`\"[^\"]*\"`|true|false|on|off|\\d+ .*)$")
+// valued matches a comment that states a value as the default: a quoted text, a boolean, a switch, a number.
+var valued = regexp.MustCompile(`[Tt]he default is ("[^"]*"|[Tt]rue|[Ff]alse|on\b|off\b|\d|` +
+	`(?:one|two|five|seven|ten) (?:second|minute|hour|day)s?)`)
 
-// elsewhere are rows that the tests of other packages check.
+// elsewhere are options whose defaults the tests of other packages check.
 var elsewhere = map[string]string{
 	"OAuthProvider.ProfileFromUserinfo":               "recording callback-oauth.oidc.profile-from-id-token",
 	"OAuthProvider.AllowDangerousEmailAccountLinking": "core TestLinkingByEmailNeedsBothSides",
@@ -257,12 +260,17 @@ var elsewhere = map[string]string{
 	"WebAuthnProvider.ConditionalUI":                  "recording signin-page.passkey",
 	"WebAuthnProvider.RequireUserVerification":        "providers/webauthn TestHostileResponses",
 	"visited-elsewhere":                               "core TestVisitedElsewhere",
-	"SessionConfig.Revocation.On":                     "core TestEndSessionsNamesWhatIsMissing",
-	"SessionConfig.Revocation.Every":                  "core TestRevocationReachesOtherProcesses",
+	"Revocation.On":                                   "core TestEndSessionsNamesWhatIsMissing",
+	"Revocation.Every":                                "core TestRevocationReachesOtherProcesses",
 	"SessionConfig.Bearer":                            "core TestBearerSwitchedOff",
-	"SessionConfig.Revocation.Strict":                 "core TestRevocationWithoutTheStore",
+	"Revocation.Strict":                               "core TestRevocationWithoutTheStore",
 	"password.Options.ResetTTL":                       "providers/password TestLinksEnd",
 	"password.Range.Timeout":                          "providers/password TestRangeTimeout",
+	"password.Range.URL":                              "providers/password TestRangeByDefault",
+	"password.Options.MinLength":                      "tools/checks/pages TestNumbers",
+	"password.Params.Memory":                          "providers/password TestCostsAreRaised",
+	"password.Params.Time":                            "providers/password TestCostsAreRaised",
+	"password.Params.Threads":                         "providers/password TestImport",
 	"account.Options.Fresh":                           "plugins/account TestFreshByDefault",
 	"doctor.Options.Probe":                            "doctor TestProbesNothingByDefault",
 	"doctor.Options.Timeout":                          "doctor TestTimeoutByDefault",
@@ -271,31 +279,33 @@ var elsewhere = map[string]string{
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	all := cells(t)
+	all := comments(t)
 	for _, name := range slices.Sorted(maps.Keys(defaults)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			row := all[name]
-			if row == nil {
-				t.Fatal("docs/reference.md has no such row")
+			comment, ok := all[name]
+			if !ok {
+				t.Fatal("docs/reference.md links to no such option")
 			}
-			if is := defaults[name](t); row[0] != is {
-				t.Errorf("docs/reference.md says %s, it is %s", row[0], or(is, "otherwise"))
+			is := defaults[name](t)
+			zero := (is == "false" || is == "none") && !strings.Contains(strings.ToLower(comment), "default is true")
+			if is == "" || !zero && !strings.Contains(comment, is) {
+				t.Errorf("the comment is %q, the default %q", comment, is)
 			}
 		})
 	}
-	for name, row := range all {
-		if !strings.Contains(name, ".") || strings.HasPrefix(name, "providers.") || strings.HasPrefix(name, "smtp.") ||
-			strings.HasPrefix(name, "core.") {
+	for name, comment := range all {
+		prefix, _, _ := strings.Cut(name, ".")
+		if prefix == "providers" || prefix == "smtp" {
 			continue
 		}
-		if valued.MatchString(row[0]) && defaults[name] == nil && elsewhere[name] == "" {
-			t.Errorf("docs/reference.md says that %s is %s by default, without a test", name, row[0])
+		if valued.MatchString(comment) && defaults[name] == nil && elsewhere[name] == "" {
+			t.Errorf("the comment of %s states a default without a test: %s", name, comment)
 		}
 	}
 }
 
-func quoted(text string) string { return "`\"" + text + "\"`" }
+func quoted(text string) string { return strconv.Quote(text) }
 
 // either returns says if holds is true, and "" if not.
 func either(holds bool, says string) string {
@@ -316,7 +326,7 @@ func or(text, otherwise string) string {
 
 func days(d time.Duration) string {
 	if d == 24*time.Hour {
-		return "1 day"
+		return "one day"
 	}
 	return fmt.Sprint(d.Hours()/24, " days")
 }
@@ -341,11 +351,11 @@ func component(c interface {
 }
 
 func class(markup string) string {
-	return "`" + regexp.MustCompile(`class=("[^"]*")`).FindStringSubmatch(markup)[1] + "`"
+	return regexp.MustCompile(`class=("[^"]*")`).FindStringSubmatch(markup)[1]
 }
 
 func label(markup string) string {
-	return "`" + regexp.MustCompile(`>([^<]+)</`).FindStringSubmatch(markup)[1] + "`"
+	return quoted(regexp.MustCompile(`>([^<]+)</`).FindStringSubmatch(markup)[1])
 }
 
 func confirm(markup string) string { return strconv.FormatBool(!strings.Contains(markup, "<form")) }
@@ -427,7 +437,7 @@ func confirms(t *testing.T) string {
 	page := other.ask("GET", target, nil)
 	here := asked.ask("GET", target, nil)
 	asks := page.Status == 200 && strings.Contains(string(page.Body), "<form") && here.Status == 302
-	return either(asks, "in browsers that did not ask for the link, and where a session is there")
+	return either(asks, "in a browser that did not request this link, and in a browser that already has a session")
 }
 
 // credentials checks the credentials provider and its form, whose only field is pin.

@@ -9,23 +9,27 @@ import (
 	"go/scanner"
 	"go/token"
 	"go/types"
+	"os"
+	"path"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// block is a code block.
+// block is a code block, or a program that a page links to.
 type block struct {
 	page   string
-	line   int // of its first line, from 1
+	file   string // with the code: the page, or a file of the programs
+	line   int    // of its first line, from 1
 	text   string
 	given  string // from the comment before the block
 	strict bool   // a program, in which unused names are errors
 	templ  bool   // the Go that templ generates is compiled
 }
 
-func (b block) at() string { return b.page + ":" + strconv.Itoa(b.line) }
+func (b block) at() string { return b.file + ":" + strconv.Itoa(b.line) }
 
 // name returns the package name of a strict block.
 func (b block) name() string { return clause.FindStringSubmatch(b.text)[1] }
@@ -35,9 +39,11 @@ var (
 	clause    = regexp.MustCompile(`(?m)^package ([a-z_]+)$`)
 	entry     = regexp.MustCompile(`(?m)^func main\(\)`)
 	opening   = regexp.MustCompile("^\\s*```(go|templ)")
+	// linked matches a paragraph that is only a link to a program. The site shows the program instead.
+	linked = regexp.MustCompile(`^\[[^\]]+\]\(([^)]*programs/[^)]+\.go)\)$`)
 )
 
-// blocksOf returns the Go and templ blocks of a page.
+// blocksOf returns the Go and templ blocks of a page, and its programs. The text of a missing program is empty.
 func blocksOf(p page) []block {
 	var out []block
 	var now *block
@@ -48,13 +54,18 @@ func blocksOf(p page) []block {
 		case l.language == "" && m != nil:
 			given = m[1]
 		case l.fence && l.language == "" && opening.MatchString(l.text):
-			now = &block{page: p.path, line: i + 2, given: given, templ: strings.Contains(l.text, "templ")}
+			now = &block{page: p.path, file: p.path, line: i + 2, given: given, templ: strings.Contains(l.text, "templ")}
 		case l.fence && now != nil:
 			now.strict = clause.MatchString(now.text)
 			out = append(out, *now)
 			now, given = nil, ""
 		case now != nil:
 			now.text += l.text + "\n"
+		case l.language == "" && linked.MatchString(l.text):
+			file := path.Join(path.Dir(p.path), linked.FindStringSubmatch(l.text)[1])
+			text, _ := os.ReadFile(filepath.Join(top, file)) // TestLinks reports a missing file
+			out = append(out, block{page: p.path, file: file, line: 1, text: string(text), strict: clause.Match(text)})
+			given = ""
 		case l.text != "":
 			given = ""
 		}
@@ -156,7 +167,7 @@ func split(list string) []string {
 
 // located adds a line directive, so that errors name the page and its line.
 func located(b block, text string, before int) string {
-	return fmt.Sprintf("//line %s:%d\n%s", b.page, b.line-before, text)
+	return fmt.Sprintf("//line %s:%d\n%s", b.file, b.line-before, text)
 }
 
 // parse parses a unit. It finds the imports of a fragment by package names.

@@ -219,3 +219,23 @@ func started(b block) bool {
 	}
 	return false
 }
+
+// TestEveryProgramIsOnAPage: each file of docs/programs belongs to a page.
+func TestEveryProgramIsOnAPage(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(top, "docs/programs/*.go"))
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d programs, %v", len(files), err)
+	}
+	shown := map[string]bool{}
+	for _, p := range pages(t) {
+		for _, b := range blocksOf(p) {
+			shown[b.file] = true
+		}
+	}
+	for _, file := range files {
+		if name := "docs/programs/" + filepath.Base(file); !shown[name] {
+			t.Errorf("no page shows %s", name)
+		}
+	}
+}

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"net/netip"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers"
+	"github.com/latchkey-go/latchkey/storage/postgres"
+)
+
+func newAuth(store *postgres.Store) (*core.Auth, error) {
+	return core.New(core.Config{ // AUTH_SECRET and AUTH_URL: the same everywhere
+		Store:          store,
+		Providers:      []core.Provider{providers.GitHub()},
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.7/32")}, // the load balancer
+		Limits:         core.Limits{Shared: true},                            // all processes together have one limit
+		Session: core.SessionConfig{
+			Strategy: core.StrategyDatabase, // a session that one process ends has ended for all
+		},
+	})
+}
