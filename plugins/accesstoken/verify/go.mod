@@ -1,0 +1,3 @@
+module github.com/latchkey-go/latchkey/plugins/accesstoken/verify
+
+go 1.26.0
