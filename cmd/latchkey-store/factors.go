@@ -5,8 +5,10 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/smtp"
 )
 
 // factorRecords are the record kinds that a reset removes: the names of passkeys of plugins/account, and the factors,
@@ -17,6 +19,10 @@ var factorRecords = []string{"passkey", "factors", "recovery", "device"}
 // deleted first: without its account a passkey cannot sign in, so a failed reset can safely run again.
 func (c *command) resetFactors(ctx context.Context, s *opened, u *core.User) error {
 	kinds, err := c.factorKinds()
+	if err != nil {
+		return err
+	}
+	n, err := c.newNotice(s) // first: a configuration error must change nothing
 	if err != nil {
 		return err
 	}
@@ -57,7 +63,74 @@ func (c *command) resetFactors(ctx context.Context, s *opened, u *core.User) err
 			return err
 		}
 	}
-	return c.signOut(ctx, s, u)
+	if err := c.signOut(ctx, s, u); err != nil {
+		return err
+	}
+	return c.tellReset(ctx, n, u)
+}
+
+// notice is a plugin that emails a user about the reset.
+type notice struct {
+	mailer core.Mailer
+	host   *core.PluginHost
+	mu     sync.Mutex
+	sent   []string // addresses
+}
+
+// newNotice returns nil if the settings of the application or of its mail server are missing.
+func (c *command) newNotice(s *opened) (*notice, error) {
+	n := &notice{mailer: c.mail}
+	if c.getenv("AUTH_SECRET") == "" || c.getenv("AUTH_URL") == "" || n.mailer == nil && c.getenv("EMAIL_SERVER") == "" {
+		return nil, nil
+	}
+	if n.mailer == nil {
+		n.mailer = smtp.NewMailer(smtp.Options{})
+	}
+	config := c.config(s)
+	config.Plugins = []core.Plugin{n}
+	_, err := core.New(config)
+	return n, err
+}
+
+// Attach implements [core.Plugin].
+func (n *notice) Attach(h *core.PluginHost) error {
+	n.host = h
+	if m, ok := n.mailer.(core.ConfiguredMailer); ok {
+		if err := m.Configure(h.Getenv); err != nil {
+			return err
+		}
+	}
+	h.NotifyMethodChanges("signin", n)
+	return nil
+}
+
+// Send implements [core.Mailer].
+func (n *notice) Send(ctx context.Context, e core.Email) error {
+	err := n.mailer.Send(ctx, e)
+	if err == nil && e.Kind == core.EmailFactorsReset {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.sent = append(n.sent, e.To)
+	}
+	return err
+}
+
+// tellReset emails the user. An email that cannot be sent now stays in the store, and the application sends it.
+func (c *command) tellReset(ctx context.Context, n *notice, u *core.User) error {
+	if n == nil {
+		return c.say("no email was sent: tell the user yourself, or set AUTH_SECRET, AUTH_URL, EMAIL_SERVER and EMAIL_FROM " +
+			"to the application's values before the next reset")
+	}
+	n.host.NotifySecurity(ctx, core.SecurityNotice{Kind: core.EmailFactorsReset, UserID: u.ID})
+	if err := n.host.Auth.FlushMail(ctx); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if address, _ := core.NormalizeEmail(u.Email); !slices.Contains(n.sent, address) {
+		return c.say("no email was sent yet: the address is not verified, or the mail server does not accept it now")
+	}
+	return c.say("told %s by email", u.Email)
 }
 
 // factorKinds returns the record kinds to remove. Passwords are excluded because they have their own command. Session

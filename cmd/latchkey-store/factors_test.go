@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
 )
 
 // resetsFactors checks that reset-factors removes passkeys and the records of a named kind, and nothing else.
@@ -18,8 +20,14 @@ func (c *terminal) resetsFactors(id string) {
 		c.Fatalf("before: %s", out)
 	}
 	out := c.must("users", "reset-factors", id, "--yes", "--kind", "totp")
-	if !strings.Contains(out, "removed: 1 passkeys, 2 records") || !strings.Contains(out, "ended: ") {
-		c.Errorf("reset-factors says %s", out)
+	for _, part := range []string{"removed: 1 passkeys, 2 records", "ended: ", "told ada@example.org by email"} {
+		if !strings.Contains(out, part) {
+			c.Errorf("reset-factors does not say %q: %s", part, out)
+		}
+	}
+	if len(c.letters) != 1 || c.letters[0].Kind != core.EmailFactorsReset || c.letters[0].To != "ada@example.org" ||
+		c.letters[0].URL != "https://app.example.org/auth/signin" {
+		c.Errorf("%d emails", len(c.letters))
 	}
 	out = c.must("users", "show", id)
 	for _, gone := range []string{"passkey", "totp"} {
@@ -32,9 +40,13 @@ func (c *terminal) resetsFactors(id string) {
 			c.Errorf("after reset-factors %q is gone: %s", stays, out)
 		}
 	}
-	if out := c.must("users", "reset-factors", id, "--yes"); !strings.Contains(out, "removed: 0 passkeys, 0 records") {
-		c.Errorf("again: %s", out)
+	url := c.env["AUTH_URL"]
+	delete(c.env, "AUTH_URL")
+	out = c.must("users", "reset-factors", id, "--yes")
+	if !strings.Contains(out, "removed: 0 passkeys, 0 records") || !strings.Contains(out, "no email was sent") {
+		c.Errorf("again, without AUTH_URL: %s", out)
 	}
+	c.env["AUTH_URL"], c.letters = url, nil
 }
 
 // TestNothingLeft: a user who had only passkeys has no sign-in method after a reset, and the output says so.

@@ -39,8 +39,9 @@ const usage = `latchkey-store creates, checks and cleans up the tables of a stor
   users reset-password ADDRESS|ID           email them a link to set a new password. AUTH_SECRET and AUTH_URL must be
                                             the application's; EMAIL_SERVER and EMAIL_FROM are the mail settings
   users reset-factors ADDRESS|ID [--kind KIND,…]
-                                            remove their passkeys and end all sessions. --kind also removes records
-                                            of your own plugin's second factors ("users show" lists the kinds)
+                                            remove their passkeys and second factors, end all sessions, and email
+                                            them if the settings of reset-password are set. --kind also removes
+                                            records of your own plugin ("users show" lists the kinds)
   users delete ADDRESS|ID                   delete the user and all their data in the store
 
 LATCHKEY_STORE is postgres://…, host=… (PostgreSQL), mysql://…, redis://…, sqlite:app.db or bbolt:app.bolt. --store URL
@@ -58,7 +59,7 @@ type command struct {
 	in       io.Reader
 	out, log io.Writer
 	getenv   func(name string) string
-	// mail sends the email of reset-password. If it is nil, EMAIL_SERVER is used.
+	// mail sends the emails of reset-password and reset-factors. If it is nil, EMAIL_SERVER is used.
 	mail core.Mailer
 	// clock returns the current time, ticks starts the ticker for progress lines, and slice is the time that clean-up
 	// works between two of them.
