@@ -40,8 +40,15 @@ func start(t *testing.T, example string) (site string) {
 		t.Fatal(err)
 	}
 	port := engines.FreePort(t) // the application must know its public address before it listens
-	run := exec.Command(filepath.Join(programs, example), "-addr", "127.0.0.1:"+port,
-		"-data", filepath.Join(t.TempDir(), "data"))
+	site = "http://localhost:" + port
+	runs(t, site, example, "-addr", "127.0.0.1:"+port, "-data", filepath.Join(t.TempDir(), "data"))
+	return site
+}
+
+// runs runs a program of the folder programs until the test ends. It returns when the program has printed its address.
+func runs(t *testing.T, site, program string, args ...string) {
+	t.Helper()
+	run := exec.Command(filepath.Join(programs, program), args...)
 	dieWithParent(run)
 	var log bytes.Buffer // read it only after Wait
 	run.Stderr = &log
@@ -52,7 +59,6 @@ func start(t *testing.T, example string) (site string) {
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
-	site = "http://localhost:" + port
 	listens, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -71,19 +77,18 @@ func start(t *testing.T, example string) (site string) {
 		<-ended
 		err := run.Wait()
 		if err != nil {
-			t.Errorf("%s did not end well: %v", example, err)
+			t.Errorf("%s did not end well: %v", program, err)
 		}
 		if t.Failed() {
-			t.Logf("%s logged:\n%s", example, log.String())
+			t.Logf("%s logged:\n%s", program, log.String())
 		}
 	})
 
 	select {
 	case <-listens:
 	case <-ended:
-		t.Fatalf("%s ended before it listened", example)
+		t.Fatalf("%s ended before it listened", program)
 	case <-time.After(wait):
-		t.Fatalf("%s has not responded within %s", example, wait)
+		t.Fatalf("%s has not responded within %s", program, wait)
 	}
-	return site
 }
