@@ -331,7 +331,7 @@ func (s *signIns) verifyRequestPage(ctx context.Context, c *call) (*Response, er
 	}
 	if by := s.plugins.auth.byID[c.query.Get("provider")]; by != nil && by.email != nil {
 		again := c.base + "/signin/" + by.id
-		if f, ok := by.flow.(*emailFlow); ok && f.codes != nil && s.codes.requested(c, codeSignIn) {
+		if f, ok := by.flow.(*emailFlow); ok && f.codes != nil && s.codes.key(c, codeSignIn) != "" {
 			view.Code = &ui.CodeForm{
 				CSRFToken: c.csrf.Token, Action: c.base + "/callback/" + by.id, AgainURL: again,
 				Link: true, Error: c.query.Get("error"), Left: c.query.Get("left"),

@@ -2,80 +2,43 @@ package core
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/emailcode"
 	"github.com/latchkey-go/latchkey/core/limit"
-	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// A code that is sent by email is valid only in the browser that requested it. An encrypted cookie of that browser has
-// a random key, and a record under the hash of the key has a keyed hash of the code. So an attacker who requests codes
-// for an address can guess only their own codes. Each code has five tries, which are counted before the comparison. All
-// tries for one address together have a budget, which is stored too: it counts across codes, browsers, networks and
-// processes.
+// codeCookie begins the names of the cookies with the keys of package emailcode. The purpose of the code follows.
+const codeCookie = "code-"
 
+// The purposes of the codes of core.
 const (
-	// codeKind is the kind of the records of codes, and codeBudgetKind that of the budgets.
-	codeKind, codeBudgetKind = "code", "code-budget"
-	// codeCookie begins the names of the cookies. The purpose of the code follows.
-	codeCookie = "code-"
-	// codeDigits is the number of digits of a code.
-	codeDigits = 6
-	// codeTries is the number of wrong codes after which a code is no longer accepted.
-	codeTries = 5
-	// codeLife is the lifetime of a code (OWASP ASVS 5.0 section 6.5.5).
-	codeLife = 10 * time.Minute
-	// codeBurst wrong codes for one address are possible immediately, and then one in codeEvery: at most 46 in a day. A
-	// guesser finds one of a million codes within that day with a chance of 0.005 %.
-	codeBurst, codeEvery = 10, 40 * time.Minute
-	// codeWrites is the maximum number of attempts to write a record that concurrent requests change.
-	codeWrites = 20
-)
-
-// codePurpose is what a code is for. A code for one purpose is not accepted for another.
-type codePurpose string
-
-const (
-	codeReauth codePurpose = "reauth"
-	codeSignIn codePurpose = "sign-in"
+	codeReauth = emailcode.Reauth
+	codeSignIn = "sign-in"
 )
 
 // emailCodes creates and checks the codes of a configuration. It is nil if the store has no records.
 type emailCodes struct {
-	records store.RecordStore
+	*emailcode.Codes
 	plugins *plugins
 	limits  *limits
-	now     func() time.Time
 }
 
-// codeRecord is the stored part of a code.
-type codeRecord struct {
-	Purpose codePurpose `json:"p"`
-	// Address is where the code was sent, and UserID the user, if there is one.
-	Address string `json:"a"`
-	UserID  string `json:"u,omitempty"`
-	// Hash is the keyed hash of the code.
-	Hash string `json:"h"`
-	// Tries is the number of tries so far.
-	Tries int `json:"n,omitempty"`
-	// Data belongs to the purpose.
-	Data string `json:"d,omitempty"`
-
-	key     string // the key in the cookie
-	version int64
-	expires time.Time
+func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
+	if a.store.records == nil {
+		return nil
+	}
+	return &emailCodes{
+		&emailcode.Codes{Records: a.store.records, Secrets: a.site.secrets, Digest: digest, Now: c.Now, Rand: c.Rand},
+		&a.plugins, asked,
+	}
 }
 
 // codeKey is the content of the cookie.
@@ -83,250 +46,72 @@ type codeKey struct {
 	Key string `json:"key"`
 }
 
-// recordKey returns the key of a record. It is a hash, so that an attacker who reads the store cannot forge the cookie.
-func (r *codeRecord) recordKey() string {
-	sum := sha256.Sum256([]byte("code\x00" + string(r.Purpose) + "\x00" + r.key))
-	return base64.RawURLEncoding.EncodeToString(sum[:])
+// key returns the key of this browser for a purpose, or "". It does not read the store.
+func (e *emailCodes) key(c *call, purpose string) string {
+	var name codeKey
+	e.plugins.readCookie(&c.arrival, codeCookie+purpose, &name)
+	return name.Key
 }
 
-// digest returns the keyed hash of a code.
-func (r *codeRecord) digest(secret, code string) string {
-	return digest(secret, codeKind, r.key+"\x00"+string(r.Purpose)+"\x00"+r.Address+"\x00"+code)
-}
-
-// issue stores a new code for r.Purpose and returns it with the cookie of this browser. An earlier code of the browser
-// for the same purpose is no longer accepted.
-func (e *emailCodes) issue(ctx context.Context, c *call, r codeRecord) (code Secret, cookie Cookie, err error) {
-	if old, err := e.find(ctx, c, r.Purpose); err == nil {
-		if _, err := e.records.DeleteRecord(ctx, codeKind, old.recordKey()); err != nil && !errors.Is(err, ErrNotFound) {
-			return "", Cookie{}, errorf(ErrStore, "delete an earlier code: %w", err)
-		}
-	} else if !errors.Is(err, ErrNotFound) {
-		return "", Cookie{}, err
-	}
-	if r.key, err = randomText(c.rand); err != nil {
-		return "", Cookie{}, err
-	}
-	text, err := e.newCode(c)
-	if err != nil {
-		return "", Cookie{}, err
-	}
-	r.Hash, r.Tries = r.digest(c.secrets[0], text), 0
-	value, err := json.Marshal(r)
-	if err != nil {
-		return "", Cookie{}, err
-	}
-	expires := e.now().Add(codeLife)
-	record := &store.Record{Kind: codeKind, Key: r.recordKey(), UserID: r.UserID, Value: value, Expires: expires}
+// issue stores a new code and returns it with the cookie of this browser. An earlier code of the browser for the same
+// purpose is no longer accepted.
+func (e *emailCodes) issue(ctx context.Context, c *call, r emailcode.Code) (code Secret, cookie Cookie, err error) {
 	e.plugins.auth.sessions.rows.cleaning.perhaps()
-	if err := e.records.CreateRecord(ctx, record); err != nil {
-		return "", Cookie{}, errorf(ErrStore, "store a code: %w", err)
+	text, key, expires, err := e.Issue(ctx, e.key(c, r.Purpose), r)
+	if err != nil {
+		return "", Cookie{}, errorf(ErrStore, "%w", err)
 	}
-	cookie, err = e.plugins.cookie(&c.arrival, codeCookie+string(r.Purpose), codeKey{r.key}, expires)
+	cookie, err = e.plugins.cookie(&c.arrival, codeCookie+r.Purpose, codeKey{key}, expires)
 	return Secret(text), cookie, err
 }
 
-// newCode returns random digits, each with the same probability.
-func (e *emailCodes) newCode(c *call) (string, error) {
-	const codes = 1_000_000
-	for {
-		b, err := randomBytes(c.rand, 4)
-		if err != nil {
-			return "", err
-		}
-		if n := binary.BigEndian.Uint32(b); n < 1<<32/codes*codes {
-			return fmt.Sprintf("%0*d", codeDigits, n%codes), nil
-		}
-	}
-}
-
-// requested reports whether this browser has requested a code for a purpose. It does not read the store.
-func (e *emailCodes) requested(c *call, purpose codePurpose) bool {
-	var name codeKey
-	return e.plugins.readCookie(&c.arrival, codeCookie+string(purpose), &name)
-}
-
 // forget returns the cookie that removes a code from the browser.
-func (e *emailCodes) forget(c *call, purpose codePurpose) Cookie {
-	spec := c.partCookie(codeCookie + string(purpose))
+func (e *emailCodes) forget(c *call, purpose string) Cookie {
+	spec := c.partCookie(codeCookie + purpose)
 	return spec.clear(spec.name())
 }
 
-// find returns the code that this browser requested for a purpose. The error matches ErrNotFound if there is none or it
-// has expired. It changes nothing.
-func (e *emailCodes) find(ctx context.Context, c *call, purpose codePurpose) (*codeRecord, error) {
-	var name codeKey
-	if !e.plugins.readCookie(&c.arrival, codeCookie+string(purpose), &name) {
-		return nil, ErrNotFound
-	}
-	r := &codeRecord{Purpose: purpose, key: name.Key}
-	stored, err := e.records.Record(ctx, codeKind, r.recordKey())
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return nil, err
-	case err != nil:
-		return nil, errorf(ErrStore, "read a code: %w", err)
-	case !stored.Expires.After(e.now()):
-		return nil, ErrNotFound
-	}
-	found := &codeRecord{}
-	if err := json.Unmarshal(stored.Value, found); err != nil || found.Purpose != purpose {
-		return nil, errorf(ErrStore, "a stored code is malformed")
-	}
-	found.key, found.version, found.expires = name.Key, stored.Version, stored.Expires
-	return found, nil
+// find returns the code that this browser requested for a purpose. It changes nothing.
+func (e *emailCodes) find(ctx context.Context, c *call, purpose string) (*emailcode.Code, error) {
+	return e.Find(ctx, purpose, e.key(c, purpose))
 }
 
-// check compares a typed code with the one that this browser requested, and consumes it if it is right. Of concurrent
-// requests with the right code one succeeds. A refusal is a *Problem with the code code_wrong, code_expired or
-// too_many.
-func (e *emailCodes) check(ctx context.Context, c *call, purpose codePurpose, typed string) (*codeRecord, error) {
+// check compares a typed code with the one that this browser requested, and consumes it if it is right. A refusal is a
+// *Problem with the code code_wrong, code_expired or too_many.
+func (e *emailCodes) check(ctx context.Context, c *call, purpose, typed string) (*emailcode.Code, error) {
 	if err := e.limits.ask(ctx, c, newAttempt(limit.AttemptCode, "")); err != nil {
 		return nil, err
 	}
-	r, err := e.find(ctx, c, purpose)
+	r, err := e.Check(ctx, purpose, e.key(c, purpose), typed)
+	if err == nil {
+		e.limits.right(ctx, c, newAttempt(limit.AttemptCode, ""))
+		return r, nil
+	}
+	var wrong *emailcode.WrongError
+	var many *emailcode.TooManyError
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.As(err, &wrong):
+		return nil, &Problem{
+			Status: http.StatusUnauthorized, Code: "code_wrong", Text: textCodeWrong.With(strconv.Itoa(wrong.Left)),
+			Members: map[string]any{"left": wrong.Left},
+			Cause:   &audit.Denial{Reason: audit.ReasonCode, UserID: wrong.UserID, Err: wrong},
+		}
+	case errors.As(err, &many):
+		c.audit.note(ctx, &c.arrival, audit.Event{
+			Name: audit.Limit, Outcome: audit.Refused, Attempt: string(limit.AttemptCode), Subject: many.Address,
+		})
+		return nil, &Problem{
+			Status: http.StatusTooManyRequests, Code: "too_many", Text: textCodeTooMany, RetryAfter: many.Wait,
+			Cause: &tooMany{many.Wait},
+		}
+	case errors.Is(err, emailcode.ErrExpired):
 		return nil, errCodeExpired()
-	case err != nil:
-		return nil, err
-	}
-	typed = plainCode(typed)
-	if len(typed) != codeDigits { // a slip of the user, which is no help to a guesser
-		return nil, r.errWrong(codeTries - r.Tries)
-	}
-	if err := e.spend(ctx, c, r, true); err != nil {
-		return nil, err
-	}
-	if r, err = e.count(ctx, c, r); err != nil {
-		return nil, err
-	}
-	right := false
-	for _, secret := range c.secrets {
-		if random.Same(r.Hash, r.digest(secret, typed)) {
-			right = true
+	case errors.Is(err, emailcode.ErrBusy):
+		return nil, &Problem{
+			Status: http.StatusServiceUnavailable, Code: "unavailable", RetryAfter: time.Second, Cause: err,
 		}
 	}
-	if !right {
-		return nil, r.errWrong(codeTries - r.Tries)
-	}
-	_, err = e.records.DeleteRecord(ctx, codeKind, r.recordKey())
-	switch {
-	case errors.Is(err, ErrNotFound): // another request was faster
-		return nil, errCodeExpired()
-	case err != nil:
-		return nil, errorf(ErrStore, "consume a code: %w", err)
-	}
-	e.limits.right(ctx, c, newAttempt(limit.AttemptCode, ""))
-	return r, e.spend(ctx, c, r, false)
-}
-
-// plainCode removes what people and mail programs put between digits.
-func plainCode(typed string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return r
-		}
-		if r == ' ' || r == '-' || r == '\u00a0' || r == '\t' || r == '\r' || r == '\n' || r == '\u200b' {
-			return -1
-		}
-		return 'x'
-	}, typed)
-}
-
-// count counts one try of a code before it is compared, so that concurrent requests have no more tries.
-func (e *emailCodes) count(ctx context.Context, c *call, r *codeRecord) (*codeRecord, error) {
-	for range codeWrites {
-		if r.Tries >= codeTries {
-			return nil, errCodeExpired()
-		}
-		r.Tries++
-		value, err := json.Marshal(r)
-		if err != nil {
-			return nil, err
-		}
-		stored := &store.Record{
-			Kind: codeKind, Key: r.recordKey(), UserID: r.UserID, Value: value, Expires: r.expires, Version: r.version,
-		}
-		err = e.records.UpdateRecord(ctx, stored)
-		switch {
-		case err == nil:
-			return r, nil
-		case errors.Is(err, ErrConflict):
-		case errors.Is(err, ErrNotFound):
-			return nil, errCodeExpired()
-		default:
-			return nil, errorf(ErrStore, "count a try of a code: %w", err)
-		}
-		if r, err = e.find(ctx, c, r.Purpose); err != nil {
-			if errors.Is(err, ErrNotFound) {
-				return nil, errCodeExpired()
-			}
-			return nil, err
-		}
-	}
-	return nil, errCodesBusy
-}
-
-var errCodesBusy = &Problem{
-	Status: http.StatusServiceUnavailable, Code: "unavailable", RetryAfter: time.Second,
-	Cause: errors.New("too many concurrent tries of codes for one address"),
-}
-
-// spend takes one try from the budget of an address, or returns it if taken is false. Re-authentication has a budget of
-// its own: only a browser with a session of the user can use it, so that guesses elsewhere do not stop the user.
-func (e *emailCodes) spend(ctx context.Context, c *call, r *codeRecord, taken bool) error {
-	of := canonicalName(r.Address)
-	if r.Purpose == codeReauth {
-		of += "\x00" + string(r.Purpose)
-	}
-	key := digest(c.secrets[0], codeBudgetKind, of)
-	for range codeWrites {
-		stored, err := e.records.Record(ctx, codeBudgetKind, key)
-		found := err == nil
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return errorf(ErrStore, "read the budget of an address: %w", err)
-		}
-		now := e.now()
-		full := now // when the budget is full again
-		if found {
-			milliseconds, err := strconv.ParseInt(string(stored.Value), 10, 64)
-			if err != nil {
-				return errorf(ErrStore, "a stored budget is malformed")
-			}
-			if at := time.UnixMilli(milliseconds); at.After(now) {
-				full = at
-			}
-			if most := now.Add(codeBurst * codeEvery); full.After(most) { // the clock was set back
-				full = most
-			}
-		}
-		if taken {
-			if wait := full.Sub(now) - (codeBurst-1)*codeEvery; wait > 0 {
-				return e.errTooMany(ctx, c, r.Address, wait)
-			}
-			full = full.Add(codeEvery)
-		} else {
-			full = full.Add(-codeEvery)
-		}
-		budget := &store.Record{
-			Kind: codeBudgetKind, Key: key, Value: []byte(strconv.FormatInt(full.UnixMilli(), 10)),
-			Expires: now.Add(codeBurst * codeEvery),
-		}
-		if found {
-			budget.Version = stored.Version
-			err = e.records.UpdateRecord(ctx, budget)
-		} else {
-			err = e.records.CreateRecord(ctx, budget)
-		}
-		switch {
-		case err == nil:
-			return nil
-		case !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound):
-			return errorf(ErrStore, "write the budget of an address: %w", err)
-		}
-	}
-	return errCodesBusy
+	return nil, errorf(ErrStore, "%w", err)
 }
 
 var (
@@ -335,32 +120,98 @@ var (
 	textCodeTooMany = ui.Text{Key: "code.too-many", English: "Too many wrong codes. Please try again later."}
 )
 
-// errWrong returns the refusal of a wrong code.
-func (r *codeRecord) errWrong(left int) error {
-	return &Problem{
-		Status: http.StatusUnauthorized, Code: "code_wrong", Text: textCodeWrong.With(strconv.Itoa(left)),
-		Members: map[string]any{"left": left},
-		Cause:   &audit.Denial{Reason: audit.ReasonCode, UserID: r.UserID, Err: errors.New("the code is wrong")},
-	}
-}
-
 func errCodeExpired() error {
 	return &Problem{
 		Status: http.StatusUnauthorized, Code: "code_expired", Text: textCodeExpired,
-		Cause: auditReason(
-			audit.ReasonCodeExpired,
-			"no such code in this browser: it was used, has expired, or has no tries left",
-		),
+		Cause: auditReason(audit.ReasonCodeExpired, emailcode.ErrExpired.Error()),
 	}
 }
 
-// errTooMany refuses a code because the budget of its address is exhausted, and audits that.
-func (e *emailCodes) errTooMany(ctx context.Context, c *call, address string, wait time.Duration) error {
-	c.audit.note(ctx, &c.arrival, audit.Event{
-		Name: audit.Limit, Outcome: audit.Refused, Attempt: string(limit.AttemptCode), Subject: address,
-	})
-	return &Problem{
-		Status: http.StatusTooManyRequests, Code: "too_many", Text: textCodeTooMany, RetryAfter: wait,
-		Cause: &tooMany{wait},
+// EmailCode is a six-digit code that a plugin sends by email. It is valid for ten minutes, once, and only in the browser
+// that requested it. Each code has five tries. All codes for one address together have a budget of ten wrong tries and
+// one more every 40 minutes, across browsers, networks and processes. If UserID is set, all codes of that user together
+// have the same budget in addition.
+type EmailCode struct {
+	// Purpose is what the code is for, with the Name of the plugin's actions in front, such as "password-reset": lower-case
+	// letters, digits and hyphens, at most 24 characters. A code is accepted for its purpose only.
+	Purpose string
+	// Address is the recipient's address.
+	Address string
+	// UserID is the signed-in user who requests the code. It is empty if no user is signed in.
+	UserID string
+	// Data belongs to the plugin, for example the digest of the link in the same email. The store contains it as text. It
+	// may have about 4 KiB.
+	Data string
+}
+
+// IssueCode makes a code for an email and sets the cookie of this browser. An earlier code of the browser for the same
+// purpose is no longer accepted. To keep secret whether an address has an account, a plugin calls IssueCode for every
+// address, and sends the email only if there is an account. It needs a store with records.
+func (c *ActionRequest) IssueCode(ctx context.Context, e EmailCode) (Secret, error) {
+	codes, err := c.plugins.emailCodes(e.Purpose)
+	if err != nil {
+		return "", err
 	}
+	code, cookie, err := codes.issue(ctx, c.in, emailcode.Code{
+		Purpose: e.Purpose, Address: e.Address, UserID: e.UserID, Data: e.Data,
+	})
+	if err == nil {
+		c.keep(cookie)
+	}
+	return code, err
+}
+
+// CheckCode compares typed with the code that this browser requested for a purpose. If it is right, CheckCode consumes
+// the code and returns what was passed to IssueCode. Of concurrent requests one succeeds. A refusal is a [*Problem] with
+// the code code_wrong, whose member left is the number of tries left, code_expired or too_many. It is the same for an
+// address without an account. [CodeError] has the parameters for the page.
+func (c *ActionRequest) CheckCode(ctx context.Context, purpose, typed string) (*EmailCode, error) {
+	codes, err := c.plugins.emailCodes(purpose)
+	if err != nil {
+		return nil, err
+	}
+	r, err := codes.check(ctx, c.in, purpose, typed)
+	if err != nil {
+		return nil, err
+	}
+	c.keep(codes.forget(c.in, purpose))
+	return &EmailCode{r.Purpose, r.Address, r.UserID, r.Data}, nil
+}
+
+// HasCode reports whether this browser has requested a code for a purpose within ten minutes. It does not read the
+// store: the code may have been used.
+func (c *ActionRequest) HasCode(purpose string) bool {
+	codes, err := c.plugins.emailCodes(purpose)
+	return err == nil && codes.key(c.in, purpose) != ""
+}
+
+// CodeExpired returns the refusal of a code whose link in the same email was used.
+func CodeExpired() error { return errCodeExpired() }
+
+// emailCodes returns the codes for a plugin's purpose.
+func (ps *plugins) emailCodes(purpose string) (*emailCodes, error) {
+	switch codes := ps.entry.codes; {
+	case codes == nil:
+		return nil, errors.New("core: codes need a Store that implements store.RecordStore")
+	case !isActionName(purpose) || len(purpose) > 24 || slices.Contains([]string{codeReauth, codeSignIn}, purpose):
+		return nil, fmt.Errorf("core: invalid purpose of a code: %q", purpose)
+	default:
+		return codes, nil
+	}
+}
+
+// CodeError returns the parameters error and left of a page with a [ui.CodeForm] for a refusal of
+// [ActionRequest.CheckCode], as names and values. ok is false if err is another error.
+func CodeError(err error) (query []string, ok bool) {
+	var problem *Problem
+	if !errors.As(err, &problem) {
+		return nil, false
+	}
+	if left, ok := problem.Members["left"].(int); ok {
+		query = append(query, "left", strconv.Itoa(left))
+	}
+	text := map[string]string{
+		"code_wrong": "CodeWrong", "code_expired": "CodeExpired", "too_many": "TooManyCodes",
+	}[problem.Code]
+	return append(query, "error", text), text != ""
 }

@@ -9,11 +9,11 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/emailcode"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
@@ -204,11 +204,9 @@ func (f *emailFlow) issueCode(
 	if err != nil {
 		return "", nil, err
 	}
-	code, cookie, err := f.codes.issue(
-		ctx,
-		c,
-		codeRecord{Purpose: codeSignIn, Address: link.Identifier, Data: string(data)},
-	)
+	code, cookie, err := f.codes.issue(ctx, c, emailcode.Code{
+		Purpose: codeSignIn, Address: link.Identifier, Data: string(data),
+	})
 	return code, []Cookie{cookie}, err
 }
 
@@ -252,11 +250,11 @@ func (f *emailFlow) refuseCode(ctx context.Context, c *call, err error) (outcome
 	c.auditCallback(ctx, "", err)
 	e := problem.logged()
 	c.log.failure(ctx, e, c.attrs()...)
-	query := []string{"provider", f.ID, "type", string(TypeEmail)}
-	if left, ok := problem.Members["left"].(int); ok {
-		query = append(query, "left", strconv.Itoa(left))
+	query, known := CodeError(problem)
+	if !known {
+		query = []string{"error", "Callback"}
 	}
-	query = append(query, "error", or(reauthErrors[problem.Code], "Callback"))
+	query = append([]string{"provider", f.ID, "type", string(TypeEmail)}, query...)
 	target, err := weburl.AddQuery(c.base+"/verify-request", query...)
 	response := redirectTo(target)
 	response.Err = e
@@ -326,7 +324,7 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	f.limits.right(ctx, c, attempt)
 	f.used.Put(hashed(token, f.linkSecrets()[0]), struct{}{}, invite.Expires)
 	out := outcome{cookies: f.asked.forget(c, token, address)}
-	if f.codes != nil && f.codes.requested(c, codeSignIn) {
+	if f.codes != nil && f.codes.key(c, codeSignIn) != "" {
 		out.cookies = append(out.cookies, f.codes.forget(c, codeSignIn))
 	}
 	out.identity, err = f.identityOf(ctx, invite)

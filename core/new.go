@@ -105,9 +105,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	}
 	asked := newLimits(c, a, a.plugins.knows)
 	a.plugins.assemble(a, entry, asked)
-	if a.store.records != nil {
-		entry.codes = &emailCodes{records: a.store.records, plugins: &a.plugins, limits: asked, now: c.Now}
-	}
+	entry.codes = newEmailCodes(c, a, asked)
 	if facts {
 		a.plugins.reauth = entry.reauthActions(a.providers)
 		a.site.plugins = a.plugins.paths()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/emailcode"
 	"github.com/latchkey-go/latchkey/core/limit"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/passkey"
@@ -541,7 +542,7 @@ func (s *signIns) reauthByCode(ctx context.Context, a *ActionRequest) (*Response
 	if err != nil {
 		return s.reauthFailed(ctx, a, request, a.CallbackURL, err, "step", "code")
 	}
-	a.DeleteEncryptedCookie(codeCookie + string(codeReauth))
+	a.DeleteEncryptedCookie(codeCookie + codeReauth)
 	id := &identity{user: user, account: &Account{Type: TypeEmail, Provider: "code"}}
 	return s.finishReauth(ctx, a, &outcome{identity: id}, request, nil)
 }
@@ -556,14 +557,14 @@ func (s *signIns) sendReauthCode(ctx context.Context, a *ActionRequest, request 
 	if err := s.plugins.limits.ask(ctx, c, newAttempt(limit.AttemptMail, to)); err != nil {
 		return err
 	}
-	r := codeRecord{Purpose: codeReauth, Address: user.Email, UserID: user.ID, Data: request.Session}
+	r := emailcode.Code{Purpose: codeReauth, Address: user.Email, UserID: user.ID, Data: request.Session}
 	code, cookie, err := s.codes.issue(ctx, c, r)
 	if err != nil {
 		return err
 	}
 	a.keep(cookie)
 	email := Email{
-		To: to, Kind: EmailReauth, Code: code, Expires: s.sessions.now().Add(codeLife), Theme: s.pages.theme,
+		To: to, Kind: EmailReauth, Code: code, Expires: s.sessions.now().Add(emailcode.Life), Theme: s.pages.theme,
 		Host: hostOf(c.origin), Request: c.r, Locale: c.language(),
 	}
 	send := s.plugins.codeMailer()

@@ -76,6 +76,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Change", true
 	case "account.email.change-what":
 		return "email", true
+	case "account.email.code":
+		return "We sent an email to that address. Enter the code in it here, or open its link in this browser.", true
 	case "account.email.heading":
 		return "Email", true
 	case "account.email.hint":
@@ -808,8 +810,12 @@ func catalogued(key string) (english string, ok bool) {
 		return "At least %s characters. A few random words work well.", true
 	case "password.sent.body":
 		return "If that address can be used to sign up, we've sent a link. Open it in this browser to finish.", true
+	case "password.sent.code":
+		return "If that address can be used to sign up, we've sent a code and a link. Enter the code here, or open the link in this browser.", true
 	case "password.sent.reset":
 		return "If an account exists for that email, we've sent a link to reset the password.", true
+	case "password.sent.reset-code":
+		return "If an account exists for that email, we've sent a code and a link to reset the password. Enter the code here, or open the link.", true
 	case "password.short":
 		return "Use at least %s characters.", true
 	case "password.sign-up.button":

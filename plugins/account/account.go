@@ -21,6 +21,10 @@ type Options struct {
 	// Mail sends emails to the new and the old address after a change, to deleted users and to people who are invited. If
 	// Mail is nil, users cannot change their address and [Account.Invite] returns an error.
 	Mail core.Mailer
+	// Code adds a six-digit code to the email that confirms a new address, for users who read it on another device. After
+	// the request, a page has an input for the code. It works once, for ten minutes, and only in the browser and the
+	// session that requested the change. The link works as without a code. The default is false.
+	Code bool
 	// Delete is called before a user is deleted, to delete the application's own data about the user. An error stops the
 	// deletion: a *[core.Problem] is shown to the user, any other error is logged and answered with a generic failure. If
 	// a later step fails, Delete is called again for the same user, after their data is already deleted. If Delete is
@@ -157,7 +161,7 @@ func newHandlers(h *core.PluginHost, o *Options) *handlers {
 		unlinks:        &unlinks{h, overviews, locks},
 		passkeys:       &passkeys{h, overviews, locks, notes},
 		sessionRevoker: &sessionRevoker{},
-		emails:         &emails{h, links, sender, undos, locks},
+		emails:         &emails{h, links, sender, undos, locks, o.Code},
 		undos:          undos,
 		disavowals:     &disavowals{h, links, undos, undos.restores},
 		deletions:      &deletions{h, sender, o.Delete},

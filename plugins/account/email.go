@@ -10,6 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // emails handles email changes: the request, the email to the new address, and the confirmation. The undo link is
@@ -20,7 +21,11 @@ type emails struct {
 	sender *sender
 	undos  *undos
 	locks  *locks
+	code   bool // Options.Code
 }
+
+// codeChange is the purpose of codes for a new address.
+const codeChange = "account-email"
 
 func (e *emails) actions(r *reauth) []core.Action {
 	return []core.Action{
@@ -75,6 +80,9 @@ func (e *emails) post(ctx context.Context, c *core.ActionRequest) (*core.Respons
 		return nil, err
 	}
 	email, err := e.newAddressEmail(ctx, c, token, user, change{Session: session.ID, Old: user.Email, New: address})
+	if err == nil && e.code {
+		err = e.addCode(ctx, c, &email, user.ID, token)
+	}
 	if err == nil {
 		err = e.sender.send(ctx, c, email)
 	}
@@ -86,7 +94,24 @@ func (e *emails) post(ctx context.Context, c *core.ActionRequest) (*core.Respons
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusAccepted, map[string]string{"next": "mail"}), nil
 	}
+	if e.code {
+		return c.Redirect(c.URL("account/confirm")), nil
+	}
 	return redirectWithFlash(c, flash{Done: "email-asked"})
+}
+
+// addCode adds a code to the email to a new address. If the address belongs to another user, the code is made and not
+// sent, so that the responses to wrong codes do not differ.
+func (e *emails) addCode(
+	ctx context.Context, c *core.ActionRequest, email *core.Email, userID, token string,
+) error {
+	code, err := c.IssueCode(ctx, core.EmailCode{
+		Purpose: codeChange, Address: email.To, UserID: userID, Data: e.links.key(kindChange, token),
+	})
+	if email.Kind == core.EmailAddressChange {
+		email.Code = code
+	}
+	return err
 }
 
 // newAddressEmail returns the email to the new address. It contains the confirmation link, or, if the address belongs
@@ -120,6 +145,9 @@ func (e *emails) getConfirm(ctx context.Context, c *core.ActionRequest) (*core.R
 	if err != nil {
 		return nil, err
 	}
+	if c.Field("token") == "" && c.HasCode(codeChange) && !c.WantsJSON {
+		return e.codePage(ctx, c), nil
+	}
 	pending, _, err := e.pending(ctx, session, c.Field("token"))
 	if errors.Is(err, core.ErrNotFound) {
 		return refuse(c, http.StatusGone, codeLinkInvalid)
@@ -138,14 +166,63 @@ func (e *emails) getConfirm(ctx context.Context, c *core.ActionRequest) (*core.R
 	})), nil
 }
 
+// codePage returns the page with the input for the code in the email to the new address.
+func (e *emails) codePage(ctx context.Context, c *core.ActionRequest) *core.Response {
+	page := c.Page("")
+	return c.Render(ctx, http.StatusOK, page, codePage(ui.SentView{
+		Page: page, Text: page.Locale.Say(textEmailCode), ChangeURL: c.URL("account"), URL: c.Home, Host: c.Host(),
+	}, &ui.CodeForm{
+		CSRFToken: c.CSRFToken, Action: c.URL("account/confirm"), Link: true, Error: c.Field("error"), Left: c.Field("left"),
+	}))
+}
+
+// byCode returns the pending change whose code this browser sends. The code must have been requested in this session. A
+// refusal other than [core.ErrNotFound] is one of [core.ActionRequest.CheckCode].
+func (e *emails) byCode(
+	ctx context.Context, c *core.ActionRequest, session *core.Session,
+) (*change, *store.Record, error) {
+	found, err := c.CheckCode(ctx, codeChange, c.Field("code"))
+	if err != nil {
+		return nil, nil, err
+	}
+	var v change
+	r, err := e.links.first(ctx, kindChange, []string{found.Data}, &v)
+	return v.in(session, r, err)
+}
+
+// refuseCode audits a code that was refused. A browser returns to the page with the input.
+func (e *emails) refuseCode(
+	ctx context.Context, c *core.ActionRequest, session *core.Session, err error,
+) (*core.Response, error) {
+	query, ok := core.CodeError(err)
+	if !ok {
+		return nil, err
+	}
+	var denial *audit.Denial
+	if errors.As(err, &denial) {
+		auditRefused(ctx, c, audit.EmailChanged, denial.Reason, session.UserID)
+	}
+	if c.WantsJSON {
+		return nil, err
+	}
+	response := c.Redirect(c.URL("account/confirm", query...))
+	response.Err = err
+	return response, nil
+}
+
 // pending returns the pending change of a token. It returns [core.ErrNotFound] if this session may not confirm one.
 func (e *emails) pending(ctx context.Context, session *core.Session, token string) (*change, *store.Record, error) {
 	var v change
 	r, err := e.links.find(ctx, kindChange, token, &v)
+	return v.in(session, r, err)
+}
+
+// in returns the change and its record if this session may confirm it, or [core.ErrNotFound].
+func (v *change) in(session *core.Session, r *store.Record, err error) (*change, *store.Record, error) {
 	if err == nil && (r.UserID != session.UserID || v.Session != session.ID || session.ID == "") {
 		err = core.ErrNotFound
 	}
-	return &v, r, err
+	return v, r, err
 }
 
 // postConfirm handles POST account/confirm: it changes the address and notifies the old one.
@@ -154,7 +231,14 @@ func (e *emails) postConfirm(ctx context.Context, c *core.ActionRequest) (*core.
 	if err != nil {
 		return nil, err
 	}
-	pending, kept, err := e.pending(ctx, session, c.Field("token"))
+	var pending *change
+	var kept *store.Record
+	token := c.Field("token")
+	if !e.code || token != "" || c.Field("code") == "" && !c.HasCode(codeChange) {
+		pending, kept, err = e.pending(ctx, session, token)
+	} else if pending, kept, err = e.byCode(ctx, c, session); err != nil && !errors.Is(err, core.ErrNotFound) {
+		return e.refuseCode(ctx, c, session, err)
+	}
 	if err == nil {
 		_, err = e.links.records.DeleteRecord(ctx, kindChange, kept.Key) // of concurrent requests, one continues
 	}
@@ -242,7 +326,7 @@ func (l *links) countPending(ctx context.Context, userID, kind string) (n int, e
 // withdraw deletes a link whose email could not be sent, so that it does not count as pending. If the deletion fails,
 // the record is harmless until it expires, because its token was not delivered.
 func (l *links) withdraw(ctx context.Context, kind, token string) {
-	_, err := l.records.DeleteRecord(context.WithoutCancel(ctx), kind, l.host.Digest("account "+kind, token))
+	_, err := l.records.DeleteRecord(context.WithoutCancel(ctx), kind, l.key(kind, token))
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
 		l.host.Logger.WarnContext(ctx, "account: a link that was not sent stays until it expires", "kind", kind,
 			"error", err)

@@ -27,7 +27,7 @@ func (l *links) save(ctx context.Context, kind, token, userID string, ends time.
 		return fmt.Errorf("account: link of kind %s: %w", kind, err)
 	}
 	err = l.records.CreateRecord(ctx, &store.Record{
-		Kind: kind, Key: l.host.Digest("account "+kind, token), UserID: userID, Value: value, Expires: ends,
+		Kind: kind, Key: l.key(kind, token), UserID: userID, Value: value, Expires: ends,
 	})
 	if err != nil {
 		return fmt.Errorf("account: store a link of kind %s: %w", kind, err)
@@ -41,7 +41,15 @@ func (l *links) find(ctx context.Context, kind, token string, v any) (*store.Rec
 	if token == "" || len(token) > maxToken {
 		return nil, core.ErrNotFound
 	}
-	for _, key := range l.host.Digests("account "+kind, token) {
+	return l.first(ctx, kind, l.host.Digests("account "+kind, token), v)
+}
+
+// key returns the key of the record of a token.
+func (l *links) key(kind, token string) string { return l.host.Digest("account "+kind, token) }
+
+// first decodes the first record with one of these keys.
+func (l *links) first(ctx context.Context, kind string, keys []string, v any) (*store.Record, error) {
+	for _, key := range keys {
 		r, err := l.records.Record(ctx, kind, key)
 		switch {
 		case errors.Is(err, core.ErrNotFound):

@@ -67,10 +67,14 @@ var (
 		Key:     "account.sessions.none",
 		English: "Sessions can't be listed here. To end a session, sign out on that device.",
 	}
-	textOthers      = ui.Text{Key: "account.sessions.others", English: "Sign out of all other sessions"}
-	textSignOut     = ui.Text{Key: "account.sessions.end", English: "Sign out"}
-	textHere        = ui.Text{Key: "account.sessions.here", English: "on this device"}
-	textEmail       = ui.Text{Key: "account.email.heading", English: "Email"}
+	textOthers    = ui.Text{Key: "account.sessions.others", English: "Sign out of all other sessions"}
+	textSignOut   = ui.Text{Key: "account.sessions.end", English: "Sign out"}
+	textHere      = ui.Text{Key: "account.sessions.here", English: "on this device"}
+	textEmail     = ui.Text{Key: "account.email.heading", English: "Email"}
+	textEmailCode = ui.Text{
+		Key:     "account.email.code",
+		English: "We sent an email to that address. Enter the code in it here, or open its link in this browser.",
+	}
 	textNoEmail     = ui.Text{Key: "account.email.none", English: "Not set"}
 	textNewEmail    = ui.Text{Key: "account.email.new", English: "New email"}
 	textEmailChange = ui.Text{Key: "account.email.change", English: "Change"}

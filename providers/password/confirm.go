@@ -92,6 +92,11 @@ func (s *confirmations) confirm(ctx context.Context, c *core.ActionRequest) (*co
 			return s.pages.showAgain(ctx, c, s.form(c, w), err)
 		}
 	}
+	return s.signIn(ctx, c, w)
+}
+
+// signIn creates the user of a sign-up with a verified address, and signs them in.
+func (s *confirmations) signIn(ctx context.Context, c *core.ActionRequest, w *storedSignUp) (*core.Response, error) {
 	if err := s.userCreator.check(ctx, w); err != nil {
 		return nil, linkGone(err)
 	}

@@ -22,6 +22,7 @@ type resetRequests struct {
 	links  *resetLinks
 	emails *emails
 	users  core.Store
+	code   bool // Options.Code
 }
 
 func (s *resetRequests) actions() []core.Action {
@@ -99,7 +100,11 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	}
 	switch err := c.Allow(ctx, limit.AttemptMail, address); {
 	case errors.Is(err, core.ErrTooManyRequests) && s.emails.sent.recent(address):
-		return toSent(ctx, c, address, "for", forReset) // the link that was sent still works
+		sent := sentMail{Email: address}
+		if last := lastSent(c); last.Email == address {
+			sent.Code = last.Code // the code of this browser is still valid
+		}
+		return toSent(ctx, c, sent, "for", forReset) // the link that was sent still works
 	case err != nil:
 		return nil, err
 	}
@@ -109,6 +114,14 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	}
 	l := s.emails.write(c, core.EmailReset, "")
 	l.URL = core.Secret(c.URL(ID+"/reset", "token", token))
+	sent := sentMail{Email: address}
+	if s.code {
+		sent.Code = codeReset
+		code := core.EmailCode{Purpose: codeReset, Address: address, Data: s.links.digest(token)}
+		if l.Code, err = c.IssueCode(ctx, code); err != nil {
+			return nil, err
+		}
+	}
 	err = s.emails.later(ctx, c, core.BackgroundEmail{
 		Sender: senderReset, Email: l, Data: resetRequest{token, typed, address}, Subject: address,
 	})
@@ -117,12 +130,19 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	}
 	s.emails.sent.note(address)
 	c.Audit(ctx, audit.Event{Name: audit.PasswordResetAsked, Outcome: audit.OK, Subject: address})
-	return toSent(ctx, c, address, "for", forReset)
+	return toSent(ctx, c, sent, "for", forReset)
 }
 
 // sentMail is the cookie with the address that the last email was requested for in this browser, as the user typed it.
+// Code is the purpose of the code in the email, or empty if the page has no input for one.
 type sentMail struct {
 	Email string `json:"e"`
+	Code  string `json:"c,omitempty"`
+}
+
+func lastSent(c *core.ActionRequest) (sent sentMail) {
+	c.EncryptedCookie(sentCookie, &sent)
+	return sent
 }
 
 const (
@@ -132,9 +152,9 @@ const (
 
 // toSent responds to a request for an email: the next page shows the address. It does so whether or not an email was
 // sent.
-func toSent(ctx context.Context, c *core.ActionRequest, address string, query ...string) (*core.Response, error) {
+func toSent(ctx context.Context, c *core.ActionRequest, sent sentMail, query ...string) (*core.Response, error) {
 	if !c.WantsJSON {
-		if err := c.SetEncryptedCookie(sentCookie, sentMail{address}, sentTTL); err != nil {
+		if err := c.SetEncryptedCookie(sentCookie, sent, sentTTL); err != nil {
 			return nil, fmt.Errorf("password: store the address for the next page: %w", err)
 		}
 	}
@@ -161,7 +181,7 @@ func (s *resetRequests) sender() core.EmailSender {
 			if err != nil || user == nil {
 				return core.Email{}, err
 			}
-			return (&resetEmail{resetLinks: s.links, token: asked.Token, email: l, once: true}).write(ctx, user)
+			return (&resetEmail{resetLinks: s.links, token: asked.Token, email: l, once: !s.code}).write(ctx, user)
 		},
 		Undo: func(ctx context.Context, _ core.Email, data json.RawMessage) {
 			var asked resetRequest
@@ -176,8 +196,7 @@ func (s *resetRequests) sender() core.EmailSender {
 // showSent handles GET password/sent. The query says whether the email resets a password or completes a sign-up.
 func showSent(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	page := c.Page("")
-	var sent sentMail
-	c.EncryptedCookie(sentCookie, &sent)
+	sent := lastSent(c)
 	v := ui.SentView{
 		Page: page, CSRFToken: c.CSRFToken, Text: page.Locale.Say(textSentBody), Email: sent.Email,
 		ChangeURL: c.URL(ID + "/sign-up"), URL: c.Home, Host: c.Host(),
@@ -186,10 +205,11 @@ func showSent(ctx context.Context, c *core.ActionRequest) (*core.Response, error
 	if c.Field("for") == forReset {
 		v.Text, v.ChangeURL, resend = page.Locale.Say(textSentReset), c.URL(ID+"/forgot"), ID+"/forgot"
 	}
+	input := codeInput(c, sent, &v)
 	if sent.Email != "" {
 		v.ResendURL = c.URL(resend)
 	}
-	return c.Render(ctx, http.StatusOK, page, ui.SentPage(v)), nil
+	return c.Render(ctx, http.StatusOK, page, sentPage(v, input)), nil
 }
 
 // forReset is the query parameter "for" of password/sent after a password reset was requested.

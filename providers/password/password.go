@@ -66,6 +66,11 @@ type Options struct {
 	LegacyHashes []Verifier
 	// ResetTTL is the lifetime of a password reset link. The default is 30 minutes, the maximum a day.
 	ResetTTL time.Duration
+	// Code adds a six-digit code to the emails that complete a sign-up or reset a password, for users who read them on
+	// another device. The page "check your inbox" has an input for it. A code works once, for ten minutes, and only in the
+	// browser that requested the email. Links work as without codes. Each request then sends another email, because each
+	// browser needs another code. The default is false.
+	Code bool
 }
 
 // smallestMinLength is the smallest MinLength, and defaultMinLength the default.
@@ -253,6 +258,7 @@ type handlers struct {
 	resetRequests *resetRequests
 	resets        *resets
 	changes       *changes
+	codes         *codes // nil without Options.Code
 	management    *management
 	closed        bool
 }
@@ -271,16 +277,20 @@ func (p *Provider) newHandlers(h *core.PluginHost) *handlers {
 	revoker := &revoker{h.Auth, records, h.Logger}
 	made := &userCreator{pending, kept, users, h.Transactor, h.UserDeleter, h.Now, h.Logger}
 	managed := &management{h, users, records, kept, hashes, reset}
-	return &handlers{
+	s := &handlers{
 		signIns:       &signIns{users, kept, hashes, h.Logger, managed},
-		signUps:       &signUps{shown, chosen, pending, post, users, &o.SignUpFields, h.Logger},
+		signUps:       &signUps{shown, chosen, pending, post, users, &o.SignUpFields, o.Code, h.Logger},
 		confirmations: &confirmations{p.ID, shown, pending, hashes, made, &o.SignUpFields, h.Logger},
-		resetRequests: &resetRequests{shown, reset, post, users},
+		resetRequests: &resetRequests{shown, reset, post, users, o.Code},
 		resets:        &resets{h, p.ID, shown, reset, chosen, kept, revoker, post, h.Logger},
 		changes:       &changes{p.ID, shown, chosen, kept, hashes, revoker, post, users, h.Logger},
 		management:    managed,
 		closed:        o.SignUp == Closed,
 	}
+	if o.Code {
+		s.codes = &codes{s.resets, s.confirmations, !s.closed}
+	}
+	return s
 }
 
 // actions returns the provider's actions. Each type of handlers lists its own. A GET only shows a form and changes
@@ -291,6 +301,9 @@ func (s *handlers) actions() []core.Action {
 		groups = append(groups, closedSignUp{})
 	} else {
 		groups = append(groups, s.signUps, s.confirmations)
+	}
+	if s.codes != nil {
+		groups = append(groups, s.codes)
 	}
 	var all []core.Action
 	for _, g := range groups {

@@ -155,7 +155,12 @@ func (s *resets) show(ctx context.Context, c *core.ActionRequest) (*core.Respons
 	if len(token) > maxTokenLength {
 		return nil, errLink
 	}
-	if err := c.SetEncryptedCookie(resetCookie, linkCookie{s.links.digest(token)}, s.links.ttl); err != nil {
+	return s.open(c, s.links.digest(token))
+}
+
+// open makes this browser the one that can use a link, and redirects to the form.
+func (s *resets) open(c *core.ActionRequest, digest string) (*core.Response, error) {
+	if err := c.SetEncryptedCookie(resetCookie, linkCookie{digest}, s.links.ttl); err != nil {
 		return nil, err
 	}
 	return c.Redirect(c.URL(ID + "/reset")), nil

@@ -29,6 +29,7 @@ type signUps struct {
 	emails  *emails
 	users   core.Store
 	fields  *SignUpFields
+	code    bool // Options.Code
 	log     *slog.Logger
 }
 
@@ -113,7 +114,15 @@ func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Resp
 		return s.pages.showAgain(ctx, c, f, err)
 	}
 	c.Audit(ctx, audit.Event{Name: audit.SignUp, Outcome: audit.OK, Subject: address})
-	return toSent(ctx, c, address)
+	return toSent(ctx, c, s.sent(address))
+}
+
+// sent returns the cookie of the page after an email was requested.
+func (s *signUps) sent(address string) sentMail {
+	if s.code {
+		return sentMail{address, codeSignUp}
+	}
+	return sentMail{Email: address}
 }
 
 // resend handles POST password/resend: it sends the link of the sign-up that this browser started last again, with a
@@ -143,7 +152,7 @@ func (s *signUps) resend(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	if err := s.send(ctx, c, p); err != nil {
 		return nil, err
 	}
-	return toSent(ctx, c, sent.Email)
+	return toSent(ctx, c, s.sent(sent.Email))
 }
 
 // send stores a sign-up and sends the email to the owner of its address after the response.
@@ -158,6 +167,12 @@ func (s *signUps) send(ctx context.Context, c *core.ActionRequest, p pendingSign
 	}
 	verify := s.emails.write(c, core.EmailVerify, address)
 	verify.URL, verify.Expires = core.Secret(c.URL(ID+"/confirm", "token", token)), record.Expires
+	if s.code {
+		code := core.EmailCode{Purpose: codeSignUp, Address: address, Data: record.Key}
+		if verify.Code, err = c.IssueCode(ctx, code); err != nil {
+			return err
+		}
+	}
 	return s.emails.later(ctx, c, core.BackgroundEmail{
 		Sender: senderSignUp, Email: verify, Subject: address,
 		Data: signUpEmail{Key: record.Key, Typed: p.typed(), SignIn: c.URL("signin"), Empty: p.Hash == ""},
@@ -212,6 +227,7 @@ func (s *signUps) answer(ctx context.Context, asked *signUpEmail, verify core.Em
 		s.pending.drop(ctx, asked.Key)
 		exists := verify
 		exists.Kind, exists.URL, exists.Expires = core.EmailExists, core.Secret(asked.SignIn), time.Time{}
+		exists.Code = "" // of a sign-up that was dropped
 		return exists, nil
 	}
 	if asked.Empty {
@@ -274,7 +290,12 @@ func (r *signUpStore) enter(ctx context.Context, p pendingSignUp) (token string,
 
 // find returns the sign-up of a token. It is nil if there is none or it has expired.
 func (r *signUpStore) find(ctx context.Context, token string) (*storedSignUp, error) {
-	record, err := r.links.first(ctx, kindSignUp, r.links.keys(kindSignUp, token))
+	return r.first(ctx, r.links.keys(kindSignUp, token))
+}
+
+// first returns the first sign-up with one of these keys.
+func (r *signUpStore) first(ctx context.Context, keys []string) (*storedSignUp, error) {
+	record, err := r.links.first(ctx, kindSignUp, keys)
 	if err != nil || record == nil {
 		return nil, err
 	}

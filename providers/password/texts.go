@@ -29,6 +29,16 @@ var (
 		Key:     "password.sent.reset",
 		English: "If an account exists for that email, we've sent a link to reset the password.",
 	}
+	textSentCode = ui.Text{
+		Key: "password.sent.code",
+		English: "If that address can be used to sign up, we've sent a code and a link. Enter the code here, or open the " +
+			"link in this browser.",
+	}
+	textSentResetCode = ui.Text{
+		Key: "password.sent.reset-code",
+		English: "If an account exists for that email, we've sent a code and a link to reset the password. Enter the code " +
+			"here, or open the link.",
+	}
 	textConfirm     = ui.Text{Key: "password.confirm.heading", English: "Confirm your email"}
 	textConfirmBody = ui.Text{
 		Key: "password.confirm.body",

@@ -95,6 +95,8 @@ func beyondFerretDB() []string {
 		"delete/expired rows, but no session that is extended meanwhile",
 		"record/fifty concurrent updates of one version, one succeeds",
 		"outbox/emails survive an outage and a restart", // two processes claim them concurrently
+		"code/fifty concurrent uses in two processes, one succeeds",
+		"code/wrong ones have a budget in two processes",
 	}
 }
 

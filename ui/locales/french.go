@@ -300,6 +300,12 @@ func French() ui.Locale {
 		"password.sent.reset": "" +
 			"Si un compte existe pour cette adresse, nous avons " +
 			"envoyé un lien pour réinitialiser le mot de passe.",
+		"password.sent.code": "" +
+			"Si cette adresse peut être utilisée ici, un code et un lien sont en route. Saisissez " +
+			"le code ici ou ouvrez le lien dans ce navigateur.",
+		"password.sent.reset-code": "" +
+			"Si un compte existe pour cette adresse, nous avons envoyé un code et un lien pour " +
+			"réinitialiser le mot de passe. Saisissez le code ici ou ouvrez le lien.",
 		"password.confirm.heading": "Confirmez votre adresse",
 		"password.confirm.body": "" +
 			"Ce n’est pas le navigateur où le compte a été demandé. Saisissez le mot de passe qui y a été " +
@@ -519,10 +525,13 @@ func French() ui.Locale {
 		"account.sessions.heading":     "Où vous êtes connecté",
 		"account.sessions.none": "" +
 			"Ce site ne peut pas en dresser la liste. Déconnectez-vous vous-même sur chaque appareil.",
-		"account.sessions.others":   "Se déconnecter partout ailleurs",
-		"account.sessions.end":      "Déconnecter",
-		"account.sessions.here":     "sur cet appareil",
-		"account.email.heading":     "Adresse e-mail",
+		"account.sessions.others": "Se déconnecter partout ailleurs",
+		"account.sessions.end":    "Déconnecter",
+		"account.sessions.here":   "sur cet appareil",
+		"account.email.heading":   "Adresse e-mail",
+		"account.email.code": "" +
+			"Nous avons envoyé un e-mail à cette adresse. Saisissez ici le code qu’il contient ou " +
+			"ouvrez son lien dans ce navigateur.",
 		"account.email.none":        "Aucune",
 		"account.email.new":         "Nouvelle adresse",
 		"account.email.change":      "Modifier",

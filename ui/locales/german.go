@@ -312,6 +312,13 @@ func German() ui.Locale {
 		"password.sent.reset": "" +
 			"Wenn es zu dieser Adresse ein Konto gibt, " +
 			"haben wir einen Link zum Zurücksetzen des Passworts gesendet.",
+		"password.sent.code": "" +
+			"Wenn die Adresse hier verwendet werden kann, sind ein Code und ein Link unterwegs. " +
+			"Geben Sie den Code hier ein, oder öffnen Sie den Link in diesem Browser.",
+		"password.sent.reset-code": "" +
+			"Wenn es zu dieser Adresse ein Konto gibt, haben wir einen Code und einen Link zum " +
+			"Zurücksetzen des Passworts gesendet. Geben Sie den Code hier ein, oder öffnen Sie " +
+			"den Link.",
 		"password.confirm.heading": "Bestätigen Sie Ihre Adresse",
 		"password.confirm.body": "" +
 			"In diesem Browser wurde das Konto nicht beantragt. Geben Sie das Passwort ein, das dort gewählt " +
@@ -538,11 +545,14 @@ func German() ui.Locale {
 		"account.sessions.end":         "Abmelden",
 		"account.sessions.here":        "auf diesem Gerät",
 		"account.email.heading":        "E-Mail-Adresse",
-		"account.email.none":           "Keine",
-		"account.email.new":            "Neue Adresse",
-		"account.email.change":         "Ändern",
-		"account.email.change-what":    "E-Mail-Adresse",
-		"account.email.verify":         "Bestätigungs-E-Mail senden",
+		"account.email.code": "" +
+			"Wir haben eine E-Mail an diese Adresse gesendet. Geben Sie den Code daraus hier ein, " +
+			"oder öffnen Sie den Link in diesem Browser.",
+		"account.email.none":        "Keine",
+		"account.email.new":         "Neue Adresse",
+		"account.email.change":      "Ändern",
+		"account.email.change-what": "E-Mail-Adresse",
+		"account.email.verify":      "Bestätigungs-E-Mail senden",
 		"account.email.hint": "" +
 			"Wir senden eine E-Mail dorthin. Öffnen Sie ihren Link in diesem Browser, dann ist die Adresse " +
 			"Ihre. Über die alte Adresse lässt sich die Änderung in den nächsten sieben Tagen zurücknehmen.",

@@ -252,6 +252,9 @@ func Japanese() ui.Locale {
 		"password.rule":            "%s文字以上。いくつかの単語を並べると覚えやすくなります。",
 		"password.sent.body":       "このアドレスを利用できる場合は、メールをお送りしています。メール内のリンクをこのブラウザーで開いてください。",
 		"password.sent.reset":      "このメールアドレスのアカウントがある場合は、パスワードを再設定するリンクをお送りしました。",
+		"password.sent.code":       "このアドレスを利用できる場合は、コードとリンクをお送りしています。ここにコードを入力するか、このブラウザーでリンクを開いてください。",
+		"password.sent.reset-code": "" +
+			"このメールアドレスのアカウントがある場合は、パスワードを再設定するコードとリンクをお送りしました。ここにコードを入力するか、リンクを開いてください。",
 		"password.confirm.heading": "アドレスの確認",
 		"password.confirm.body": "" +
 			"アカウントを申し込んだブラウザーではありません。申し込み時に設定したパスワードを入力してください。心当たりがない場合は、このページを閉じてください。アカウントは作成されません。",
@@ -443,6 +446,7 @@ func Japanese() ui.Locale {
 		"account.sessions.end":          "ログアウト",
 		"account.sessions.here":         "このデバイス",
 		"account.email.heading":         "メールアドレス",
+		"account.email.code":            "このアドレスにメールを送信しました。メール内のコードをここに入力するか、このブラウザーでリンクを開いてください。",
 		"account.email.none":            "なし",
 		"account.email.new":             "新しいアドレス",
 		"account.email.change":          "変更",

@@ -274,7 +274,13 @@ func Portuguese() ui.Locale {
 		"password.rule":            "Mínimo de caracteres: %s. Algumas palavras em sequência são fáceis de lembrar.",
 		"password.sent.body": "" +
 			"Se o endereço puder ser usado aqui, um e-mail está a caminho. Abra o link dele neste navegador.",
-		"password.sent.reset":      "Se existir uma conta com esse e-mail, enviamos um link para redefinir a senha.",
+		"password.sent.reset": "Se existir uma conta com esse e-mail, enviamos um link para redefinir a senha.",
+		"password.sent.code": "" +
+			"Se o endereço puder ser usado aqui, um código e um link estão a caminho. Digite o " +
+			"código aqui ou abra o link neste navegador.",
+		"password.sent.reset-code": "" +
+			"Se existir uma conta com esse e-mail, enviamos um código e um link para redefinir a " +
+			"senha. Digite o código aqui ou abra o link.",
 		"password.confirm.heading": "Confirme seu endereço",
 		"password.confirm.body": "" +
 			"Este não é o navegador em que a conta foi pedida. Digite a senha escolhida lá. Se você não se " +
@@ -483,12 +489,15 @@ func Portuguese() ui.Locale {
 		"account.passkey":              "Chave de acesso",
 		"account.passkey.noscript": "" +
 			"As chaves de acesso precisam de JavaScript, que está desativado neste navegador.",
-		"account.sessions.heading":  "Onde você está conectado",
-		"account.sessions.none":     "Este site não pode listá-los. Saia você mesmo em cada dispositivo.",
-		"account.sessions.others":   "Sair de todos os outros lugares",
-		"account.sessions.end":      "Sair",
-		"account.sessions.here":     "neste dispositivo",
-		"account.email.heading":     "E-mail",
+		"account.sessions.heading": "Onde você está conectado",
+		"account.sessions.none":    "Este site não pode listá-los. Saia você mesmo em cada dispositivo.",
+		"account.sessions.others":  "Sair de todos os outros lugares",
+		"account.sessions.end":     "Sair",
+		"account.sessions.here":    "neste dispositivo",
+		"account.email.heading":    "E-mail",
+		"account.email.code": "" +
+			"Enviamos um e-mail para esse endereço. Digite aqui o código que está nele ou abra o " +
+			"link neste navegador.",
 		"account.email.none":        "Nenhum",
 		"account.email.new":         "Novo endereço",
 		"account.email.change":      "Alterar",

@@ -292,6 +292,12 @@ func Spanish() ui.Locale {
 		"password.sent.reset": "" +
 			"Si existe una cuenta con ese correo, " +
 			"hemos enviado un enlace para restablecer la contraseña.",
+		"password.sent.code": "" +
+			"Si la dirección se puede usar aquí, hay un código y un enlace en camino. Introduzca " +
+			"el código aquí o abra el enlace en este navegador.",
+		"password.sent.reset-code": "" +
+			"Si existe una cuenta con ese correo, hemos enviado un código y un enlace para " +
+			"restablecer la contraseña. Introduzca el código aquí o abra el enlace.",
 		"password.confirm.heading": "Confirme su dirección",
 		"password.confirm.body": "" +
 			"Este no es el navegador en el que se pidió la cuenta. Escriba la contraseña que se eligió allí. " +
@@ -509,10 +515,13 @@ func Spanish() ui.Locale {
 		"account.sessions.heading": "Dónde tiene la sesión iniciada",
 		"account.sessions.none": "" +
 			"Este sitio no puede mostrar la lista. Cierre la sesión usted mismo en cada dispositivo.",
-		"account.sessions.others":   "Cerrar sesión en los demás sitios",
-		"account.sessions.end":      "Cerrar sesión",
-		"account.sessions.here":     "en este dispositivo",
-		"account.email.heading":     "Correo electrónico",
+		"account.sessions.others": "Cerrar sesión en los demás sitios",
+		"account.sessions.end":    "Cerrar sesión",
+		"account.sessions.here":   "en este dispositivo",
+		"account.email.heading":   "Correo electrónico",
+		"account.email.code": "" +
+			"Hemos enviado un correo a esa dirección. Introduzca aquí el código que contiene o " +
+			"abra su enlace en este navegador.",
 		"account.email.none":        "Ninguno",
 		"account.email.new":         "Dirección nueva",
 		"account.email.change":      "Cambiar",
