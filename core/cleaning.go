@@ -25,11 +25,13 @@ const (
 // link can use them. They are deleted like other tokens.
 const cleanLease = "latchkey:clean-up"
 
-// cleaning deletes expired rows from the store. A request that writes a session, a token or an expiring record starts a
-// run in the background if one is due. So an Auth without requests has no goroutine, and none needs to be stopped. It
-// is nil if Config.CleanUp is off.
+// cleaning deletes expired rows from the store, and runs the tasks of plugins. A request that writes a session, a token
+// or an expiring record starts a run in the background if one is due, and so does every visit if there are tasks. So an
+// Auth without requests has no goroutine, and none needs to be stopped. It is nil if Config.CleanUp is off and there are
+// no tasks.
 type cleaning struct {
-	cleaner store.Cleaner
+	cleaner store.Cleaner // nil if Config.CleanUp is off
+	tasks   []task
 	leases  store.VerificationTokenStore // nil if each process runs on its own
 	now     func() time.Time
 	log     *reporter
@@ -37,13 +39,29 @@ type cleaning struct {
 	running atomic.Bool
 }
 
-func newCleaning(c *Config, kept stores, log *reporter) *cleaning {
+// task is periodic work of a plugin.
+type task struct {
+	plugin string
+	run    func(ctx context.Context) error
+}
+
+// AddTask adds periodic work of the plugin, such as emails that are due. Core calls run in the background, about every
+// ten minutes while the site has requests, and in one process at a time if the store stores verification tokens. run
+// has a minute; it must be idempotent, because it can be called twice, or be interrupted. An error is logged.
+func (h *PluginHost) AddTask(run func(ctx context.Context) error) {
+	h.attaching("AddTask")
+	h.plugins.tasks = append(h.plugins.tasks, task{h.plugin, run})
+}
+
+func newCleaning(c *Config, kept stores, tasks []task, log *reporter) *cleaning {
+	v := &cleaning{tasks: tasks, leases: kept.tokens, now: c.Now, log: log}
 	cleaner, can := c.Store.(store.Cleaner)
-	if !can || c.CleanUp == False || c.CleanUp == Default && cleansItself(c.Store) {
+	if can && c.CleanUp != False && (c.CleanUp != Default || !cleansItself(c.Store)) {
+		v.cleaner = &decorator{Cleaner: cleaner, watch: kept.watch}
+	}
+	if v.cleaner == nil && len(tasks) == 0 {
 		return nil
 	}
-	cleaner = &decorator{Cleaner: cleaner, watch: kept.watch}
-	v := &cleaning{cleaner: cleaner, leases: kept.tokens, now: c.Now, log: log}
 	v.due.Store(c.Now().Unix() + randomOffset())
 	return v
 }
@@ -106,21 +124,49 @@ func (c *cleaning) perhaps() {
 	}
 }
 
-// run calls DeleteExpired once, unless another process has the slot. If its time runs out, the next run deletes the
-// rest.
+// visited starts a run if there are tasks and one is due.
+func (c *cleaning) visited() {
+	if c != nil && len(c.tasks) > 0 {
+		c.perhaps()
+	}
+}
+
+// run calls DeleteExpired and the tasks once, unless another process has the slot.
 func (c *cleaning) run(now time.Time) {
 	defer c.running.Store(false)
+	err := c.lease(context.Background(), now)
+	switch {
+	case errors.Is(err, errTaken):
+		return
+	case err != nil:
+		c.log.failure(context.Background(), errorf(ErrStore, "start a clean-up: %w", err))
+		return
+	}
+	if c.cleaner != nil {
+		c.deleteExpired(now)
+	}
+	for _, t := range c.tasks {
+		t.start(c.log)
+	}
+}
+
+func (t task) start(log *reporter) {
 	ctx, end := context.WithTimeout(context.Background(), cleanTime)
 	defer end()
-	n, err := 0, c.lease(ctx, now)
-	if err == nil {
-		n, err = c.cleaner.DeleteExpired(ctx, now.Add(-cleanAfter))
+	if err := guard("task of "+t.plugin, func() error { return t.run(ctx) }); err != nil {
+		log.failure(ctx, asError(err, ErrStore))
 	}
+}
+
+// deleteExpired calls DeleteExpired. If its time runs out, the next run deletes the rest.
+func (c *cleaning) deleteExpired(now time.Time) {
+	ctx, end := context.WithTimeout(context.Background(), cleanTime)
+	defer end()
+	n, err := c.cleaner.DeleteExpired(ctx, now.Add(-cleanAfter))
 	rows := slog.Int("rows", n)
 	switch {
 	case err == nil:
 		c.log.debug(ctx, "expired sessions and tokens are deleted", rows)
-	case errors.Is(err, errTaken):
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil && n > 0:
 		c.log.info(ctx, "expired sessions and tokens are deleted in part, the rest in the next runs", rows, leftBy(err))
 	default:

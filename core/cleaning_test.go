@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -316,5 +317,58 @@ func TestCleanUpNeedsACleaner(t *testing.T) {
 	})
 	if !errors.Is(err, core.ErrMissingStoreMethods) || !strings.Contains(err.Error(), "CleanUp") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestTasks checks that tasks of plugins run after visits, in one process per slot, with or without a clean-up, and that
+// one that fails, panics or hangs stops neither requests nor the tasks after it.
+func TestTasks(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		first func(ctx context.Context) error
+		clean core.OptionalBool
+		log   string
+	}{
+		"with a clean-up":    {func(context.Context) error { return nil }, core.True, ""},
+		"without a clean-up": {func(context.Context) error { return nil }, core.False, ""},
+		"an error":           {func(context.Context) error { return errors.New("no mail") }, core.True, "no mail"},
+		"a panic":            {func(context.Context) error { panic("no mail") }, core.True, "no mail"},
+		"it hangs": {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, core.True,
+			"context deadline exceeded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var runs atomic.Int64
+				plugin := partFunc(func(h *core.PluginHost) error {
+					h.AddTask(row.first)
+					h.AddTask(func(context.Context) error { runs.Add(1); return nil })
+					return nil
+				})
+				s := &expiring{}
+				config := core.Config{CleanUp: row.clean, Plugins: []core.Plugin{plugin}}
+				a, _ := cleaned(t, s, config)
+				other, _ := cleaned(t, s, config)
+				both := func() {
+					for _, each := range []*app{a, other} {
+						each.clock.Advance(2 * slot)
+						each.Visit(t.Context(), visit(t, each).request("GET", "/", "", ""))
+						time.Sleep(2 * time.Minute) // of the test's clock
+					}
+				}
+				both()
+				both()
+				if n := runs.Load(); n != 2 {
+					t.Errorf("%d runs in two slots of two processes", n)
+				}
+				if log := a.log.String() + other.log.String(); row.log == "" && strings.Contains(log, "level=ERROR") ||
+					!strings.Contains(log, row.log) {
+					t.Errorf("the log is %s", log)
+				}
+				if cleans := s.runs() > 0; cleans != (row.clean == core.True) {
+					t.Errorf("cleaned up: %t", cleans)
+				}
+			})
+		})
 	}
 }

@@ -79,6 +79,10 @@ const (
 	// EmailNewDevice reports a sign-in in a browser that was not used before. The URL is the same as in
 	// EmailPasskeyAdded.
 	EmailNewDevice EmailKind = "new-device"
+	// EmailKeyCreated reports that an API key was created. The URL is the same as in EmailPasskeyAdded. EmailKeyExpiring
+	// reports that an API key expires soon, at the time At. The URL is the page of the user's API keys.
+	EmailKeyCreated  EmailKind = "key-created"
+	EmailKeyExpiring EmailKind = "key-expiring"
 	// EmailInvite is an invitation to sign up.
 	EmailInvite EmailKind = "invite"
 	// EmailDeleted confirms that an account was deleted.
@@ -91,7 +95,7 @@ func EmailKinds() []EmailKind {
 		EmailSignIn, EmailReauth, EmailVerify, EmailExists, EmailReset, EmailPasswordChanged, EmailAddressChange,
 		EmailAddressChanged, EmailPasskeyAdded, EmailPasskeyRemoved, EmailAccountLinked, EmailAccountUnlinked,
 		EmailFactorAdded, EmailFactorRemoved, EmailFactorsReset, EmailRecoveryUsed, EmailRecoveryRenewed,
-		EmailFactorGuessed, EmailNewDevice, EmailInvite, EmailDeleted,
+		EmailFactorGuessed, EmailNewDevice, EmailKeyCreated, EmailKeyExpiring, EmailInvite, EmailDeleted,
 	}
 }
 

@@ -25,6 +25,8 @@ type SecurityNotice struct {
 	Method string
 	// At is the time of the change. The default is now.
 	At time.Time
+	// Action is the plugin's page that the email links to, if that is not the page to secure the account.
+	Action string
 	// Audit is the audit event, if Audit.Name is not empty. Core adds the user, the provider and, if it is empty, the
 	// outcome [audit.OK].
 	Audit audit.Event
@@ -159,7 +161,7 @@ func (c *ActionRequest) NotifySecurity(ctx context.Context, n SecurityNotice) {
 func (h *PluginHost) NotifySecurity(ctx context.Context, n SecurityNotice) {
 	v := h.Auth.site.unsettled(&Request{})
 	if h.Auth.site.pinned {
-		v.origin, v.base = h.Auth.site.pinnedOrigin, h.Auth.site.pinnedOrigin+h.Auth.site.publicBase
+		v.place = h.Auth.site.pinnedPlace // shared and immutable
 	}
 	h.plugins.notifySecurity(ctx, &v, nil, n)
 }
@@ -214,9 +216,11 @@ func (ps *plugins) notify(ctx context.Context, v *arrival, user *User, n Securit
 		l.Service = ps.providerName(n.Provider)
 	}
 	if v.base != "" {
-		l.Host, l.URL = hostOf(v.origin), Secret(v.base+"/"+ps.notices.action)
-		if url, expires := ps.noticeLink(ctx, v, n); url != "" {
-			l.URL, l.Expires = url, expires
+		l.Host, l.URL = hostOf(v.origin), Secret(v.base+"/"+or(n.Action, ps.notices.action))
+		if n.Action == "" {
+			if url, expires := ps.noticeLink(ctx, v, n); url != "" {
+				l.URL, l.Expires = url, expires
+			}
 		}
 		l = l.withClient(v)
 	}

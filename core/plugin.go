@@ -83,6 +83,7 @@ type plugins struct {
 	knows     bool // PluginHost.RememberBrowsers was called
 	// ends is the first plugin that called PluginHost.EndsSessions, by its name in configuration errors, or empty.
 	ends    string
+	tasks   []task
 	notices notices
 	enders  []func(ctx context.Context, userID string) error // PluginHost.OnEndSessions
 	// reset and resetLink were passed to PluginHost.AddPasswordReset. They are nil if no plugin stores passwords.

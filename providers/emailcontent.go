@@ -90,7 +90,11 @@ func factsOf(l core.Email) (facts []fact) {
 		}
 	}
 	add(textService, l.Service, l.Service != "")
-	add(textTime, l.Locale.Moment(l.At), !l.At.IsZero())
+	when := textTime
+	if l.Kind == core.EmailKeyExpiring {
+		when = textExpires
+	}
+	add(when, l.Locale.Moment(l.At), !l.At.IsZero())
 	add(textDevice, l.Device, l.Device != "")
 	network := l.Peer.String()
 	if l.Peer.IsSingleIP() {

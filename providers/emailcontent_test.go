@@ -29,7 +29,7 @@ var kinds = map[core.EmailKind]bool{
 	core.EmailAccountUnlinked: true, core.EmailFactorAdded: true, core.EmailFactorRemoved: true,
 	core.EmailFactorsReset: true, core.EmailRecoveryUsed: true, core.EmailRecoveryRenewed: true,
 	core.EmailFactorGuessed: true, core.EmailNewDevice: true, core.EmailInvite: true, core.EmailDeleted: false,
-	core.EmailReauth: false,
+	core.EmailReauth: false, core.EmailKeyCreated: true, core.EmailKeyExpiring: true,
 }
 
 func letterOf(kind core.EmailKind) core.Email {
@@ -47,7 +47,10 @@ func letterOf(kind core.EmailKind) core.Email {
 		l.Code = "471103"
 	}
 	l.EndsSessions = kind == core.EmailAddressChanged
-	if kind == core.EmailPasswordChanged || kind == core.EmailNewDevice {
+	if kind == core.EmailKeyExpiring {
+		l.At, l.Expires = time.Unix(1e9, 0), time.Time{}
+	}
+	if kind == core.EmailKeyCreated || kind == core.EmailPasswordChanged || kind == core.EmailNewDevice {
 		l.At, l.Peer, l.Device = time.Unix(1e9, 0), netip.MustParsePrefix("192.0.2.0/24"), "Firefox, Windows"
 	}
 	if kind == core.EmailNewDevice {

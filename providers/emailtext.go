@@ -44,6 +44,7 @@ var (
 	textTime      = ui.Text{Key: "email.time", English: "Time: %s"}
 	textDevice    = ui.Text{Key: "email.device", English: "Device: %s"}
 	textNetwork   = ui.Text{Key: "email.network", English: "IP range: %s"}
+	textExpires   = ui.Text{Key: "email.expires", English: "Expires: %s"}
 	textUntil     = ui.Text{Key: "email.until", English: "This link expires on %s."}
 	textOtherwise = ui.Text{
 		Key:     "email.otherwise",
@@ -183,6 +184,16 @@ var emailTexts = map[core.EmailKind]emailText{
 		subject: "New sign-in to %s", button: textSecure,
 		body:   []string{"Your account was signed in to from a new browser."},
 		footer: textSecureNow,
+	},
+	core.EmailKeyCreated: {
+		subject: "New API key for %s", button: textSecure,
+		body:   []string{"An API key was created for your account. Programs can use it to act for you."},
+		footer: textSecureNow,
+	},
+	core.EmailKeyExpiring: {
+		subject: "Your API key for %s expires soon", button: "Manage API keys",
+		body:   []string{"One of your API keys expires soon. Programs that use it will stop working."},
+		footer: "Replace the key if you still need it. If not, no action is needed.",
 	},
 	core.EmailInvite: {
 		subject: "You've been invited to %s", button: "Accept invitation",

@@ -356,6 +356,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "", true
 	case "email.exists.subject":
 		return "", true
+	case "email.expires":
+		return "Expires: %s", true
 	case "email.factor-added.body":
 		return "", true
 	case "email.factor-added.button":
@@ -395,6 +397,22 @@ func catalogued(key string) (english string, ok bool) {
 	case "email.invite.footer":
 		return "", true
 	case "email.invite.subject":
+		return "", true
+	case "email.key-created.body":
+		return "", true
+	case "email.key-created.button":
+		return "", true
+	case "email.key-created.footer":
+		return "", true
+	case "email.key-created.subject":
+		return "", true
+	case "email.key-expiring.body":
+		return "", true
+	case "email.key-expiring.button":
+		return "", true
+	case "email.key-expiring.footer":
+		return "", true
+	case "email.key-expiring.subject":
 		return "", true
 	case "email.network":
 		return "IP range: %s", true

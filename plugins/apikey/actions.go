@@ -190,7 +190,9 @@ func (k *Keys) answerNew(
 	if err != nil {
 		return nil, err
 	}
-	k.audit(ctx, c, event, key.UserID)
+	c.NotifySecurity(ctx, core.SecurityNotice{
+		Kind: core.EmailKeyCreated, UserID: key.UserID, Method: key.ID, At: key.Created, Audit: audit.Event{Name: event},
+	})
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, created{key, string(text)}), nil
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -31,6 +32,12 @@ type Options struct {
 	Fresh time.Duration
 	// Overlap is how long a rotated key continues to work next to its successor. The default is 24 hours.
 	Overlap time.Duration
+	// ExpiryWarning is how long before a user's key expires its user gets an email. Keys with a shorter lifetime get none.
+	// The default is 7 days; a negative value disables the emails. The store must be a [store.RecordLister].
+	ExpiryWarning time.Duration
+	// Mail sends the emails about keys: to users who created or replaced one, and before one expires. They are sent to
+	// verified addresses only. If it is nil, Options.Mail of plugins/account sends them; without either, there are none.
+	Mail core.Mailer
 }
 
 // Scope is something that a key can be allowed to do.
@@ -70,6 +77,9 @@ func New(o Options) *Keys {
 	if o.Overlap == 0 {
 		o.Overlap = 24 * time.Hour
 	}
+	if o.ExpiryWarning == 0 {
+		o.ExpiryWarning = 7 * 24 * time.Hour
+	}
 	o.Scopes = slices.Clone(o.Scopes)
 	for i := range o.Scopes {
 		if o.Scopes[i].Label == "" {
@@ -94,6 +104,45 @@ func (k *Keys) Attach(h *core.PluginHost) error {
 	})
 	for _, a := range k.actions() {
 		h.AddAction(a)
+	}
+	h.AddNoticeReversal(k.reverse)
+	if k.reminds() {
+		h.AddTask(k.remind)
+	}
+	if k.options.Mail == nil {
+		return nil
+	}
+	h.EmailsLinks()
+	h.NotifyMethodChanges(name, k.options.Mail)
+	if m, ok := k.options.Mail.(core.ConfiguredMailer); ok {
+		if err := m.Configure(h.Getenv); err != nil {
+			return fmt.Errorf("Options.Mail: %w", err)
+		}
+	}
+	return nil
+}
+
+// Mailer returns Options.Mail, which may be nil. Package doctor uses it to check the mail configuration.
+func (k *Keys) Mailer() core.Mailer { return k.options.Mail }
+
+// reverse revokes the keys that were created since a change that was not by the user: its author could also create keys.
+func (k *Keys) reverse(ctx context.Context, c *core.ActionRequest, n core.SecurityNotice) error {
+	keys, err := k.Of(ctx, n.UserID)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if key.Created.Before(n.At) {
+			continue
+		}
+		_, err := k.records.DeleteRecord(ctx, kind, key.ID)
+		switch {
+		case errors.Is(err, core.ErrNotFound):
+		case err != nil:
+			return err
+		default:
+			k.audit(ctx, c, audit.KeyRevoked, n.UserID)
+		}
 	}
 	return nil
 }

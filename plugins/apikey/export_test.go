@@ -1,5 +1,7 @@
 package apikey
 
+import "context"
+
 // Forged returns a well-formed key with the ID of a key and another secret.
 func Forged(prefix, key string) string {
 	t, ok := parseToken(prefix, key)
@@ -13,3 +15,6 @@ func Forged(prefix, key string) string {
 	t.secret = t.secret[:len(t.secret)-1] + string(last)
 	return t.text(prefix)
 }
+
+// Remind sends the emails that are due, as the task of the plugin does.
+func (k *Keys) Remind(ctx context.Context) error { return k.remind(ctx) }

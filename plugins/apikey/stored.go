@@ -205,6 +205,7 @@ func (k *Keys) create(ctx context.Context, n NewKey) (*Key, core.Secret, error) 
 	if err := k.records.CreateRecord(ctx, own.record); err != nil {
 		return nil, "", fmt.Errorf("apikey: %w", err)
 	}
+	k.plan(ctx, &own.Key)
 	return &own.Key, core.Secret(text), nil
 }
 

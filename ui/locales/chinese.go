@@ -371,6 +371,16 @@ func Chinese() ui.Locale {
 		"email.factor-guessed.button":  "不是我本人",
 		"email.factor-guessed.footer":  "如果是您本人，则无需任何操作。如果不是，可能有人知道您的密码：请立即设置新密码。",
 
+		"email.expires":              "到期时间：%s",
+		"email.key-created.subject":  "%s 有新的 API 密钥",
+		"email.key-created.button":   "不是我本人",
+		"email.key-created.body":     "您的账号创建了一个 API 密钥。程序可以使用它代表您执行操作。",
+		"email.key-created.footer":   "如果是您本人操作，则无需处理。否则请立即保护您的账号。",
+		"email.key-expiring.subject": "您在 %s 的 API 密钥即将到期",
+		"email.key-expiring.button":  "管理 API 密钥",
+		"email.key-expiring.body":    "您的一个 API 密钥即将到期。到期后，使用该密钥的程序将无法工作。",
+		"email.key-expiring.footer":  "如果仍需要该密钥，请更换它。如果不需要，则无需处理。",
+
 		"apikey.heading":          "API 密钥",
 		"apikey.intro":            "程序使用 API 密钥代表您执行操作。任何拥有密钥的人都可以使用它，因此请妥善保管您的密钥。",
 		"apikey.manage":           "管理 API 密钥",

@@ -454,6 +454,21 @@ func French() ui.Locale {
 			"Si c’était vous, vous n’avez rien à faire. Sinon, quelqu’un connaît peut-être votre mot de " +
 			"passe : choisissez-en un nouveau maintenant.",
 
+		"email.expires":             "Expire le : %s",
+		"email.key-created.subject": "Nouvelle clé API pour %s",
+		"email.key-created.button":  "Ce n’était pas moi",
+		"email.key-created.body": "" +
+			"Une clé API a été créée pour votre compte. Des programmes peuvent l’utiliser pour agir en " +
+			"votre nom.",
+		"email.key-created.footer": "" +
+			"Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
+		"email.key-expiring.subject": "Votre clé API pour %s expire bientôt",
+		"email.key-expiring.button":  "Gérer les clés API",
+		"email.key-expiring.body": "" +
+			"Une de vos clés API expire bientôt. Les programmes qui l’utilisent cesseront de fonctionner.",
+		"email.key-expiring.footer": "" +
+			"Remplacez la clé si vous en avez encore besoin. Sinon, vous n’avez rien à faire.",
+
 		"apikey.heading": "Clés API",
 		"apikey.intro": "Un programme utilise une clé API pour agir en votre nom. Toute personne qui possède une " +
 			"clé peut s’en servir : gardez vos clés secrètes.",

@@ -472,6 +472,21 @@ func German() ui.Locale {
 			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, kennt vielleicht jemand Ihr " +
 			"Passwort: Wählen Sie jetzt ein neues.",
 
+		"email.expires":             "Läuft ab am: %s",
+		"email.key-created.subject": "Neuer API-Schlüssel für %s",
+		"email.key-created.button":  "Das war ich nicht",
+		"email.key-created.body": "" +
+			"Für Ihr Konto wurde ein API-Schlüssel erstellt. Programme können damit in Ihrem Namen handeln.",
+		"email.key-created.footer": "" +
+			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
+		"email.key-expiring.subject": "Ihr API-Schlüssel für %s läuft bald ab",
+		"email.key-expiring.button":  "API-Schlüssel verwalten",
+		"email.key-expiring.body": "" +
+			"Einer Ihrer API-Schlüssel läuft bald ab. Programme, die ihn verwenden, funktionieren dann " +
+			"nicht mehr.",
+		"email.key-expiring.footer": "" +
+			"Ersetzen Sie den Schlüssel, wenn Sie ihn noch brauchen. Sonst müssen Sie nichts tun.",
+
 		"apikey.heading": "API-Schlüssel",
 		"apikey.intro": "Mit einem API-Schlüssel handeln Programme in Ihrem Namen. Wer einen Schlüssel hat, kann " +
 			"ihn benutzen. Halten Sie Ihre Schlüssel daher geheim.",

@@ -378,6 +378,16 @@ func Japanese() ui.Locale {
 			"ご自身によるものであれば、何もする必要はありません。そうでない場合は、パスワードを知られている可能性があります。今すぐ新" +
 			"しいパスワードを設定してください。",
 
+		"email.expires":              "有効期限：%s",
+		"email.key-created.subject":  "%sに新しいAPIキーが作成されました",
+		"email.key-created.button":   "自分ではありません",
+		"email.key-created.body":     "お客様のアカウントにAPIキーが作成されました。プログラムはこのキーを使ってお客様の代わりに操作できます。",
+		"email.key-created.footer":   "ご自身の操作であれば、何もする必要はありません。心当たりがない場合は、すぐにアカウントを保護してください。",
+		"email.key-expiring.subject": "%sのAPIキーの有効期限が近づいています",
+		"email.key-expiring.button":  "APIキーを管理",
+		"email.key-expiring.body":    "お客様のAPIキーの1つがまもなく期限切れになります。期限が切れると、このキーを使うプログラムは動作しなくなります。",
+		"email.key-expiring.footer":  "引き続き必要な場合は、キーを置き換えてください。不要な場合は、何もする必要はありません。",
+
 		"apikey.heading":          "APIキー",
 		"apikey.intro":            "プログラムはAPIキーを使ってあなたの代わりに操作します。キーを持っている人は誰でも使えるため、キーは秘密にしてください。",
 		"apikey.manage":           "APIキーを管理",

@@ -422,6 +422,19 @@ func Portuguese() ui.Locale {
 			"Se foi você, não precisa fazer nada. Se não foi, alguém pode saber sua senha: escolha uma nova " +
 			"agora.",
 
+		"email.expires":             "Expira em: %s",
+		"email.key-created.subject": "Nova chave de API para %s",
+		"email.key-created.button":  "Não fui eu",
+		"email.key-created.body": "" +
+			"Uma chave de API foi criada para sua conta. Programas podem usá-la para agir em seu nome.",
+		"email.key-created.footer":   "Se foi você, não é preciso fazer nada. Se não, proteja sua conta agora.",
+		"email.key-expiring.subject": "Sua chave de API para %s expira em breve",
+		"email.key-expiring.button":  "Gerenciar chaves de API",
+		"email.key-expiring.body": "" +
+			"Uma de suas chaves de API expira em breve. Os programas que a usam deixarão de funcionar.",
+		"email.key-expiring.footer": "" +
+			"Substitua a chave se ainda precisar dela. Se não, não é preciso fazer nada.",
+
 		"apikey.heading": "Chaves de API",
 		"apikey.intro": "Programas usam uma chave de API para agir em seu nome. Quem tiver uma chave pode usá-la, " +
 			"então mantenha suas chaves em segredo.",

@@ -444,6 +444,20 @@ func Spanish() ui.Locale {
 			"Si ha sido usted, no tiene que hacer nada. Si no, quizá alguien conozca su contraseña: elija " +
 			"una nueva ahora.",
 
+		"email.expires":             "Caduca: %s",
+		"email.key-created.subject": "Nueva clave de API para %s",
+		"email.key-created.button":  "No fui yo",
+		"email.key-created.body": "" +
+			"Se ha creado una clave de API para su cuenta. Los programas pueden usarla para actuar en su nombre.",
+		"email.key-created.footer": "" +
+			"Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
+		"email.key-expiring.subject": "Su clave de API para %s caduca pronto",
+		"email.key-expiring.button":  "Administrar claves de API",
+		"email.key-expiring.body": "" +
+			"Una de sus claves de API caduca pronto. Los programas que la usan dejarán de funcionar.",
+		"email.key-expiring.footer": "" +
+			"Reemplace la clave si todavía la necesita. Si no, no tiene que hacer nada.",
+
 		"apikey.heading": "Claves de API",
 		"apikey.intro": "Los programas usan una clave de API para actuar en tu nombre. Cualquiera que tenga una " +
 			"clave puede usarla, así que mantenlas en secreto.",

@@ -1,0 +1,285 @@
+package apikey_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/plugins/apikey"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+// mails is a Mailer that stores the emails.
+type mails struct {
+	mu  sync.Mutex
+	all []core.Email
+}
+
+// Send implements [core.Mailer].
+func (m *mails) Send(_ context.Context, e core.Email) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all = append(m.all, e)
+	return nil
+}
+
+// take returns the emails that the processes have sent since the last call.
+func (m *mails) take(sites ...*site) []core.Email {
+	for _, s := range sites {
+		s.Helper()
+		if err := s.auth.FlushMail(s.Context()); err != nil {
+			s.Fatal(err)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := m.all
+	m.all = nil
+	return all
+}
+
+// mailing returns a site whose user ada has a verified address.
+func mailing(t *testing.T, m core.Mailer, change ...func(*core.Config, *apikey.Options)) *site {
+	t.Helper()
+	s := newSite(t, append(change, func(c *core.Config, o *apikey.Options) {
+		o.Mail, c.URL = m, "https://app.example"
+	})...)
+	verify(s, "ada")
+	return s
+}
+
+func verify(s *site, id string) {
+	s.Helper()
+	u, err := s.store.User(s.Context(), id)
+	if err == nil {
+		u.EmailVerified = s.clock()
+		_, err = s.store.UpdateUser(s.Context(), u)
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// later lets time pass. Another process has the turn for tasks, so that only the test runs them.
+func (s *site) later(d time.Duration) {
+	s.Helper()
+	s.wait(d)
+	const name = "latchkey:clean-up"
+	if err := s.store.CreateVerificationToken(s.Context(), &store.VerificationToken{
+		Identifier: name, Token: fmt.Sprint(name, ":", s.clock().Unix()/600), Expires: s.clock().Add(time.Hour),
+	}); err != nil && !errors.Is(err, core.ErrConflict) {
+		s.Fatal(err)
+	}
+}
+
+// TestNewKeyIsReported creates and replaces keys. Their user gets an email without the key and its name.
+func TestNewKeyIsReported(t *testing.T) {
+	m := &mails{}
+	s := mailing(t, m)
+	browser := s.as("ada")
+	made := s.create(browser, map[string]any{"name": "canary", "scopes": []string{"orders:read"}})
+	if r := s.post(browser, "api-keys/rotate", map[string]any{"id": made.ID}); r.StatusCode != 200 {
+		t.Fatalf("rotate: %d %s", r.StatusCode, r.body)
+	}
+	s.create(s.as("eve"), map[string]any{"name": "x", "scopes": []string{"orders:read"}}) // an unverified address
+	all := m.take(s)
+	if len(all) != 2 {
+		t.Fatalf("%d emails", len(all))
+	}
+	for _, e := range all {
+		text := fmt.Sprint(e.Kind, string(e.URL), e.To, e.Device, e.At)
+		if e.Kind != core.EmailKeyCreated || e.To != "ada@example.com" || !strings.HasSuffix(string(e.URL), "/auth/api-keys") {
+			t.Errorf("the email is %s", text)
+		}
+		if strings.Contains(text, "canary") || strings.Contains(text, made.Key) || strings.Contains(text, made.ID) {
+			t.Errorf("the email contains the key or its name: %s", text)
+		}
+	}
+	if got := s.events(); got != "key.created ok ada, key.rotated ok ada, key.created ok eve" {
+		t.Errorf("audited %s", got)
+	}
+}
+
+// TestNotMe: an attacker at an open session creates keys. The link in the first email revokes them, and no earlier key.
+func TestNotMe(t *testing.T) {
+	for name, strategy := range map[string]core.Strategy{"jwt": core.StrategyJWT, "database": core.StrategyDatabase} {
+		t.Run(name, func(t *testing.T) {
+			m := &mails{}
+			s := newSite(t, func(c *core.Config, _ *apikey.Options) {
+				c.Session.Strategy, c.URL = strategy, "http://127.0.0.1"
+				c.Plugins = append(c.Plugins, account.New(account.Options{Mail: m}))
+			})
+			verify(s, "ada")
+			ada := s.as("ada")
+			body := func() map[string]any { return map[string]any{"name": "x", "scopes": []string{"orders:read"}} }
+			own := s.create(ada, body())
+			m.take(s)
+			s.wait(time.Minute)
+			attackers := []newKey{s.create(ada, body()), s.create(ada, body())}
+			s.events()
+			sent := m.take(s)
+			if len(sent) != 2 || sent[0].Device == "" && sent[0].At.IsZero() {
+				t.Fatalf("the emails are %v", sent)
+			}
+			at, err := url.Parse(string(sent[0].URL))
+			if err != nil || at.Path != "/auth/account/not-me" {
+				t.Fatalf("the link is %s, %v", at, err)
+			}
+			browser := s.as("eve")
+			if r := s.post(browser, "account/not-me", map[string]any{"token": at.Query().Get("token")}); r.StatusCode != 200 {
+				t.Fatalf("not me: %d %s", r.StatusCode, r.body)
+			}
+			for _, key := range attackers {
+				if r := s.call(key.Key); r.StatusCode != 401 {
+					t.Errorf("a key of the attacker: %d", r.StatusCode)
+				}
+			}
+			if r := s.call(own.Key); r.StatusCode != 200 {
+				t.Errorf("an earlier key: %d", r.StatusCode)
+			}
+			if got := s.events(); got != "key.revoked ok ada, key.revoked ok ada" {
+				t.Errorf("audited %s", got)
+			}
+		})
+	}
+}
+
+// TestReminders lets keys expire. Their users get one email for each, from one of two processes.
+func TestReminders(t *testing.T) {
+	m := &mails{}
+	s := mailing(t, m)
+	other := serve(t, s.store, func(c *core.Config, o *apikey.Options) {
+		c.Now, c.URL, o.Mail = s.clock, "https://app.example", m
+	})
+	ada := s.as("ada")
+	create := func(days int) newKey {
+		return s.create(ada, map[string]any{"name": "x", "scopes": []string{"orders:read"}, "days": days})
+	}
+	create(7) // too short for an email
+	month := create(30)
+	revoked, replaced := create(30), create(30)
+	create(60)
+	if err := s.keys.Revoke(t.Context(), "ada", revoked.ID); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.post(ada, "api-keys/rotate", map[string]any{"id": replaced.ID}); r.StatusCode != 200 {
+		t.Fatalf("rotate: %d %s", r.StatusCode, r.body)
+	}
+	if _, _, err := s.keys.Create(t.Context(), apikey.NewKey{
+		Service: "billing", Name: "x", Scopes: []string{"*"}, TTL: 30 * 24 * time.Hour,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	m.take(s)
+	run := func() (sent []core.Email) {
+		t.Helper()
+		var all sync.WaitGroup
+		for _, process := range []*site{s, other, s, other} {
+			all.Go(func() {
+				if err := process.keys.Remind(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		return m.take(s, other)
+	}
+	s.later(23*24*time.Hour - time.Second)
+	if sent := run(); len(sent) > 0 {
+		t.Fatalf("too early: %v", sent)
+	}
+	s.later(time.Second)
+	// The key and the successor of another one are due at the same time.
+	sent := run()
+	if len(sent) == 0 || len(sent) > 2 {
+		t.Fatalf("due: %v", sent)
+	}
+	for _, e := range sent {
+		if e.Kind != core.EmailKeyExpiring || e.To != "ada@example.com" || !e.At.Equal(month.Expires) ||
+			e.URL != "https://app.example/auth/api-keys" {
+			t.Errorf("the email is %s to %s, %v, %s", e.Kind, e.To, e.At, e.URL)
+		}
+	}
+	if sent := run(); len(sent) > 0 {
+		t.Errorf("again: %v", sent)
+	}
+	s.later(30*24*time.Hour + 6*24*time.Hour) // all processes were down for six days
+	if sent := run(); len(sent) != 1 {
+		t.Errorf("late: %v", sent)
+	}
+	s.later(60 * 24 * time.Hour)
+	if sent := run(); len(sent) > 0 {
+		t.Errorf("the end: %v", sent)
+	}
+}
+
+// TestNoReminders configures no emails, and stores that cannot find the keys that are due.
+func TestNoReminders(t *testing.T) {
+	m := &mails{}
+	s := mailing(t, m, func(_ *core.Config, o *apikey.Options) { o.ExpiryWarning = -1 })
+	s.create(s.as("ada"), map[string]any{"name": "x", "scopes": []string{"orders:read"}})
+	m.take(s)
+	s.later(85 * 24 * time.Hour)
+	if records, _, err := s.store.ListRecords(t.Context(), "api-key-reminder", "", "", 10); len(records) > 0 || err != nil {
+		t.Errorf("the records are %v, %v", records, err)
+	}
+	_, err := core.New(core.Config{
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: memory.New(), TrustHost: core.True,
+		Getenv:  func(string) string { return "" },
+		Plugins: []core.Plugin{apikey.New(apikey.Options{Scopes: scopes, Mail: m})},
+	})
+	if err == nil || !strings.Contains(err.Error(), "it emails links") {
+		t.Errorf("a site that trusts any host: %v", err)
+	}
+}
+
+// TestRemindersInTrouble has malformed reminders, many reminders, and a store that fails.
+func TestRemindersInTrouble(t *testing.T) {
+	m := &mails{}
+	s := mailing(t, m)
+	malformed := &store.Record{
+		Kind: "api-key-reminder", Key: s.clock().Format(time.DateOnly) + ".x", Value: json.RawMessage(`"?"`),
+		Expires: s.clock().Add(time.Hour),
+	}
+	if err := s.store.CreateRecord(t.Context(), malformed); err != nil {
+		t.Fatal(err)
+	}
+	const many = 130
+	for i := range many {
+		id := fmt.Sprint("user-", i)
+		u := &core.User{ID: id, Email: id + "@example.com", EmailVerified: s.clock()}
+		if _, err := s.store.CreateUser(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := s.keys.Create(t.Context(), apikey.NewKey{
+			UserID: id, Name: "x", Scopes: []string{"orders:read"}, TTL: 8 * 24 * time.Hour,
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.later(24 * time.Hour)
+	for _, want := range []int{100, many - 100, 0} {
+		if err := s.keys.Remind(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(m.take(s)); n != want {
+			t.Errorf("a run sends %d emails, want %d", n, want)
+		}
+	}
+	s.create(s.as("ada"), map[string]any{"name": "x", "scopes": []string{"orders:read"}, "days": 8})
+	m.take(s)
+	s.later(24 * time.Hour)
+	s.store.breaks(core.ErrStoreUnavailable)
+	if err := s.keys.Remind(t.Context()); !errors.Is(err, core.ErrStoreUnavailable) {
+		t.Errorf("the store fails: %v", err)
+	}
+}
