@@ -24,7 +24,7 @@ import (
 )
 
 //nolint:gosec // the addresses in the text are examples
-const usage = `latchkey-store creates, checks and cleans up the tables of a store, and manages its users.
+const usage = `latchkey-store creates, checks and cleans up the tables of a store, and manages its users and API keys.
 
   export LATCHKEY_STORE=postgres://user:password@host/app
 
@@ -43,11 +43,13 @@ const usage = `latchkey-store creates, checks and cleans up the tables of a stor
                                             them if the settings of reset-password are set. --kind also removes
                                             records of your own plugin ("users show" lists the kinds)
   users delete ADDRESS|ID                   delete the user and all their data in the store
+  keys list [ADDRESS|ID]                    list API keys (plugins/apikey), of a user or all
+  keys revoke KEY-ID                        revoke an API key; the ID is in the list, and in the key itself
 
 LATCHKEY_STORE is postgres://…, host=… (PostgreSQL), mysql://…, redis://…, sqlite:app.db or bbolt:app.bolt. --store URL
 overrides it, but is visible to other users of the machine in the process list.
 An argument with an @ is an email address, any other is an ID. --id always reads it as an ID.
-Commands that change a user ask for confirmation, unless --yes is given. Every change prints an audit line.
+Commands that change a user or a key ask for confirmation, unless --yes is given. Every change prints an audit line.
 Long commands report progress every five seconds.
 `
 
@@ -109,6 +111,13 @@ func (c *command) run(ctx context.Context, args []string) error {
 		return c.with(ctx, false, c.doctor)
 	case len(words) == 1 && words[0] == "emails":
 		return c.with(ctx, false, c.emails)
+	case len(words) == 2 && words[0] == "keys" && words[1] == "list":
+		c.byID = c.byID || c.id != ""
+		return c.with(ctx, false, func(ctx context.Context, s *opened) error { return c.listKeys(ctx, s, c.id) })
+	case len(words) == 3 && words[0] == "keys" && words[1] == "list":
+		return c.with(ctx, false, func(ctx context.Context, s *opened) error { return c.listKeys(ctx, s, words[2]) })
+	case len(words) == 3 && words[0] == "keys" && words[1] == "revoke":
+		return c.with(ctx, false, func(ctx context.Context, s *opened) error { return c.revokeKey(ctx, s, words[2]) })
 	case c.id != "" && len(words) == 2 && words[0] == "users":
 		words, c.byID = append(words, c.id), true
 	}

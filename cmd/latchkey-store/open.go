@@ -28,6 +28,7 @@ type everything interface {
 	store.AuthenticatorDeleter
 	store.Cleaner
 	store.RecordStore
+	store.RecordLister
 	store.UserDeleter
 	Close() error
 }

@@ -190,6 +190,7 @@ func (c *terminal) manages(id string) {
 		c.Errorf("after sign-out: %s", out)
 	}
 	c.resetsFactors(id)
+	c.revokesKeys(c.env["LATCHKEY_STORE"], id)
 	c.must("users", "reset-password", id, "--yes")
 	if len(c.letters) != 1 || c.letters[0].Kind != core.EmailReset || c.letters[0].To != "ada@example.org" ||
 		!strings.HasPrefix(string(c.letters[0].URL), "https://app.example.org/auth/password/reset?token=") {

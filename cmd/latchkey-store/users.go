@@ -36,13 +36,8 @@ var acts = map[string]*act{
 }
 
 func (c *command) users(ctx context.Context, s *opened, name, who string) error {
-	u, err := c.lookUp(ctx, s, who)
-	if errors.Is(err, core.ErrNotFound) {
-		if strings.Contains(who, "://") || conninfo.MatchString(who) { // perhaps the address of a store
-			return errors.New("there is no such user")
-		}
-		return fmt.Errorf("there is no user %s", shown(who))
-	} else if err != nil {
+	u, err := c.user(ctx, s, who)
+	if err != nil {
 		return err
 	}
 	a := acts[name]
@@ -57,6 +52,18 @@ func (c *command) users(ctx context.Context, s *opened, name, who string) error 
 	}
 	c.audit("users "+name, u.ID)
 	return nil
+}
+
+// user is lookUp with an error for the terminal.
+func (c *command) user(ctx context.Context, s store.Store, who string) (*core.User, error) {
+	u, err := c.lookUp(ctx, s, who)
+	if errors.Is(err, core.ErrNotFound) {
+		if strings.Contains(who, "://") || conninfo.MatchString(who) { // perhaps the address of a store
+			return nil, errors.New("there is no such user")
+		}
+		return nil, fmt.Errorf("there is no user %s", shown(who))
+	}
+	return u, err
 }
 
 // lookUp finds a user by address or ID. An address is looked up as typed, then in canonical form. If these are two

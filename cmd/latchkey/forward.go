@@ -19,7 +19,7 @@ func forwarded(args []string) bool {
 	if len(args) == 0 {
 		return false
 	}
-	return slices.Contains([]string{"schema", "migrate", "clean-up", "emails", "users"}, args[0]) ||
+	return slices.Contains([]string{"schema", "migrate", "clean-up", "emails", "keys", "users"}, args[0]) ||
 		args[0] == "doctor" && slices.ContainsFunc(args, func(a string) bool {
 			name, _, _ := strings.Cut(a, "=")
 			return name == "--store" || name == "-store"

@@ -27,6 +27,8 @@ const usage = `latchkey creates a site with Latchkey, and helps to set up and ch
   latchkey migrate                            create missing tables and columns in LATCHKEY_STORE
   latchkey clean-up                           delete expired records
   latchkey emails                             list addresses that are not in the form of core.NormalizeEmail
+  latchkey keys list [ADDRESS|ID]             list API keys, of a user or all
+  latchkey keys revoke KEY-ID                 revoke an API key
   latchkey users find|show|sign-out|reset-password|reset-factors|delete ADDRESS|ID
                                               show or change a user
   latchkey provider list                      print the IDs of all providers
