@@ -106,33 +106,6 @@ func (c *ActionRequest) Session(ctx context.Context) (*Session, error) {
 	return c.session, c.failed
 }
 
-// Principal returns who makes the request: the user of the session, or the holder of a plugin's credential. It is nil
-// if the request has neither. If the request has a bearer token that is not valid, the error is the [*Problem] with
-// status 401 to return from Handle (RFC 6750 section 3.1), and for too many wrong credentials one with status 429.
-// Any other error means that the principal is unknown. A credential is verified with each call.
-func (c *ActionRequest) Principal(ctx context.Context) (*Principal, error) {
-	if kind, token := c.in.credential(); kind != nil {
-		p, err := c.plugins.auth.verifyCredential(ctx, &c.in.arrival, kind, token)
-		if err != nil || p != nil {
-			return p, err
-		}
-	}
-	_, presented, err := c.in.bearer()
-	if err != nil {
-		return nil, bearerProblem(c.Origin, err)
-	}
-	session, err := c.Session(ctx)
-	switch {
-	case err != nil:
-		return nil, err
-	case session != nil && session.User != nil:
-		return &Principal{UserID: session.UserID, Session: session}, nil
-	case presented:
-		return nil, bearerProblem(c.Origin, nil)
-	}
-	return nil, nil
-}
-
 // ByBearer reports whether the request has a bearer token that counts instead of its cookies: a session token, if
 // Session.Bearer is on, or the credential of a plugin. A bearer token for a proxy in front does not count.
 func (c *ActionRequest) ByBearer() bool { return c.in.byBearer() }
@@ -170,7 +143,7 @@ func (c *ActionRequest) ResetAttempts(ctx context.Context, a limit.Attempt, iden
 // empty, Provider. Set Subject to the identifier that was typed if it belongs to no user: Audit replaces it with a
 // keyed hash. Refusals with the same subject are combined into one event a minute.
 func (c *ActionRequest) Audit(ctx context.Context, e audit.Event) {
-	c.in.audit.note(ctx, &c.in.arrival, e)
+	c.in.note(ctx, e)
 }
 
 // movedAddress describes how a user changed in this request, as far as a session token contains it.
@@ -249,25 +222,6 @@ func (c *ActionRequest) Redirect(address string) *Response {
 		return &Response{Status: http.StatusOK, Body: body, Header: newHeader("Content-Type", typeJSON)}
 	}
 	return &Response{Status: http.StatusSeeOther, Redirect: address}
-}
-
-// Cookies of core that share their prefix with the cookies of plugins.
-const (
-	// pendingCookie identifies a pending sign-in.
-	pendingCookie = "pending"
-	// localeCookie stores the language that a query parameter requested. A redirect of the sign-in loses the parameter,
-	// and the pages after it must use the same language.
-	localeCookie = "locale"
-)
-
-// ownCookies lists the names of core's own cookies. Plugins cannot use them.
-var ownCookies = [...]string{pendingCookie, localeCookie, knownCookie}
-
-// partCookie returns the cookie that plugins store under name: "__Host-latchkey.<name>".
-func (v *arrival) partCookie(name string) cookieSpec {
-	spec := cookieSpec{attributes: v.cookies.plugins.attributes}
-	spec.attributes.Name += name
-	return spec
 }
 
 // SetEncryptedCookie stores v in an encrypted cookie that expires after ttl. Scripts cannot read the cookie, and the
@@ -351,4 +305,19 @@ func (c *ActionRequest) RememberBrowser(ctx context.Context, user *User) {
 // user ID that the request is about; it may be empty.
 func (c *ActionRequest) WithClient(ctx context.Context, identifier string) context.Context {
 	return c.plugins.limits.withClient(ctx, c.in, identifier)
+}
+
+// SignInMethod is an account at a provider or a passkey that signs a user in.
+type SignInMethod struct {
+	// ID identifies the method in requests. It is a hash.
+	ID string
+	// Provider is the ID of the provider, and Name is its name. Name is the ID if the provider is no longer configured.
+	Provider, Name string
+	// Passkey reports whether the method is a passkey.
+	Passkey bool
+	// Added is when the method was added, to the second. It is zero if that was more than a month ago or is unknown.
+	Added time.Time
+
+	accounts   []*Account
+	credential string // credential ID of a passkey
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"net/http"
+	"slices"
 
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -341,4 +342,52 @@ func (s *signIns) verifyRequestPage(ctx context.Context, c *call) (*Response, er
 		}
 	}
 	return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.VerifyRequest(view)), nil
+}
+
+// addRules adds the plugins' actions to those of core. An action that would replace one of core is a configuration
+// error.
+func (ps *plugins) addRules(rules map[route]rule, faults *ConfigError) {
+	for _, a := range slices.Concat(ps.actions, ps.reauth) {
+		if _, taken := rules[route{a.Method, a.path()}]; taken {
+			faults.add(ErrInvalidConfig, "%s: action %q: core has this action: give it another Name", a.plugin,
+				a.Method+" "+a.path())
+			continue
+		}
+		r := rule{act: ps.act(a), bare: a.NoCookies, opens: !a.NoCookies, session: !a.NoCookies}
+		if a.Method != http.MethodGet && !a.NoCookies {
+			r.csrf = always
+		}
+		if a.Programs && !a.NoCookies {
+			r.opens, r.csrf = false, a.csrf
+		}
+		rules[route{a.Method, a.path()}] = r
+	}
+}
+
+// callback completes a sign-in.
+func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
+	if c.flow == nil {
+		return nil, errorf(errInvalidProvider, "the callback needs a provider: callback/<provider id>")
+	}
+	out, err := c.flow.finish(ctx, c)
+	if out.reauth != nil {
+		return s.reauthCallback(ctx, c, &out, err)
+	}
+	response := out.response
+	switch {
+	case err != nil:
+		c.auditCallback(ctx, out.typed, err)
+	case out.identity != nil:
+		response, err = s.signIn(ctx, c, &out)
+	}
+	if err != nil {
+		if response = s.alreadySignedIn(ctx, c, &out, err); response == nil {
+			return &Response{Cookies: out.cookies}, asError(err, ErrCallbackRoute)
+		}
+	}
+	response.Cookies = out.cookies
+	if opening := c.initialCookies(); len(opening) > 0 && !out.withoutCookies {
+		response.Cookies = append(opening, out.cookies...)
+	}
+	return response, nil
 }

@@ -15,15 +15,6 @@ import (
 // which does not repeat the text.
 func NormalizeEmail(address string) (string, error) { return mailaddr.Normalize(address) }
 
-// canonicalName returns the form of a name that limits and audit events use: a normalized email address, or the name in
-// lower case without surrounding blanks.
-func canonicalName(name string) string {
-	if address, err := NormalizeEmail(name); err == nil {
-		return address
-	}
-	return strings.ToLower(strings.TrimSpace(name))
-}
-
 // UserByMailbox returns the user of an email address that a client sent. It looks up the canonical form of the address
 // ([NormalizeEmail]), then the address exactly as sent, without surrounding blanks, because tables that other libraries
 // filled contain such addresses. An address that differs from the canonical form costs two lookups whether or not the

@@ -64,17 +64,6 @@ func (v *arrival) page(own, action string, params ...string) (string, error) {
 	return weburl.AddQuery(own, params...)
 }
 
-// place is a public origin of the application and the values derived from it. It is shared by requests and read-only.
-type place struct {
-	at weburl.Origin
-	// origin is at as text, base the public URL of the auth routes, and home that of the application.
-	origin, base, home string
-	// homeInCookie is home in the encoding of the callback-url cookie.
-	homeInCookie string
-	// cookies are the cookies for the origin's scheme. It is nil if the origin is unknown.
-	cookies *cookieSet
-}
-
 // placeOfRequest returns the place of a request.
 func (s *site) placeOfRequest(r *Request) (*place, error) {
 	received := r.received()
@@ -142,3 +131,10 @@ func (s *site) peer(r *Request) (network netip.Prefix, visitor bool) {
 // UnixSockets returns an entry of Config.TrustedProxies for a proxy that connects over a Unix socket. A peer on a Unix
 // socket is also trusted if TrustedProxies contains 127.0.0.1 or ::1.
 func UnixSockets() netip.Prefix { return forwarded.UnixSockets() }
+
+// partCookie returns the cookie that plugins store under name: "__Host-latchkey.<name>".
+func (v *arrival) partCookie(name string) cookieSpec {
+	spec := cookieSpec{attributes: v.cookies.plugins.attributes}
+	spec.attributes.Name += name
+	return spec
+}

@@ -2,10 +2,20 @@ package core
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/emailcode"
+	"github.com/latchkey-go/latchkey/core/internal/tokensource"
+	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/flight"
+	"github.com/latchkey-go/latchkey/internal/once"
 )
 
 // Auth serves the auth routes of one configuration and reads its sessions. An Auth made by [PerRequest] selects the
@@ -102,3 +112,72 @@ func (a *Auth) WarnHeaderLimit(bytes int, setting string) {
 // enoughHeader is the number of bytes of a request's header that a router should accept: a large session, a few pending
 // sign-ins, and the headers of browsers.
 const enoughHeader = 12 << 10
+
+// refreshes has the refreshes in progress, and the results of the last minute.
+type refreshes struct {
+	inProgress flight.Group[*Account]
+	known      once.Memory[refreshKey, refreshed]
+	accounts   store.AccountStore // nil: the caller stores the tokens
+}
+
+// tokenReaders read the session tokens of requests with the possible origins.
+type tokenReaders struct{ https, http, unknown tokensource.Sources[*Token] }
+
+// validTokens remembers hashes of tokens that were valid in this process. Their requests are not counted as attempts,
+// so that wrong tokens of a network do not stop its valid ones. It says nothing about whether a token is still valid.
+type validTokens struct {
+	mu   sync.Mutex
+	seen map[[sha256.Size]byte]struct{}
+}
+
+// realmOf identifies the Auths that decrypt each other's session cookies: same secret, audience and cookie name.
+func realmOf(a *Auth) [sha256.Size]byte {
+	return sha256.Sum256([]byte(a.site.secrets[0] + "\x00" + a.audience + "\x00" + a.site.cookieSets[1].session.name()))
+}
+
+// signIns runs the steps that all sign-ins share: the provider's flow, Callbacks.SignIn, linking, and the session.
+type signIns struct {
+	gate     gatekeeper
+	linker   *linker
+	sessions *sessions
+	pages    *pages
+	events   *Events
+	store    stores
+	plugins  *plugins
+	codes    *emailCodes // nil if the store has no records
+}
+
+// linker finds or creates the user of an identity, by the rules in link_rules.go.
+type linker struct {
+	store    stores
+	sessions *sessions
+	events   *Events
+	now      func() time.Time
+	rand     io.Reader
+	// accountsOpen reports that the configuration has a provider of accounts or passkeys, so that an account can sign a
+	// user in.
+	accountsOpen bool
+	// gated reports that there are sign-in gates. The session is then created in linker.begin, after the gates have
+	// passed.
+	gated bool
+	// parts records added sign-in methods and notifies their users.
+	plugins *plugins
+	// freshLinks is the maximum time since the last authentication for a user who links an account. Zero means no limit.
+	freshLinks time.Duration
+}
+
+// logouts ends sessions when a provider sends a logout token (OpenID Connect Back-Channel Logout 1.0).
+type logouts struct {
+	sessions *sessions
+	store    stores
+	callback func(ctx context.Context, p BackChannelLogoutParams) error // Callbacks.BackChannelLogout
+	// used contains the IDs of logout tokens that were used.
+	used once.Memory[string, struct{}]
+}
+
+// emailCodes creates and checks the codes of a configuration. It is nil if the store has no records.
+type emailCodes struct {
+	*emailcode.Codes
+	plugins *plugins
+	limits  *limits
+}

@@ -7,20 +7,10 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/internal/once"
 )
 
 // maxLogouts is the number of used logout tokens to remember. Only tokens with a valid signature of the provider count.
 const maxLogouts = 1 << 16
-
-// logouts ends sessions when a provider sends a logout token (OpenID Connect Back-Channel Logout 1.0).
-type logouts struct {
-	sessions *sessions
-	store    stores
-	callback func(ctx context.Context, p BackChannelLogoutParams) error // Callbacks.BackChannelLogout
-	// used contains the IDs of logout tokens that were used.
-	used once.Memory[string, struct{}]
-}
 
 // backChannelLogout handles POST backchannel-logout/<provider>. The provider sends the request directly, without a
 // browser, with a signed token that is valid once. A token that names the user ends all their database sessions. A
@@ -88,7 +78,7 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 			return err
 		}
 	}
-	v.audit.note(ctx, v, told)
+	v.note(ctx, told)
 	return nil
 }
 

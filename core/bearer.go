@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"github.com/latchkey-go/latchkey/core/internal/tokensource"
+	"github.com/latchkey-go/latchkey/internal/negotiate"
 )
 
 // bearer returns the token in the Authorization header, if Session.Bearer is on or the token is the credential of a
@@ -80,4 +81,43 @@ func bearerProblem(origin string, malformed error) *Problem {
 func (v *arrival) presentsSession() bool {
 	name := v.cookies.session.name()
 	return v.jar.Has(name) || v.jar.Has(name+".0") || v.byBearer()
+}
+
+// credential returns the credential in the Authorization header, or nil if the header has none. If there are several
+// headers and one has a credential, it is an error of the client; see [arrival.bearer].
+func (v *arrival) credential() (kind *Credential, token string) {
+	if len(v.credentials) == 0 {
+		return nil, ""
+	}
+	for _, line := range v.r.Header["Authorization"] {
+		token, _, err := tokensource.Bearer(http.Header{"Authorization": {line}})
+		if err != nil || token == "" {
+			continue
+		}
+		for i := range v.credentials {
+			if v.credentials[i].Matches(token) {
+				return &v.credentials[i], token
+			}
+		}
+	}
+	return nil, ""
+}
+
+// caller returns the kind of client. A client with a bearer token is a program, whatever it accepts.
+func (v *arrival) caller() negotiate.Client {
+	if v.byBearer() {
+		return negotiate.Program
+	}
+	return negotiate.ClientOf(v.r.Method, v.r.Header)
+}
+
+// readsPages reports whether the client can show an HTML page when a guard refuses the request.
+func (v *arrival) readsPages() bool {
+	switch v.caller() {
+	case negotiate.Browser:
+		return true
+	case negotiate.HTMX:
+		return wantsPage(v.r)
+	}
+	return false
 }

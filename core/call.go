@@ -178,3 +178,49 @@ func (e *bodyError) Unwrap() error { return e.cause }
 
 // wantsData reports whether the client requests JSON rather than pages.
 func (c *call) wantsData() bool { return wantsURL(c.r) || !wantsPage(c.r) }
+
+// reauthRequest describes a re-authentication. The flow cookie of an OAuth provider contains it until the callback.
+type reauthRequest struct {
+	// Session is the ID of the session. A re-authentication changes the ID, so that a response counts once.
+	Session string `json:"s"`
+	// Started is the start of the flow in Unix seconds. The provider must have authenticated the user since then.
+	Started int64 `json:"at"`
+	// ACR lists the required authentication context classes. Strong reports that a guard requires [Strong].
+	ACR    []string `json:"acr,omitempty"`
+	Strong bool     `json:"strong,omitempty"`
+
+	// hint is the login_hint of the authorization request.
+	hint string
+}
+
+// route is a method and an action.
+type route struct{ method, action string }
+
+// rule contains the function of an action and its requirements.
+type rule struct {
+	act func(context.Context, *call) (*Response, error)
+	// csrf reports whether the request must contain the CSRF token. If it is nil, no request must.
+	csrf func(*call) bool
+	// bare means that requests have no CSRF token.
+	bare bool
+	// opens means that the response sets the initial cookies; see [call.initialCookies].
+	opens bool
+	// browsing means that the action continues a sign-in with the cookies of a browser, so requests with a bearer token
+	// are rejected.
+	browsing bool
+	// session means that the action reads the user's session.
+	session bool
+	// ends means that the action ends something: neither a malformed query nor an unusable callback URL stops it.
+	ends bool
+}
+
+// router finds the action of a request and runs it.
+type router struct {
+	site     *site
+	pages    *pages
+	sessions *sessions
+	byID     map[string]*provider
+	// passkeys is the provider of a webauthn-options request without a provider in its path. It is empty if there is none.
+	passkeys string
+	rules    map[route]rule
+}

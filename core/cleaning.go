@@ -53,19 +53,6 @@ func (h *PluginHost) AddTask(run func(ctx context.Context) error) {
 	h.plugins.tasks = append(h.plugins.tasks, task{h.plugin, run})
 }
 
-func newCleaning(c *Config, kept stores, tasks []task, log *reporter) *cleaning {
-	v := &cleaning{tasks: tasks, leases: kept.tokens, now: c.Now, log: log}
-	cleaner, can := c.Store.(store.Cleaner)
-	if can && c.CleanUp != False && (c.CleanUp != Default || !cleansItself(c.Store)) {
-		v.cleaner = &decorator{Cleaner: cleaner, watch: kept.watch}
-	}
-	if v.cleaner == nil && len(tasks) == 0 {
-		return nil
-	}
-	v.due.Store(c.Now().Unix() + randomOffset())
-	return v
-}
-
 // endingRecords also starts runs after writes of records, because an application may store nothing else that expires.
 type endingRecords struct {
 	store.RecordStore

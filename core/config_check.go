@@ -11,9 +11,6 @@ import (
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
-// minSecret is the minimum length of a secret in bytes.
-const minSecret = 32
-
 // checkConfig reads the environment and checks the fields that can be checked independently. chosen is the configured
 // Strategy.
 func checkConfig(c *Config, chosen Strategy, faults *ConfigError) []warning {
@@ -284,4 +281,19 @@ func checkUpkeep(c *Config, kept stores, faults *ConfigError) {
 		faults.add(ErrMissingStoreMethods, "Session.MaxPerUser needs a Store that is a store.SessionLister too "+
 			"(package core/store): %T is not", c.Store)
 	}
+}
+
+// linkables describes what sign-ins with the configured providers can mean for account linking.
+type linkables struct {
+	// prove reports whether a sign-in can be the first to verify an email address. open reports whether a user can sign in
+	// with an account or a passkey.
+	prove, open bool
+}
+
+func linkablesOf(providers []*provider) (can linkables) {
+	for _, p := range providers {
+		can.prove = can.prove || p.email != nil || p.oauth != nil && p.oauth.AllowDangerousEmailAccountLinking
+		can.open = can.open || p.oauth != nil || p.webauthn != nil
+	}
+	return can
 }

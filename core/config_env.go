@@ -96,3 +96,6 @@ func readTrustHost(c *Config, faults *ConfigError) {
 		c.TrustHost = True
 	}
 }
+
+// minSecret is the minimum length of a secret in bytes.
+const minSecret = 32

@@ -5,6 +5,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // Cookie is a cookie to set: one Set-Cookie line. A zero field omits its attribute.
@@ -105,3 +106,31 @@ func (s *cookieSet) check(k Check) *cookieSpec {
 
 // partFamily is the prefix of the names of plugin cookies, after "__Host-".
 const partFamily = "latchkey"
+
+// place is a public origin of the application and the values derived from it. It is shared by requests and read-only.
+type place struct {
+	at weburl.Origin
+	// origin is at as text, base the public URL of the auth routes, and home that of the application.
+	origin, base, home string
+	// homeInCookie is home in the encoding of the callback-url cookie.
+	homeInCookie string
+	// cookies are the cookies for the origin's scheme. It is nil if the origin is unknown.
+	cookies *cookieSet
+}
+
+// Cookies of core that share their prefix with the cookies of plugins.
+const (
+	// pendingCookie identifies a pending sign-in.
+	pendingCookie = "pending"
+	// localeCookie stores the language that a query parameter requested. A redirect of the sign-in loses the parameter,
+	// and the pages after it must use the same language.
+	localeCookie = "locale"
+)
+
+// ownCookies lists the names of core's own cookies. Plugins cannot use them.
+var ownCookies = [...]string{pendingCookie, localeCookie, knownCookie}
+
+const knownCookie = "known"
+
+// codeCookie begins the names of the cookies with the keys of package emailcode. The purpose of the code follows.
+const codeCookie = "code-"

@@ -7,7 +7,6 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/cookie"
-	"github.com/latchkey-go/latchkey/internal/jwe"
 )
 
 // newCookieSets returns the cookies for http and https origins, with the keys of the encrypted ones.
@@ -20,15 +19,6 @@ func newCookieSets(c *Config, secrets []string, faults *ConfigError) [2]*cookieS
 	}
 	secure := newCookieSet(c, secrets, true, reported, faults)
 	return [2]*cookieSet{newCookieSet(c, secrets, false, reported, faults), secure}
-}
-
-// newKeyring derives the keys for a salt. An invalid secret was already reported as a configuration error.
-func newKeyring(secrets []string, salt string, faults *ConfigError) *jwe.Keyring {
-	keys, err := jwe.NewKeyring(secrets, salt)
-	if err != nil && len(faults.Problems) == 0 {
-		faults.add(ErrInvalidConfig, "Secrets: %v", err)
-	}
-	return keys
 }
 
 // cookieMaker creates the cookies for one kind of origin.

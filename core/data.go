@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 	"weak"
+
+	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
 )
 
 // SessionData adds a value of the application's type T to sessions, for example roles, a plan or a shop. Set
@@ -35,43 +37,54 @@ type SessionData[T any] struct {
 	Public func(T) any
 
 	mu      sync.Mutex
-	keepers []weak.Pointer[dataKeeper] // one for each Auth
+	keepers []weak.Pointer[sessiondata.Keeper] // one for each Auth
 }
 
-func (d *SessionData[T]) attach(k *dataKeeper) error {
+func (d *SessionData[T]) options() (o sessiondata.Options, err error) {
 	switch {
 	case d == nil:
-		return errors.New("the pointer Data is nil: leave it out, or set it to &core.SessionData[T]{Load: …}")
+		return o, errors.New("the pointer Data is nil: leave it out, or set it to &core.SessionData[T]{Load: …}")
 	case d.Load == nil:
-		return errors.New("Data.Load is nil: set it to a function that returns the data of a user")
+		return o, errors.New("Data.Load is nil: set it to a function that returns the data of a user")
 	case d.MaxAge < 0:
-		return fmt.Errorf("Data.MaxAge is %v: set a positive duration, or zero for 5 minutes", d.MaxAge)
+		return o, fmt.Errorf("Data.MaxAge is %v: set a positive duration, or zero for 5 minutes", d.MaxAge)
 	}
-	k.source, k.maxAge = d, d.MaxAge
-	k.load = func(ctx context.Context, user *User) (json.RawMessage, error) {
+	load := func(ctx context.Context, user *User) (json.RawMessage, error) {
 		value, err := d.Load(ctx, user)
 		if err != nil {
 			return nil, fmt.Errorf("Data.Load: %w", err)
 		}
 		return json.Marshal(value)
 	}
-	if d.Public != nil {
-		k.public = func(raw json.RawMessage) (json.RawMessage, error) {
-			value, err := decodeData[T](raw)
-			if err != nil {
-				return nil, err
-			}
-			return json.Marshal(d.Public(value))
-		}
+	o = sessiondata.Options{Source: d, MaxAge: d.MaxAge, Load: func(
+		ctx context.Context, user *User,
+	) (json.RawMessage, error) {
+		return guarded("Data.Load", func() (json.RawMessage, error) { return load(ctx, user) })
+	}}
+	if d.Public == nil {
+		return o, nil
 	}
+	show := func(raw json.RawMessage) (json.RawMessage, error) {
+		value, err := decodeData[T](raw)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(d.Public(value))
+	}
+	o.Public = func(raw json.RawMessage) (json.RawMessage, error) {
+		return guarded("Data.Public", func() (json.RawMessage, error) { return show(raw) })
+	}
+	return o, nil
+}
+
+func (d *SessionData[T]) keptBy(k *sessiondata.Keeper) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.keepers = append(existing(d.keepers), weak.Make(k))
-	return nil
 }
 
 // existing returns the keepers that still exist.
-func existing(keepers []weak.Pointer[dataKeeper]) []weak.Pointer[dataKeeper] {
+func existing(keepers []weak.Pointer[sessiondata.Keeper]) []weak.Pointer[sessiondata.Keeper] {
 	out := keepers[:0:0]
 	for _, k := range keepers {
 		if k.Value() != nil {
@@ -107,11 +120,11 @@ func (d *SessionData[T]) FromContext(ctx context.Context) (*Session, T, error) {
 // value.
 func (d *SessionData[T]) Get(ctx context.Context, s *Session) (T, error) {
 	var none T
-	if s == nil || s.data == nil || s.data.keeper.source != dataSource(d) {
+	if s == nil || s.data == nil || s.data.Source() != any(d) {
 		return none, errorf(ErrInvalidConfig, "the session has no data of this Data: set Config.Data to it, in the Auth "+
 			"that read the session")
 	}
-	raw, err := s.data.raw(ctx)
+	raw, err := s.data.Raw(ctx)
 	if err != nil {
 		return none, err
 	}
@@ -130,7 +143,7 @@ func (d *SessionData[T]) Refresh(ctx context.Context, userID string) error {
 	var all []error
 	for _, weakly := range keepers {
 		if k := weakly.Value(); k != nil {
-			all = append(all, k.refresh(ctx, userID))
+			all = append(all, k.Refresh(ctx, userID))
 		}
 	}
 	return errors.Join(all...)

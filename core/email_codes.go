@@ -15,21 +15,11 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// codeCookie begins the names of the cookies with the keys of package emailcode. The purpose of the code follows.
-const codeCookie = "code-"
-
 // The purposes of the codes of core.
 const (
 	codeReauth = emailcode.Reauth
 	codeSignIn = "sign-in"
 )
-
-// emailCodes creates and checks the codes of a configuration. It is nil if the store has no records.
-type emailCodes struct {
-	*emailcode.Codes
-	plugins *plugins
-	limits  *limits
-}
 
 func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
 	if a.store.records == nil {
@@ -97,7 +87,7 @@ func (e *emailCodes) check(ctx context.Context, c *call, purpose, typed string) 
 			Cause:   &audit.Denial{Reason: audit.ReasonCode, UserID: wrong.UserID, Err: wrong},
 		}
 	case errors.As(err, &many):
-		c.audit.note(ctx, &c.arrival, audit.Event{
+		c.note(ctx, audit.Event{
 			Name: audit.Limit, Outcome: audit.Refused, Attempt: string(limit.AttemptCode), Subject: many.Address,
 		})
 		return nil, &Problem{

@@ -383,3 +383,6 @@ func reasonIn(err error) callbackReason {
 	}
 	return ""
 }
+
+var errNeedsPost = errors.New("core: a GET action cannot start or change a session: " +
+	"use an action with Method POST")

@@ -348,7 +348,7 @@ func (c *call) refused(ctx context.Context, name audit.Name, typed string, err e
 	if e.UserID != "" {
 		e.Subject = "" // the identifier belongs to a known user
 	}
-	c.audit.note(ctx, &c.arrival, e)
+	c.note(ctx, e)
 }
 
 // alreadyNoted reports whether an event was emitted for the error already: by a guard or a limit.

@@ -29,8 +29,6 @@ const (
 	usualHeader       = 500
 )
 
-var allChecks = []Check{CheckState, CheckPKCE, CheckNonce}
-
 // flowNameLength is the number of characters of the tag in the name of a flow cookie.
 const flowNameLength = 8
 
@@ -39,24 +37,6 @@ func (s *cookieSpec) named(tag string) *cookieSpec {
 	one := *s
 	one.attributes.Name += "." + tag[:min(len(tag), flowNameLength)]
 	return &one
-}
-
-// inChecks returns the flow in Auth.js's check cookies. It is nil if there is none.
-func (f *browserFlows) inChecks() (flow *flowState) {
-	for _, k := range allChecks {
-		spec := f.c.cookies.check(k)
-		sealed, _ := f.c.jar.Get(spec.name())
-		part, value, err := f.openFlow(spec, sealed)
-		switch {
-		case err != nil || value == "":
-		case flow == nil:
-			flow = part
-		default:
-			flow.size += part.size
-			flow.clear = append(flow.clear, part.clear...)
-		}
-	}
-	return flow
 }
 
 // pending returns the pending flows, the oldest first, and the cookies that delete those that have expired or cannot be

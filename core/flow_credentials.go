@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/internal/mailaddr"
 )
 
 // credentialsFlow signs users in with form fields that the application checks.
@@ -53,7 +54,7 @@ func (f *credentialsFlow) otherNames(credentials map[string]string, typed string
 		return nil
 	}
 	for _, field := range usualNames {
-		if name := canonicalName(credentials[field]); name != "" && name != typed {
+		if name := mailaddr.Canonical(credentials[field]); name != "" && name != typed {
 			all = append(all, LimitParams{
 				Params: limit.Params{Attempt: limit.AttemptCredentials, Identifier: name}, Credentials: maps.Clone(credentials),
 			})
@@ -130,16 +131,16 @@ var usualNames = []string{"email", "username", "name"}
 // field that is not a secret. If no fields are declared, it is the first of usualNames that is not empty.
 func (p *CredentialsProvider) name(form map[string]string) string {
 	if p.Identifier != "" {
-		return canonicalName(form[p.Identifier])
+		return mailaddr.Canonical(form[p.Identifier])
 	}
 	for _, f := range p.Fields {
 		if f.Type == "" || f.Type == "text" || f.Type == "email" || f.Type == "tel" {
-			return canonicalName(form[f.Name])
+			return mailaddr.Canonical(form[f.Name])
 		}
 	}
 	for _, name := range usualNames {
 		if form[name] != "" {
-			return canonicalName(form[name])
+			return mailaddr.Canonical(form[name])
 		}
 	}
 	return ""

@@ -24,9 +24,6 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// mailTimeout limits the delivery of an email. The user waits for it, and must see a failure within ten seconds.
-const mailTimeout = 8 * time.Second
-
 // guessable is the token length below which an attacker could guess a token.
 const guessable = 20
 
@@ -104,7 +101,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		f.sent.note(ctx, c, address)
 		c.debug(ctx, "sign-in email sent", slog.String("to", address))
 	}
-	c.audit.note(ctx, &c.arrival, event)
+	c.note(ctx, event)
 	if (f.ConfirmLink == Default || f.codes != nil) && !sent {
 		response.Cookies = append(response.Cookies, f.asked.remember(c, token, address))
 	}
@@ -506,16 +503,6 @@ const (
 	// sentLinkLife is the life of an entry, and at most half of the life of a link.
 	sentLinkLife = 5 * time.Minute
 )
-
-func newSentLinks(m *flowMaker, p *EmailProvider) *sentLinks {
-	if m.limits.known == nil || m.store.records == nil {
-		return nil
-	}
-	return &sentLinks{
-		records: m.store.records, secret: m.site.secrets[0], provider: p.ID, now: m.config.Now,
-		life: min(sentLinkLife, p.MaxAge/2),
-	}
-}
 
 // key returns the record key of a sent link. It includes the origin, because the link points to the origin of its
 // request: a link that an attacker requests through another host must not suppress the one that the owner requests.

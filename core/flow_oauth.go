@@ -13,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/oidc"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
@@ -439,4 +440,23 @@ func (f *oauthFlow) answer(c *call) (oauth.Params, []Cookie, error) {
 		return nil, nil, callbackErrorf(ErrInvalidCheck, reasonExpired, "the %s cookie cannot be read: %w", spec.name(), err)
 	}
 	return answer, []Cookie{spec.clear(spec.name())}, nil
+}
+
+// completedClaims returns the claims of the ID token. If name and email were requested but the ID token has neither, it
+// adds the claims of the userinfo endpoint: OpenID Connect Core section 5.4 lets a provider return the claims of scopes
+// only there, and several do. The sign-in does not depend on the response.
+func (f *oauthFlow) completedClaims(ctx context.Context, c *call, at oauth.Endpoints, tokens *TokenSet) Profile {
+	claims := tokens.Claims
+	if claims.First("name", "email") != "" || !f.client.HasUserinfo(at) || !f.requestedProfile(tokens) {
+		return claims
+	}
+	ctx, cancel := context.WithTimeout(ctx, optionalUserinfo)
+	defer cancel()
+	userinfo, err := f.userinfo(ctx, at, tokens)
+	if err != nil {
+		c.log.logger.LogAttrs(ctx, slog.LevelWarn, "auth: the ID token has no name and no email, and userinfo failed",
+			append(c.attrs(), slog.String("provider", f.ID), slog.Any("error", err))...)
+		return claims
+	}
+	return oidc.WithUserinfo(claims, userinfo)
 }

@@ -290,3 +290,30 @@ func (f *browserFlows) callbackURL(ctx context.Context, flow *flowState) string 
 	}
 	return target
 }
+
+// inChecks returns the flow in Auth.js's check cookies. It is nil if there is none.
+func (f *browserFlows) inChecks() (flow *flowState) {
+	for _, k := range allChecks {
+		spec := f.c.cookies.check(k)
+		sealed, _ := f.c.jar.Get(spec.name())
+		part, value, err := f.openFlow(spec, sealed)
+		switch {
+		case err != nil || value == "":
+		case flow == nil:
+			flow = part
+		default:
+			flow.size += part.size
+			flow.clear = append(flow.clear, part.clear...)
+		}
+	}
+	return flow
+}
+
+// newKeyring derives the keys for a salt. An invalid secret was already reported as a configuration error.
+func newKeyring(secrets []string, salt string, faults *ConfigError) *jwe.Keyring {
+	keys, err := jwe.NewKeyring(secrets, salt)
+	if err != nil && len(faults.Problems) == 0 {
+		faults.add(ErrInvalidConfig, "Secrets: %v", err)
+	}
+	return keys
+}

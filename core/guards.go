@@ -16,44 +16,6 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Guard decides whether a signed-in user may continue. It returns nil to allow the request, [ErrForbidden] to reject
-// it, or a *[StepUp] to require a new sign-in first. Any other error means that the decision failed: the response is
-// the same as for a session that could not be read, so that a guard fails closed. A Guard is called for each request
-// and must be safe for concurrent use.
-type Guard func(ctx context.Context, s *Session) error
-
-// ErrForbidden is returned by a [Guard] if the user may not continue, even after a new sign-in. The response has status
-// 403.
-var ErrForbidden = errors.New("core: forbidden")
-
-// StepUp is returned by a [Guard] if the user must sign in again (re-authenticate) before they may continue. Browsers
-// are redirected to the sign-in page. API clients get 401 with the error insufficient_user_authentication (RFC 9470
-// section 3).
-type StepUp struct {
-	// MaxAge is the maximum time since the last authentication. If it is zero, there is no maximum.
-	MaxAge time.Duration
-	// Strong requires two different kinds of factor, as [Strong] does.
-	Strong bool
-	// ACR lists authentication context class references. The user needs one of them, as with [ACR]. If it is empty,
-	// none is required.
-	ACR []string
-}
-
-// Error describes the requirement.
-func (e *StepUp) Error() string {
-	text := "core: the user must sign in again"
-	if e.MaxAge > 0 {
-		text += ": the last sign-in may be at most " + e.MaxAge.String() + " old"
-	}
-	if e.Strong {
-		text += ": with two different kinds of factor"
-	}
-	if len(e.ACR) > 0 {
-		text += ": with the authentication context class " + strings.Join(e.ACR, " or ")
-	}
-	return text
-}
-
 // RecentSignIn returns a guard that requires a sign-in or a re-authentication within the last d. A session without a
 // sign-in time, such as one that Auth.js created, counts as old.
 func RecentSignIn(d time.Duration) Guard {
@@ -103,24 +65,6 @@ func ACR(values ...string) Guard {
 		}
 		return nil
 	}
-}
-
-// maxACRs is the maximum number of values in one requirement.
-const maxACRs = 8
-
-// validACR splits a list of authentication context class references at spaces. It returns nil if one is invalid.
-func validACR(list string) []string {
-	values := strings.Fields(list)
-	for _, value := range values {
-		invalid := func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }
-		if len(value) > maxACR || strings.ContainsFunc(value, invalid) {
-			return nil
-		}
-	}
-	if len(values) > maxACRs {
-		return nil
-	}
-	return values
 }
 
 // asOf returns the time to compare AuthTime with.
@@ -248,10 +192,6 @@ func HasRole[T interface{ Roles() []string }](d *SessionData[T], anyOf ...string
 		return slices.ContainsFunc(data.Roles(), func(role string) bool { return slices.Contains(anyOf, role) })
 	})
 }
-
-// sessionRequired is the value of the error parameter in a guard's redirect to the sign-in page, as in the clients of
-// Auth.js. It is not a failure and is not logged.
-const sessionRequired = "SessionRequired"
 
 // Require returns the session if the user is signed in and all guards allow the request. Otherwise it returns the
 // response to send, which depends on the client: a browser is redirected to the sign-in page with 303; HTMX gets 401

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"strings"
@@ -345,4 +346,78 @@ func printableText(s string, lineBreak rune) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd")))
+}
+
+// pendingData is the stored content of a pending sign-in.
+type pendingData struct {
+	User    plainUser      `json:"user"`
+	Account pendingAccount `json:"account"`
+	Profile Profile        `json:"profile,omitempty"`
+	SID     string         `json:"sid,omitempty"`
+	Methods []Method       `json:"methods,omitempty"`
+	// AuthTime is identity.authTime.
+	AuthTime *time.Time `json:"authTime,omitempty"`
+	// ACR is identity.acr.
+	ACR         string `json:"acr,omitempty"`
+	CallbackURL string `json:"url"`
+	Created     bool   `json:"created,omitempty"`
+	// Typed is the identifier that the user typed.
+	Typed string `json:"typed,omitempty"`
+	// Stored reports whether the user is in the store.
+	Stored bool `json:"stored,omitempty"`
+	// Made is when a gate first stored the sign-in.
+	Made time.Time `json:"made"`
+	// Next is the action that continues the sign-in. Released lists the gates that do not run again when it is completed.
+	Next     string   `json:"next"`
+	Released []string `json:"released"`
+}
+
+// pendingAccount is an Account with the tokens in plain text: the JSON of a Secret is redacted. Raw members that are
+// nil are omitted.
+type pendingAccount struct {
+	plainAccount
+	AccessToken, RefreshToken, IDToken string
+	SessionState, AuthorizationDetails json.RawMessage `json:",omitempty"`
+}
+
+// plainUser is a User without its JSON methods.
+type plainUser User
+
+type plainAccount Account
+
+// pendingKind is the kind of the records.
+const pendingKind = "pending"
+
+// flow signs users in with one provider. There is one for each configured provider. Each flow ends with an [identity].
+type flow interface {
+	// start answers POST signin/<provider>.
+	start(ctx context.Context, c *call) (*Response, error)
+	// finish handles a request to callback/<provider>. The cookies of the outcome are set even if finish fails.
+	finish(ctx context.Context, c *call) (outcome, error)
+	// needsToken reports whether a POST to callback/<provider> is a form of this site, which contains the CSRF token.
+	// Callbacks of an external provider are protected by its checks instead.
+	needsToken() bool
+}
+
+// outcome is the result of a flow.
+type outcome struct {
+	// identity is the user's identity. If it is nil, response is the response.
+	identity *identity
+	response *Response
+	// cookies are set even if the sign-in fails.
+	cookies []Cookie
+	// returnTo is where the browser continues. If it is empty, the callback URL of the call is used.
+	returnTo string
+	// typed is the identifier that the user typed, for the audit event. It may be empty.
+	typed string
+	// withoutCookies means that the request is a cross-site POST without the browser's cookies. The response must not
+	// replace them.
+	withoutCookies bool
+	// reauth is set if the flow authenticates the user of the session again.
+	reauth *reauthRequest
+}
+
+// gatekeeper calls Callbacks.SignIn.
+type gatekeeper struct {
+	signIn func(ctx context.Context, p SignInParams) (SignInResult, error) // Callbacks.SignIn
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/internal/knownbrowser"
+	"github.com/latchkey-go/latchkey/internal/mailaddr"
 )
 
 // An attacker whose attempts use up the limit of a name could lock out its owner. Therefore a cookie identifies a
@@ -19,7 +20,6 @@ const knownFor = 180 * 24 * time.Hour
 // knownCookie is the name of the cookie among the plugin cookies. knownPurpose is the purpose that its encryption key
 // is derived for.
 const (
-	knownCookie  = "known"
 	knownPurpose = "known browser"
 )
 
@@ -43,7 +43,7 @@ func (k *knownBrowsers) of(c *call, name string) string {
 	if k == nil || name == "" {
 		return ""
 	}
-	if b := k.read(c); b.Knows(canonicalName(name)) {
+	if b := k.read(c); b.Knows(mailaddr.Canonical(name)) {
 		return b.ID
 	}
 	return ""
@@ -77,7 +77,7 @@ func (k *knownBrowsers) remember(ctx context.Context, c *call, names ...string) 
 	}
 	canonical := make([]string, len(names))
 	for i, name := range names {
-		canonical[i] = canonicalName(name)
+		canonical[i] = mailaddr.Canonical(name)
 	}
 	b.Remember(canonical)
 	expires := k.now().Add(knownFor)
@@ -90,4 +90,12 @@ func (k *knownBrowsers) remember(ctx context.Context, c *call, names ...string) 
 	cookie := spec.setUntil(sealed, expires)
 	cookie.HasMaxAge, cookie.MaxAge = true, int(knownFor.Seconds())
 	return []Cookie{cookie}
+}
+
+// verifiedNames returns the user's ID, and their address if it is verified.
+func verifiedNames(user *User) []string {
+	if user.EmailVerified.IsZero() {
+		return []string{user.ID}
+	}
+	return []string{user.ID, user.Email}
 }

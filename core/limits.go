@@ -107,7 +107,7 @@ func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
 	if wait <= 0 {
 		return nil
 	}
-	c.audit.note(ctx, &c.arrival, audit.Event{
+	c.note(ctx, audit.Event{
 		Name: audit.Limit, Outcome: audit.Refused, Attempt: string(p.Attempt), Subject: p.Identifier,
 	})
 	return &Error{Type: ErrTooManyRequests, Cause: &tooMany{wait}}

@@ -3,32 +3,12 @@ package core
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
-
-// linker finds or creates the user of an identity, by the rules in link_rules.go.
-type linker struct {
-	store    stores
-	sessions *sessions
-	events   *Events
-	now      func() time.Time
-	rand     io.Reader
-	// accountsOpen reports that the configuration has a provider of accounts or passkeys, so that an account can sign a
-	// user in.
-	accountsOpen bool
-	// gated reports that there are sign-in gates. The session is then created in linker.begin, after the gates have
-	// passed.
-	gated bool
-	// parts records added sign-in methods and notifies their users.
-	plugins *plugins
-	// freshLinks is the maximum time since the last authentication for a user who links an account. Zero means no limit.
-	freshLinks time.Duration
-}
 
 // sessionUser is the user of the request's session.
 type sessionUser struct {
@@ -39,52 +19,6 @@ type sessionUser struct {
 	outdated bool
 	// authTime is when the user authenticated. It is zero if that is unknown.
 	authTime time.Time
-}
-
-// link finds or creates the user of an identity, and creates their session (docs/protocol.md §14).
-func (l *linker) link(ctx context.Context, r requestSession, id *identity) (member, error) {
-	if l.store.Store == nil {
-		return member{user: id.user, created: id.signUp != nil}, nil
-	}
-	if id.account.Type == TypeCredentials {
-		return l.linkCredentials(ctx, r.carrier(), id)
-	}
-	signedIn, err := l.sessionUserOf(ctx, r)
-	if err != nil {
-		return member{}, errorf(ErrStore, "%w", err)
-	}
-	if id.started == flowSwitches { // ignore the current user; the new session replaces the current one
-		signedIn = sessionUser{token: signedIn.token}
-	}
-	at := r.carrier().at
-	who, err := l.linkWithRetry(ctx, at, id, signedIn)
-	if err != nil {
-		return member{}, asError(err, ErrStore)
-	}
-	if who.session != nil && !who.keepsSession {
-		l.sessions.endReplacedRow(ctx, at, signedIn.token, who.session)
-		l.sessions.endOldest(ctx, at, who.session)
-	}
-	return who, nil
-}
-
-// linkCredentials creates the session of a user whom the application has authenticated. Under the database strategy the
-// user must be in the store.
-func (l *linker) linkCredentials(ctx context.Context, c *tokenCarrier, id *identity) (member, error) {
-	who := member{user: id.user, created: id.signUp != nil}
-	if l.gated {
-		return who, nil
-	}
-	return who, l.sessions.createStored(ctx, c, id, &who)
-}
-
-// createSession creates the session of a user after the gates have passed, under the database strategy. Without gates,
-// linking has already created it.
-func (l *linker) createSession(ctx context.Context, c *tokenCarrier, id *identity, who *member) error {
-	if !l.gated || who.keepsSession {
-		return nil
-	}
-	return l.sessions.createStored(ctx, c, id, who)
 }
 
 // sessionUserOf reads the user of the request's session. An unreadable token means that no user is signed in. A failure
@@ -119,23 +53,6 @@ const (
 	linkPause  = 25 * time.Millisecond
 	linkPauses = 6
 )
-
-// linkWithRetry finds or creates the user of an identity. Two concurrent sign-ins of the same user, in two tabs or on
-// two devices, both succeed: if the other one was faster, linkWithRetry starts a new transaction and reads what it has
-// written.
-func (l *linker) linkWithRetry(
-	ctx context.Context, v *arrival, id *identity, signedIn sessionUser,
-) (who member, err error) {
-	owner := id.account.UserID
-	for n := 1; ; n++ {
-		w := l.writer(v, owner)
-		w.authentication = func(who member) authentication { return id.authenticatedAt(l.now(), who) }
-		who, err = w.linkOnce(ctx, id, signedIn)
-		if err == nil || n == linkAttempts || !w.lostRace(ctx, id, err) {
-			return who, err
-		}
-	}
-}
 
 // lostRace reports whether an attempt failed because a concurrent sign-in of the same user was faster, so that another
 // attempt will succeed. That is so if the store reported a conflict, or if the rules refused the address and its user
@@ -262,3 +179,8 @@ func (w *writer) createSession(ctx context.Context, who member) (*store.Session,
 	}
 	return w.linker.sessions.rows.create(ctx, w.sessions, who.user.ID, w.authentication(who))
 }
+
+// mostMethods is the maximum number of accounts, and of passkeys, that a user may have. Stores list them without
+// paging, so a user with an unlimited number would slow down every page that shows them. Ordinary users do not reach
+// it.
+const mostMethods = 100

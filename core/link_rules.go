@@ -108,14 +108,6 @@ func (w *writer) meansOf(ctx context.Context, id *identity, signedIn sessionUser
 	return linking.MeansOtherAccount, owner, nil
 }
 
-// linked returns the accounts of a user, or none if the store cannot list them.
-func (v stores) linked(ctx context.Context, u *User) ([]*Account, error) {
-	if v.accounts == nil {
-		return nil, nil
-	}
-	return v.accounts.Accounts(ctx, u.ID)
-}
-
 // otherMethods describes the sign-in methods of a user with these accounts. If the store s cannot list accounts, it
 // assumes that there are some, unless no provider of accounts or passkeys is configured.
 func (w *writer) otherMethods(s stores, linked []*Account, u *User) linking.Methods {

@@ -200,11 +200,6 @@ func (w *writer) undoLinkIfVerified(ctx context.Context, id *identity, signedIn 
 	return refusal(linking.Facts{Means: linking.MeansNewAccount, Current: linking.SessionOutdated}, id, signedIn.user)
 }
 
-// mostMethods is the maximum number of accounts, and of passkeys, that a user may have. Stores list them without
-// paging, so a user with an unlimited number would slow down every page that shows them. Ordinary users do not reach
-// it.
-const mostMethods = 100
-
 // errTooMany returns the error for one more account or passkey than a user may have.
 func errTooMany(id *identity, userID string) error {
 	of, what := ErrOAuthAccountNotLinked, "linked accounts"
@@ -313,4 +308,67 @@ func (e *Events) linkedAccount(ctx context.Context, v *arrival, u *User, account
 			return e.LinkAccount(ctx, LinkAccountEvent{User: u.Clone(), Account: account.Clone(), Profile: profile.Clone()})
 		})
 	}
+}
+
+// link finds or creates the user of an identity, and creates their session (docs/protocol.md §14).
+func (l *linker) link(ctx context.Context, r requestSession, id *identity) (member, error) {
+	if l.store.Store == nil {
+		return member{user: id.user, created: id.signUp != nil}, nil
+	}
+	if id.account.Type == TypeCredentials {
+		return l.linkCredentials(ctx, r.carrier(), id)
+	}
+	signedIn, err := l.sessionUserOf(ctx, r)
+	if err != nil {
+		return member{}, errorf(ErrStore, "%w", err)
+	}
+	if id.started == flowSwitches { // ignore the current user; the new session replaces the current one
+		signedIn = sessionUser{token: signedIn.token}
+	}
+	at := r.carrier().at
+	who, err := l.linkWithRetry(ctx, at, id, signedIn)
+	if err != nil {
+		return member{}, asError(err, ErrStore)
+	}
+	if who.session != nil && !who.keepsSession {
+		l.sessions.endReplacedRow(ctx, at, signedIn.token, who.session)
+		l.sessions.endOldest(ctx, at, who.session)
+	}
+	return who, nil
+}
+
+// linkWithRetry finds or creates the user of an identity. Two concurrent sign-ins of the same user, in two tabs or on
+// two devices, both succeed: if the other one was faster, linkWithRetry starts a new transaction and reads what it has
+// written.
+func (l *linker) linkWithRetry(
+	ctx context.Context, v *arrival, id *identity, signedIn sessionUser,
+) (who member, err error) {
+	owner := id.account.UserID
+	for n := 1; ; n++ {
+		w := l.writer(v, owner)
+		w.authentication = func(who member) authentication { return id.authenticatedAt(l.now(), who) }
+		who, err = w.linkOnce(ctx, id, signedIn)
+		if err == nil || n == linkAttempts || !w.lostRace(ctx, id, err) {
+			return who, err
+		}
+	}
+}
+
+// createSession creates the session of a user after the gates have passed, under the database strategy. Without gates,
+// linking has already created it.
+func (l *linker) createSession(ctx context.Context, c *tokenCarrier, id *identity, who *member) error {
+	if !l.gated || who.keepsSession {
+		return nil
+	}
+	return l.sessions.createStored(ctx, c, id, who)
+}
+
+// linkCredentials creates the session of a user whom the application has authenticated. Under the database strategy the
+// user must be in the store.
+func (l *linker) linkCredentials(ctx context.Context, c *tokenCarrier, id *identity) (member, error) {
+	who := member{user: id.user, created: id.signUp != nil}
+	if l.gated {
+		return who, nil
+	}
+	return who, l.sessions.createStored(ctx, c, id, &who)
 }

@@ -3,16 +3,8 @@ package core
 import (
 	"context"
 
-	"github.com/latchkey-go/latchkey/internal/languages"
 	"github.com/latchkey-go/latchkey/ui"
 )
-
-// locales selects a language of Config.Locales for a request. If it is nil, everything is in English.
-type locales struct {
-	all     []ui.Locale
-	matcher *languages.Matcher
-	decide  func(ctx context.Context, r *Request) string // Callbacks.Locale
-}
 
 // settle selects the language of a request, once, before a response is written. asked is the language in the URL, or
 // "".

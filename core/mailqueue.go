@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -95,7 +96,7 @@ const (
 // other emails. Its goroutines end when no email is waiting.
 type mailQueue struct {
 	log     *reporter
-	audit   *auditor
+	audit   *auditor.Auditor
 	watch   watch
 	rand    io.Reader
 	retries []time.Duration
@@ -381,7 +382,7 @@ func (q *mailQueue) giveUp(j *mailJob, err error) {
 	if j.UserID == "" {
 		event.Subject = j.Subject
 	}
-	q.audit.note(j.ctx, j.at, event)
+	noteAt(j.ctx, q.audit, j.at, event)
 	q.remove(j)
 	if j.sender.Undo == nil || j.data == nil {
 		return
@@ -401,7 +402,7 @@ func (q *mailQueue) attrs(j *mailJob, err error) []slog.Attr {
 	if j.UserID != "" {
 		attrs = append(attrs, slog.String("user_id", j.UserID))
 	} else if j.at != nil && j.Subject != "" && len(j.at.secrets) > 0 {
-		attrs = append(attrs, slog.String("subject", hashSubject(j.at.secrets[0], canonicalName(j.Subject))))
+		attrs = append(attrs, slog.String("subject", auditor.Subject(j.at.secrets[0], j.Subject)))
 	}
 	if j.at != nil {
 		attrs = append(attrs, j.at.attrs()...)

@@ -5,12 +5,13 @@ import (
 	"crypto/sha256"
 	"io"
 	"log/slog"
-	"reflect"
 	"slices"
 	"sync"
 	"weak"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/random"
@@ -38,7 +39,7 @@ func New(config Config) (*Auth, error) {
 	a.providers = newProviders(&c, faults)
 	a.plugins.relatedOrigins(a.providers)
 	watchProviders(a.providers, observed)
-	data := newDataKeeper(&c, a.log, faults)
+	data := dataOptions(&c, a.log, faults)
 	checkNeeds(&c, a, faults)
 	checks := newChecks(&c, a.site.secrets, faults)
 	a.site.cookieSets = newCookieSets(&c, a.site.secrets, faults)
@@ -53,8 +54,10 @@ func New(config Config) (*Auth, error) {
 	if a.misconfigured(faults) {
 		return nil, faults
 	}
-	if a.sessions.data = data; data != nil {
-		data.notifyOthers(a.sessions.revoked)
+	if data != nil {
+		data.Revoked = a.sessions.revoked
+		a.sessions.data = sessiondata.New(*data)
+		c.Data.keptBy(a.sessions.data)
 	}
 	warnOfRealm(a)
 	a.plugins.limits.warnOfMissingProxies(a)
@@ -68,7 +71,7 @@ func (a *Auth) misconfigured(faults *ConfigError) bool {
 		return false
 	}
 	faults.basePath = a.site.basePath
-	a.site.audit.note(context.Background(), nil, audit.Event{
+	a.site.audit.Note(context.Background(), audit.Event{
 		Name: audit.Config, Outcome: audit.Failed, Reason: audit.ReasonFault,
 	})
 	return true
@@ -121,21 +124,6 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	}
 	a.tokens = newTokenReaders(a.site, &a.sessions.jwt)
 	a.router = newRouter(a, entry, ends, faults)
-}
-
-// linkables describes what sign-ins with the configured providers can mean for account linking.
-type linkables struct {
-	// prove reports whether a sign-in can be the first to verify an email address. open reports whether a user can sign in
-	// with an account or a passkey.
-	prove, open bool
-}
-
-func linkablesOf(providers []*provider) (can linkables) {
-	for _, p := range providers {
-		can.prove = can.prove || p.email != nil || p.oauth != nil && p.oauth.AllowDangerousEmailAccountLinking
-		can.open = can.open || p.oauth != nil || p.webauthn != nil
-	}
-	return can
 }
 
 // newUserID returns a function that makes the ID of a new user. If a store keeps users, it is a random UUID. Otherwise
@@ -200,7 +188,7 @@ func (m *flowMaker) flow(p *provider) flow {
 // found before the first sign-in.
 func announce(a *Auth, warnings []warning) {
 	ctx := context.Background()
-	a.site.audit.note(ctx, nil, audit.Event{Name: audit.Config, Outcome: audit.OK})
+	a.site.audit.Note(ctx, audit.Event{Name: audit.Config, Outcome: audit.OK})
 	for _, w := range warnings {
 		a.log.warn(ctx, w)
 	}
@@ -228,16 +216,6 @@ func announce(a *Auth, warnings []warning) {
 		a.log.debug(ctx, "provider", slog.String("id", p.id), slog.String("type", string(p.kind)),
 			slog.String("callback", base+"/callback/"+p.id))
 	}
-}
-
-// realmOf identifies the Auths that decrypt each other's session cookies: same secret, audience and cookie name.
-func realmOf(a *Auth) [sha256.Size]byte {
-	return sha256.Sum256([]byte(a.site.secrets[0] + "\x00" + a.audience + "\x00" + a.site.cookieSets[1].session.name()))
-}
-
-// sameStore reports whether two stores are identical. Stores that Go cannot compare count as different.
-func sameStore(a, b Store) bool {
-	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
 
 // realms contains the most recent Auth of each realm, to detect two Auths of one application that accept each other's
@@ -272,4 +250,42 @@ func sameSite(a, b *Auth) bool {
 	return stores && a.site.publicBase == b.site.publicBase && a.site.basePath == b.site.basePath &&
 		a.site.origins.Pinned == b.site.origins.Pinned && slices.Equal(a.site.origins.TrustedHosts,
 		b.site.origins.TrustedHosts)
+}
+
+// dataOptions returns the options of the keeper of Config.Data. They are nil if Config.Data is not set.
+func dataOptions(c *Config, log *reporter, faults *ConfigError) *sessiondata.Options {
+	if c.Data == nil {
+		return nil
+	}
+	o, err := c.Data.options()
+	if err != nil {
+		faults.add(ErrInvalidConfig, "%v", err)
+		return nil
+	}
+	o.Now, o.InCookie = c.Now, c.Session.Strategy == StrategyJWT
+	o.Large = func(ctx context.Context) { log.warn(ctx, warnDataLarge) }
+	return &o
+}
+
+func newSentLinks(m *flowMaker, p *EmailProvider) *sentLinks {
+	if m.limits.known == nil || m.store.records == nil {
+		return nil
+	}
+	return &sentLinks{
+		records: m.store.records, secret: m.site.secrets[0], provider: p.ID, now: m.config.Now,
+		life: min(sentLinkLife, p.MaxAge/2),
+	}
+}
+
+func newCleaning(c *Config, kept stores, tasks []task, log *reporter) *cleaning {
+	v := &cleaning{tasks: tasks, leases: kept.tokens, now: c.Now, log: log}
+	cleaner, can := c.Store.(store.Cleaner)
+	if can && c.CleanUp != False && (c.CleanUp != Default || !cleansItself(c.Store)) {
+		v.cleaner = &decorator{Cleaner: cleaner, watch: kept.watch}
+	}
+	if v.cleaner == nil && len(tasks) == 0 {
+		return nil
+	}
+	v.due.Store(c.Now().Unix() + randomOffset())
+	return v
 }

@@ -12,38 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// SecurityNotice describes a security-relevant change of an account, such as a passkey that was added. Core reports it
-// to Config.Audit and emails the user.
-type SecurityNotice struct {
-	// Kind is the kind of the email.
-	Kind EmailKind
-	// UserID is the user whose account changed.
-	UserID string
-	// Provider is the ID of the provider in [EmailAccountLinked] and [EmailAccountUnlinked]. It is empty in other kinds.
-	Provider string
-	// Method is the ID of the added or removed [SignInMethod], or of the plugin's factor. It may be empty.
-	Method string
-	// At is the time of the change. The default is now.
-	At time.Time
-	// Action is the plugin's page that the email links to, if that is not the page to secure the account.
-	Action string
-	// Audit is the audit event, if Audit.Name is not empty. Core adds the user, the provider and, if it is empty, the
-	// outcome [audit.OK].
-	Audit audit.Event
-}
-
 // noticeSender is the name of the sender of security notices.
 const noticeSender = "notices"
-
-// notices configures the security notices.
-type notices struct {
-	mailer Mailer
-	// action is the page where the owner secures the account.
-	action string
-	// link makes the link of an email. It is nil if no plugin called AddNoticeLink.
-	link     func(ctx context.Context, n SecurityNotice) (action string, expires time.Time, err error)
-	reversal []func(ctx context.Context, c *ActionRequest, n SecurityNotice) error
-}
 
 // NotifyMethodChanges enables the security notices of [ActionRequest.NotifySecurity], and those that core sends when a
 // passkey or an account was added or removed: [EmailPasskeyAdded], [EmailPasskeyRemoved], [EmailAccountLinked],
@@ -171,7 +141,7 @@ func (ps *plugins) notifySecurity(ctx context.Context, v, at *arrival, n Securit
 	if n.Audit.Name != "" {
 		n.Audit.UserID, n.Audit.Provider = n.UserID, or(n.Audit.Provider, n.Provider)
 		n.Audit.Outcome = audit.Outcome(or(string(n.Audit.Outcome), string(audit.OK)))
-		v.audit.note(ctx, at, n.Audit)
+		noteAt(ctx, v.audit, at, n.Audit)
 	}
 	if ps.notices.mailer == nil || ps.auth.store.Store == nil {
 		return
@@ -239,4 +209,16 @@ func (e Email) withClient(at *arrival) Email {
 	browser, system := ui.Device(at.header("User-Agent"))
 	e.Device = strings.Trim(browser+", "+system, ", ")
 	return e
+}
+
+// added records a sign-in method that was added to a user, and emails them unless the user is new.
+func (w *writer) added(ctx context.Context, u *User, id string, kind EmailKind, provider string) {
+	isNew := w.made != nil && w.made.ID == u.ID
+	ctx = context.WithoutCancel(ctx) // the context of a transaction ends with the transaction
+	w.afterCommit(func() {
+		w.plugins.noteMethod(ctx, w.at, u.ID, id)
+		if !isNew {
+			w.plugins.notify(ctx, w.at, u, SecurityNotice{Kind: kind, UserID: u.ID, Provider: provider, Method: id})
+		}
+	})
 }

@@ -2,12 +2,8 @@ package core
 
 import (
 	"context"
-	"errors"
 
-	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/observe"
-	"github.com/latchkey-go/latchkey/internal/oauth"
-	"github.com/latchkey-go/latchkey/internal/upstream"
 )
 
 // watch reports calls to Config.Observe. The zero value reports nothing.
@@ -64,30 +60,4 @@ func watched[T any](
 func watchedOnly(ctx context.Context, w watch, c observe.Call, call func(ctx context.Context) error) error {
 	_, err := watched(ctx, w, c, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
 	return err
-}
-
-// callOutcome maps an error to an outcome, so that the error's text, which may contain anything, is not reported.
-func callOutcome(ctx context.Context, err error) observe.Outcome {
-	var refusal *oauth.Refusal
-	var unanswered *upstream.Error
-	var ours *Error
-	switch {
-	case err == nil:
-		return observe.OK
-	case errors.Is(err, ErrNotFound):
-		return observe.Absent
-	case errors.Is(err, ErrConflict):
-		return observe.Conflict
-	case errors.As(err, &refusal):
-		return observe.Refused
-	case errors.Is(ctx.Err(), context.Canceled):
-		return observe.Canceled
-	case errors.Is(err, ErrStoreUnavailable), errors.Is(err, context.DeadlineExceeded), errors.As(err, &unanswered):
-		return observe.Unavailable
-	case errors.As(err, &ours):
-		if outcome, _ := verdict(err, false); outcome == audit.Refused {
-			return observe.Refused
-		}
-	}
-	return observe.Failed
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -198,3 +199,22 @@ const (
 	True
 	False
 )
+
+// CSRFPolicy is the proof that a POST request must contain that a page of this site sent it. A page of another site can
+// make a browser send any POST request here, with the user's cookies. Without this check, an attacker could sign users
+// out, or sign them in to the attacker's account and collect what they enter there.
+//
+// The zero value requires the CSRF token, which built-in pages and GET csrf contain, in the body in addition to the
+// cookie (double submit). Another site can read neither. [CSRFTokenOrSameOrigin] also accepts headers that browsers set
+// and pages cannot, and [InsecureSkipCSRFCheck] requires no token. All policies reject requests that the browser marks
+// as cross-site (Sec-Fetch-Site, Fetch Metadata). Callbacks of providers with form_post are protected by state and
+// nonce instead.
+type CSRFPolicy struct{ sameOrigin, skip bool }
+
+// dataSource is implemented by *[SessionData] of any type.
+type dataSource interface {
+	// options returns the options of the keeper that come from the SessionData, or a configuration error.
+	options() (sessiondata.Options, error)
+	// keptBy adds the keeper of an Auth.
+	keptBy(k *sessiondata.Keeper)
+}

@@ -8,6 +8,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/latchkey-go/latchkey/internal/weburl"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // PerRequest returns an Auth that calls choose to find the Auth of each request, for example by host. Use it for
@@ -151,5 +154,42 @@ func (c *chooser) checkShared(ctx context.Context, a *Auth) {
 	c.count.Add(1)
 	if first, there := c.realms.LoadOrStore(realmOf(a), a); there && a.sharesSessions(first.(*Auth)) {
 		a.warnShared(ctx)
+	}
+}
+
+// withoutAuth returns a call and pages for a request that no Auth could be selected for. They have the parts of the
+// configuration that are known.
+func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
+	var faults *ConfigError
+	var chosen *chooserError
+	logger := slog.Default()
+	if errors.As(err, &chosen) {
+		logger = chosen.logger
+	}
+	if !errors.As(err, &faults) {
+		unknown := errorf(ErrInvalidConfig, "%w", err)
+		if errors.Is(err, ErrNoTenant) {
+			unknown = errorf(ErrInvalidConfig, "%w", clientError(err))
+		}
+		faults = &ConfigError{Problems: []*Error{unknown}, views: ui.Views{}.WithDefaults()}
+	}
+	if faults.logger == nil {
+		faults.logger = logger
+	}
+	c := Config{Logger: faults.logger, Theme: faults.theme, Pages: faults.pages, Views: faults.views}
+	defaults(&c)
+	base := or(faults.basePath, "/auth")
+	site := &site{basePath: base, publicBase: base, rand: c.Rand, log: &reporter{logger: c.Logger}}
+	arrival := arrival{site: site, r: r, place: site.placeOf(weburl.Origin{}), misconfigured: randomReference(c.Rand)}
+	return &call{arrival: arrival}, newPages(&c, nil), faults
+}
+
+func logAll(ctx context.Context, v *arrival, faults *ConfigError) {
+	var chosen *chooserError
+	if errors.As(faults, &chosen) && chosen.quiet {
+		return
+	}
+	for _, p := range faults.Problems {
+		v.log.failure(ctx, p, v.attrs()...)
 	}
 }

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/cookie"
-	"github.com/latchkey-go/latchkey/internal/weburl"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Plugin is a plugin: it adds a feature to an [Auth] that core does not have, such as password sign-in, account pages
@@ -203,51 +204,6 @@ func (ps *plugins) paths() *partPaths {
 	return all
 }
 
-// partPaths is the routing table of the plugins' actions.
-type partPaths struct {
-	names map[string]bool
-	// methods maps each path to its HTTP methods.
-	methods map[string][]string
-}
-
-// route returns the path of a request relative to the base path. ok is false if its first segment is not the name of
-// any plugin's action. If the path has no action, action is only that first segment. action is safe to log: it contains
-// no text that the client made up.
-func (p *partPaths) route(target, basePath string) (action, path string, ok bool) {
-	name, verb, ok := weburl.Segments(target, basePath)
-	if !ok || !p.names[name] {
-		return "", "", false
-	}
-	path = name
-	if verb != "" {
-		path += "/" + verb
-	}
-	if p.methods[path] != nil {
-		name = path
-	}
-	return name, path, true
-}
-
-// addRules adds the plugins' actions to those of core. An action that would replace one of core is a configuration
-// error.
-func (ps *plugins) addRules(rules map[route]rule, faults *ConfigError) {
-	for _, a := range slices.Concat(ps.actions, ps.reauth) {
-		if _, taken := rules[route{a.Method, a.path()}]; taken {
-			faults.add(ErrInvalidConfig, "%s: action %q: core has this action: give it another Name", a.plugin,
-				a.Method+" "+a.path())
-			continue
-		}
-		r := rule{act: ps.act(a), bare: a.NoCookies, opens: !a.NoCookies, session: !a.NoCookies}
-		if a.Method != http.MethodGet && !a.NoCookies {
-			r.csrf = always
-		}
-		if a.Programs && !a.NoCookies {
-			r.opens, r.csrf = false, a.csrf
-		}
-		rules[route{a.Method, a.path()}] = r
-	}
-}
-
 // csrf reports whether a request to an action for programs must contain the CSRF token.
 func (a *partAction) csrf(c *call) bool {
 	return a.Method != http.MethodGet && len(c.r.Header["Cookie"]) > 0 && unlessBearer(c)
@@ -369,4 +325,111 @@ func redirectToSignIn(c *ActionRequest) (*Response, error) {
 		return nil, errorf(ErrAuth, "Pages.SignIn: %w", err)
 	}
 	return c.Redirect(target), nil
+}
+
+// ReauthMethod is a page of a plugin that authenticates a signed-in user again, for example with a one-time password.
+type ReauthMethod struct {
+	// Action is the path of a GET action of the plugin, such as "second-factor". It receives callbackUrl. After the user
+	// has authenticated, the plugin calls [ActionRequest.RenewSession] and redirects to [ActionRequest.CallbackURL].
+	Action string
+	// Label is the text of the link.
+	Label ui.Text
+	// Adds lists the methods that the plugin passes to RenewSession. They decide whether a guard such as [Strong] can be
+	// satisfied.
+	Adds []Method
+	// Available reports whether the user has this method. If it is nil, all users have it. It is called concurrently.
+	Available func(ctx context.Context, userID string) (bool, error)
+}
+
+// WellKnown returns a public document at /.well-known/<name> (RFC 8615), or a redirect. base is the public URL of the
+// auth routes, such as "https://app.example/auth".
+//
+// The document is the same for every client, because the function does not get the request. Core adds an ETag, responds
+// to If-None-Match, and lets scripts of any origin read the response. Set Cache-Control in Response.Header to let
+// caches store it; by default they do not. A [*Problem] is sent to the client, for example with status 404 if there is
+// nothing to publish. The function is called concurrently.
+type WellKnown func(ctx context.Context, base string) (*Response, error)
+
+// wellKnown is a document and its plugin, as in configuration errors. plugin is empty for a document of core.
+type wellKnown struct {
+	plugin string
+	get    WellKnown
+}
+
+// PendingSignIn is a sign-in that has no session yet. Its pointers refer to copies: changing them has no effect.
+type PendingSignIn struct {
+	// User is the user who signs in: the stored user, or the one that a CredentialsProvider returned.
+	User *User
+	// Account is the account that they sign in with.
+	Account *Account
+	// Methods lists how they have authenticated so far.
+	Methods []Method
+	// CallbackURL is the absolute URL that the browser opens after the sign-in.
+	CallbackURL string
+	// Created reports that this sign-in created the user.
+	Created bool
+	// Claims are the claims of the verified ID token of an OpenID Connect sign-in, for example amr and acr, which say how
+	// the provider authenticated the user. They are nil for other sign-ins, and after the sign-in was stored.
+	Claims Profile
+	// Linking reports that this is not a sign-in: a signed-in user is about to link Account, or to add a passkey. Methods
+	// are those of their session. If the gate returns an action, nothing is linked and nothing is stored. The browser is
+	// redirected to the action, which can authenticate the user again (RenewSession); then the user repeats the request.
+	Linking bool
+	// Request is the current request.
+	Request *Request
+
+	in      *call
+	plugins *plugins
+	key     string // key of its records, empty before it is stored
+	pieces  int
+	data    pendingData
+}
+
+// SignInGate is a sign-in gate. It decides whether a sign-in that is otherwise complete gets its session now. An empty
+// next completes the sign-in. Otherwise the sign-in is stored as pending, and the browser is redirected to next, a GET
+// action of the same plugin such as "secondfactor". An error denies the sign-in; an error of type [ErrAccessDenied] is
+// shown to the user as a denial, any other as a failure of this site.
+//
+// Gates run in the order of their registration, for every sign-in method. [Auth.NewSession] runs them only with
+// [SessionOptions].AskGates. No session exists before all gates have passed. Before a signed-in user links another
+// account or adds a passkey, gates are asked with [PendingSignIn].Linking. After a plugin has completed a pending
+// sign-in with [ActionRequest.CompleteSignIn], the gate that stored it does not run again, but the other gates do.
+// Gates are called concurrently.
+type SignInGate func(ctx context.Context, p *PendingSignIn) (next string, err error)
+
+// partGate is a sign-in gate and its plugin.
+type partGate struct {
+	ask    SignInGate
+	plugin string
+	number int // position among the plugin's gates
+}
+
+// SecurityNotice describes a security-relevant change of an account, such as a passkey that was added. Core reports it
+// to Config.Audit and emails the user.
+type SecurityNotice struct {
+	// Kind is the kind of the email.
+	Kind EmailKind
+	// UserID is the user whose account changed.
+	UserID string
+	// Provider is the ID of the provider in [EmailAccountLinked] and [EmailAccountUnlinked]. It is empty in other kinds.
+	Provider string
+	// Method is the ID of the added or removed [SignInMethod], or of the plugin's factor. It may be empty.
+	Method string
+	// At is the time of the change. The default is now.
+	At time.Time
+	// Action is the plugin's page that the email links to, if that is not the page to secure the account.
+	Action string
+	// Audit is the audit event, if Audit.Name is not empty. Core adds the user, the provider and, if it is empty, the
+	// outcome [audit.OK].
+	Audit audit.Event
+}
+
+// notices configures the security notices.
+type notices struct {
+	mailer Mailer
+	// action is the page where the owner secures the account.
+	action string
+	// link makes the link of an email. It is nil if no plugin called AddNoticeLink.
+	link     func(ctx context.Context, n SecurityNotice) (action string, expires time.Time, err error)
+	reversal []func(ctx context.Context, c *ActionRequest, n SecurityNotice) error
 }

@@ -155,10 +155,6 @@ func (h *PluginHost) OnEndSessions(end func(ctx context.Context, userID string) 
 	h.plugins.enders = append(h.plugins.enders, end)
 }
 
-// CanEndSessions reports whether this configuration can revoke a user's sessions before they expire. Call it after New
-// has returned. Use it to decide whether a page may promise that other sessions will be signed out.
-func (h *PluginHost) CanEndSessions() bool { return h.Auth.sessions.canEnd() }
-
 // RequireRecentSignInToLink requires that a signed-in user has authenticated within d before an account or a passkey is
 // linked to them. Otherwise an attacker at an unlocked computer could add a sign-in method for themselves. d must be
 // positive. If several plugins call RequireRecentSignInToLink, the shortest duration applies. RequireRecentSignInToLink
@@ -231,7 +227,7 @@ func (h *PluginHost) NewToken() (string, error) { return randomText(h.Rand) }
 
 // Audit reports a decision that was made outside of a request to Config.Audit. Within a request use
 // [ActionRequest.Audit].
-func (h *PluginHost) Audit(ctx context.Context, e audit.Event) { h.Auth.site.audit.note(ctx, nil, e) }
+func (h *PluginHost) Audit(ctx context.Context, e audit.Event) { h.Auth.site.audit.Note(ctx, e) }
 
 // ProviderInfo is the public information about a configured provider, as in the response of GET providers.
 type ProviderInfo struct {

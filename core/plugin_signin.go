@@ -5,6 +5,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // SignIn describes a sign-in of a user whom a plugin has authenticated.
@@ -29,9 +32,6 @@ type SignIn struct {
 	// Callbacks.Redirect.
 	CallbackURL string
 }
-
-var errNeedsPost = errors.New("core: a GET action cannot start or change a session: " +
-	"use an action with Method POST")
 
 // SignIn signs a user in. It calls Callbacks.SignIn, creates the user if [SignIn.Create] is set, runs the sign-in
 // gates, issues the session, and calls the events. The response redirects to the callback URL. An error of type
@@ -67,21 +67,6 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 	redirect, err := c.plugins.entry.complete(ctx, c.in, &out)
 	return c.signedIn(&out, redirect, err)
 }
-
-// signedIn returns the response to a sign-in. Its cookies replace those that reading the session set.
-func (c *ActionRequest) signedIn(out *outcome, redirect string, err error) (*Response, error) {
-	if err != nil {
-		return nil, err
-	}
-	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
-	for _, cookie := range out.cookies {
-		c.keep(cookie)
-	}
-	return c.Redirect(redirect), nil
-}
-
-var errSessionChanged = errors.New("core: ActionRequest.Session: the session starts with this response: " +
-	"it is available from the next request on")
 
 // SignOut ends the user's session and deletes its cookies, as POST signout does. The cookies are deleted even if the
 // store fails; SignOut then returns the store's error.
@@ -201,4 +186,64 @@ func (c *ActionRequest) renew(ctx context.Context, by string, methods []Method, 
 		c.keep(cookie)
 	}
 	return nil
+}
+
+// NewSession creates a session for a user outside the sign-in flows, for example after a registration form, and returns
+// the cookies to set. The application vouches for the user: [SignInGate] functions are called only with
+// SessionOptions.AskGates, and the error is a [*HeldError] if one of them holds the sign-in. Callbacks.JWT is called.
+// Callbacks.SignIn and Events.SignIn are not. The session does not count as a recent sign-in unless options say when
+// the user was authenticated. Pass at most one SessionOptions. Under StrategyDatabase the user must be in the store. If
+// user is nil, NewSession returns an error.
+func (a *Auth) NewSession(
+	ctx context.Context, r *Request, user *User, options ...SessionOptions,
+) ([]Cookie, error) {
+	switch {
+	case user == nil:
+		return nil, errorf(ErrInvalidConfig, "NewSession: the user is nil: pass the user whose session it is")
+	case len(options) > 1:
+		return nil, errorf(ErrInvalidConfig, "NewSession: pass one SessionOptions at most")
+	}
+	a, err := a.resolve(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.site.arrive(r)
+	if err != nil {
+		return nil, err
+	}
+	session, err := a.sessions.ofCookies(ctx, &v)
+	if err != nil {
+		return nil, err
+	}
+	account := &Account{Type: TypeCredentials, Provider: "application", ProviderAccountID: user.ID}
+	id := &identity{user: user.Clone(), account: account, methods: []Method{}, authTime: new(time.Time)}
+	if len(options) == 1 {
+		id.methods = append(id.methods, options[0].Methods...)
+		if at, now := options[0].AuthTime, a.sessions.now(); at.After(now) {
+			*id.authTime = now
+		} else if at.Unix() > 0 {
+			*id.authTime = at
+		}
+	}
+	who := member{user: id.user}
+	if len(options) == 1 && options[0].AskGates {
+		c := &call{arrival: v, session: session, callbackURL: callbackURLs{target: v.home}}
+		out := outcome{identity: id}
+		next, err := a.plugins.runGates(ctx, c, &out, who, nil)
+		if err == nil && next != "" {
+			err = &HeldError{next}
+		}
+		if err != nil {
+			return out.cookies, err
+		}
+	}
+	if err := a.sessions.createStored(ctx, session.carrier(), id, &who); err != nil {
+		return nil, err
+	}
+	cookies, sessionID, err := a.sessions.issue(ctx, session, id, who)
+	if err == nil {
+		cookies = append(cookies, a.sessions.away.forget(ctx, &v)...)
+		v.decidedOf(ctx, audit.SignIn, "", user.ID, sessionID)
+	}
+	return cookies, err
 }

@@ -5,50 +5,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 	"github.com/latchkey-go/latchkey/core/limit"
 )
-
-// Principal is who makes a request: a user with a session, or the holder of another credential, such as an API key.
-type Principal struct {
-	// UserID is the ID of the user. It is empty for a credential that belongs to no user.
-	UserID string
-	// Session is the user's session. It is nil if the request was made with another credential.
-	Session *Session
-	// Credential identifies the credential in logs, for example "apikey:3fJq…". It is public, and empty for a session.
-	Credential string
-	// Name is the name that the owner gave the credential. It is empty for a session.
-	Name string
-	// Scopes are what the credential allows, for example "orders:read"; see [Principal.Allows]. They have no meaning for
-	// a session, which allows everything that its user may do.
-	Scopes []string
-}
-
-// Allows reports whether the principal has a scope. A user with a session has all scopes. A scope consists of segments
-// that are separated by colons. In the scopes of a credential the segment "*" matches any segment, and at the
-// end any number of segments: "orders:*" allows "orders:read" and "orders:items:read".
-func (p *Principal) Allows(scope string) bool {
-	return p.Session != nil || slices.ContainsFunc(p.Scopes, func(own string) bool { return covers(own, scope) })
-}
-
-func covers(own, scope string) bool {
-	have, want := strings.Split(own, ":"), strings.Split(scope, ":")
-	for i, segment := range have {
-		last := i == len(have)-1
-		switch {
-		case i >= len(want) || segment != "*" && segment != want[i]:
-			return false
-		case last && segment == "*":
-			return true
-		}
-	}
-	return len(have) == len(want)
-}
 
 // PrincipalGuard decides whether a principal may make a request. It returns nil if so, and [ErrForbidden] if not. Any
 // other error is logged, and the response has status 500.
@@ -77,20 +38,6 @@ func (e *missingScope) Error() string {
 
 func (e *missingScope) Unwrap() error { return ErrForbidden }
 
-// Credential is a kind of credential that a plugin adds, for programs that send it as "Authorization: Bearer <token>"
-// (RFC 6750 section 2.1).
-type Credential struct {
-	// Matches reports whether a token has the format of this credential. It decides from the text alone, and is called
-	// for every request with an Authorization header. A request with such a token is never made by the user of a cookie.
-	Matches func(token string) bool
-	// Verify returns the principal, or nil if the token is not valid. client is the address of the client, or its /64
-	// network for IPv6; it is invalid if it is unknown. A returned [*Problem] is sent to the client. Any other error
-	// means that the token could not be checked, and the response has status 503 or 500. Core limits the wrong tokens of
-	// a network before it calls Verify (limit.AttemptKey), and the requests with a valid one afterwards, by
-	// Principal.Credential (limit.AttemptKeyUse). Verify is called concurrently.
-	Verify func(ctx context.Context, token string, client netip.Prefix) (*Principal, error)
-}
-
 // AddCredential adds a kind of credential. Handlers that [Visit.RequirePrincipal] protects accept it; those that
 // [Visit.Require] protects do not.
 func (h *PluginHost) AddCredential(c Credential) {
@@ -100,33 +47,6 @@ func (h *PluginHost) AddCredential(c Credential) {
 		return
 	}
 	h.Auth.site.credentials = append(h.Auth.site.credentials, c)
-}
-
-// credential returns the credential in the Authorization header, or nil if the header has none. If there are several
-// headers and one has a credential, it is an error of the client; see [arrival.bearer].
-func (v *arrival) credential() (kind *Credential, token string) {
-	if len(v.credentials) == 0 {
-		return nil, ""
-	}
-	for _, line := range v.r.Header["Authorization"] {
-		token, _, err := tokensource.Bearer(http.Header{"Authorization": {line}})
-		if err != nil || token == "" {
-			continue
-		}
-		for i := range v.credentials {
-			if v.credentials[i].Matches(token) {
-				return &v.credentials[i], token
-			}
-		}
-	}
-	return nil, ""
-}
-
-// validTokens remembers hashes of tokens that were valid in this process. Their requests are not counted as attempts,
-// so that wrong tokens of a network do not stop its valid ones. It says nothing about whether a token is still valid.
-type validTokens struct {
-	mu   sync.Mutex
-	seen map[[sha256.Size]byte]struct{}
 }
 
 // maxValidTokens is the maximum number of hashes. If there are more, all are forgotten.
@@ -266,4 +186,31 @@ func (v *Visit) problemResponse(problem *Problem, err error) *Response {
 		response.set("Www-Authenticate", problem.challenge)
 	}
 	return v.at.refer(finish(v.at.r, v.setGuardHeaders(response)))
+}
+
+// Principal returns who makes the request: the user of the session, or the holder of a plugin's credential. It is nil
+// if the request has neither. If the request has a bearer token that is not valid, the error is the [*Problem] with
+// status 401 to return from Handle (RFC 6750 section 3.1), and for too many wrong credentials one with status 429.
+// Any other error means that the principal is unknown. A credential is verified with each call.
+func (c *ActionRequest) Principal(ctx context.Context) (*Principal, error) {
+	if kind, token := c.in.credential(); kind != nil {
+		p, err := c.plugins.auth.verifyCredential(ctx, &c.in.arrival, kind, token)
+		if err != nil || p != nil {
+			return p, err
+		}
+	}
+	_, presented, err := c.in.bearer()
+	if err != nil {
+		return nil, bearerProblem(c.Origin, err)
+	}
+	session, err := c.Session(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case session != nil && session.User != nil:
+		return &Principal{UserID: session.UserID, Session: session}, nil
+	case presented:
+		return nil, bearerProblem(c.Origin, nil)
+	}
+	return nil, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -18,65 +17,6 @@ type Provider interface {
 	// declaration returns the provider itself, without the type that embeds it.
 	declaration() Provider
 }
-
-// Style is the look of a provider's button. The zero value is the neutral look.
-type Style = ui.Style
-
-// Field is an input of a form on the sign-in page.
-type Field = ui.Field
-
-// EmailProvider signs users in with a link that is sent by email. It needs a store that implements
-// store.VerificationTokenStore.
-type EmailProvider struct {
-	// ID and Name default to "email" and "Email".
-	ID, Name string
-	// From is the sender's address, for Send.
-	From string
-	// MaxAge is the lifetime of a link. The default is 24 hours.
-	MaxAge time.Duration
-	// Secret, if not empty, is used to hash tokens instead of Config.Secret.
-	Secret Secret
-	// ConfirmLink decides when a link opens a page with a button that signs the user in, instead of signing them in
-	// immediately.
-	//
-	// The default, Default, shows the page in a browser that did not request this link, and in a browser that already has
-	// a session; a cookie remembers which links a browser has requested. Otherwise an attacker could make a user open a
-	// link to the attacker's account, and the user would be signed in there (login CSRF). True always shows the page, for
-	// mail scanners that share the user's browser. False never shows it, as in Auth.js, and allows that attack.
-	ConfirmLink OptionalBool
-	// Code adds a six-digit code to the email, for users who read it on another device. The page that says "check your
-	// email" has an input for it. The code is valid for ten minutes and only in the browser that requested it, which is
-	// also the only one where the link works then: in any other browser it changes nothing, so that mail scanners cannot
-	// use it up. It requires a Store with records. The default is off, as in Auth.js.
-	Code bool
-	// Send sends an email. A sign-in link is sent after its token was stored, with the request's context and a deadline.
-	// If Send returns an error of type [ErrEmailSignIn], the user is asked to try again; any other error is shown as a
-	// failure of this site. If other features use this provider's [EmailProvider.Mailer], Send gets emails of every
-	// [EmailKind].
-	Send func(ctx context.Context, m Email) error
-	// Check tests whether the mail server would accept an email, without sending one: it connects, starts TLS and
-	// authenticates. Package doctor calls it. Its error contains no password. If it is nil, the connection cannot be
-	// tested.
-	Check func(ctx context.Context) error
-	// NormalizeIdentifier returns the canonical form of an address. If it returns an error, the user is asked to check the
-	// address. The default is [NormalizeEmail].
-	NormalizeIdentifier func(identifier string) (string, error)
-	// GenerateToken returns the token of a link. The default is 32 random bytes in hex. A short token can be guessed: use
-	// a Limit and a MaxAge of a few minutes, because each email adds another valid token.
-	GenerateToken func(ctx context.Context) (string, error)
-	// Configure completes the provider from environment variables. New calls it once, with its own copy, before it checks
-	// the fields. An error is a configuration error.
-	Configure func(p *EmailProvider, getenv func(name string) string) error
-	// Style is the look of the button.
-	Style Style
-}
-
-// Describe implements [Provider].
-func (p *EmailProvider) Describe() (string, string, ProviderType) {
-	return or(p.ID, "email"), or(p.Name, "Email"), TypeEmail
-}
-
-func (p *EmailProvider) declaration() Provider { return p }
 
 // CredentialsProvider signs users in with form fields that the application checks, such as a user name and a password.
 // It works under both session strategies. Under the database strategy, which Auth.js does not support here, the user
@@ -125,9 +65,6 @@ func or(s, otherwise string) string {
 	}
 	return s
 }
-
-// Theme is the look of the built-in pages.
-type Theme = ui.Theme
 
 // ownFields copies the fields and sets their default types, so that later changes by the application have no effect.
 func ownFields(fields []Field) []Field {

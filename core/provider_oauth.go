@@ -240,3 +240,11 @@ func StandardProfile(_ context.Context, p Profile, _ *TokenSet) (*Person, error)
 		Email: p.Text("email"), Image: p.Text("picture"),
 	}, nil
 }
+
+// hide returns err with these tokens removed from its text.
+func (t *TokenSet) hide(err error) error {
+	return hide(err, t.Extra.Text("oauth_token"), t.Extra.Text("oauth_token_secret"),
+		string(t.AccessToken), string(t.RefreshToken), string(t.IDToken))
+}
+
+var allChecks = []Check{CheckState, CheckPKCE, CheckNonce}

@@ -16,7 +16,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/limit"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/passkey"
-	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -24,44 +23,6 @@ import (
 // sign-in methods, and POST reauth/<provider> verifies one. The session continues with a new token. Unlike a sign-in,
 // it never creates or links anything and never switches to another user. The action exists if sessions contain the
 // authentication time.
-
-// reauthAction is the name of the action.
-const reauthAction = "reauth"
-
-// reauthRequest describes a re-authentication. The flow cookie of an OAuth provider contains it until the callback.
-type reauthRequest struct {
-	// Session is the ID of the session. A re-authentication changes the ID, so that a response counts once.
-	Session string `json:"s"`
-	// Started is the start of the flow in Unix seconds. The provider must have authenticated the user since then.
-	Started int64 `json:"at"`
-	// ACR lists the required authentication context classes. Strong reports that a guard requires [Strong].
-	ACR    []string `json:"acr,omitempty"`
-	Strong bool     `json:"strong,omitempty"`
-
-	// hint is the login_hint of the authorization request.
-	hint string
-}
-
-// reauthURL returns the URL of the page for a guard's requirement. Afterwards the browser opens back.
-func (v *arrival) reauthURL(again *StepUp, back string) string {
-	return withReauthQuery(v.base+"/"+reauthAction, back, again.Strong, again.ACR)
-}
-
-// withReauthQuery adds the parameters of a re-authentication to an address. more lists further parameters.
-func withReauthQuery(address, back string, strong bool, acr []string, more ...string) string {
-	query := []string{"callbackUrl", back}
-	if strong {
-		query = append(query, "strong", "1")
-	}
-	if len(acr) > 0 {
-		query = append(query, "acr_values", strings.Join(acr, " "))
-	}
-	target, err := weburl.AddQuery(address, append(query, more...)...)
-	if err != nil { // an odd number of texts
-		return address
-	}
-	return target
-}
 
 // reauthActions returns the actions of a configuration with these providers.
 func (s *signIns) reauthActions(providers []*provider) []*partAction {
@@ -156,29 +117,6 @@ func (s *signIns) newReauth(a *ActionRequest, session *Session, user *User) *rea
 		Session: session.ID, Started: s.sessions.now().Unix(), ACR: validACR(a.in.text("acr_values")),
 		Strong: a.in.text("strong") == "1", hint: user.Email,
 	}
-}
-
-// address returns the URL of the page, or of the form of a provider. more lists further parameters.
-func (r *reauthRequest) address(c *call, back, provider string, more ...string) string {
-	at := c.base + "/" + reauthAction
-	if provider != "" {
-		at += "/" + provider
-	}
-	return withReauthQuery(at, back, r.Strong, r.ACR, more...)
-}
-
-// reauthUser returns the session's user as the store has them. If the store does not have them, it returns the user in
-// the session.
-func (s *signIns) reauthUser(ctx context.Context, session *Session) (*User, error) {
-	if s.store.Store != nil {
-		user, err := s.store.User(ctx, session.UserID)
-		if err == nil || !errors.Is(err, ErrNotFound) {
-			return user, err
-		}
-	}
-	user := session.User.Clone()
-	user.ID, user.EmailVerified = session.UserID, time.Time{}
-	return user, nil
 }
 
 // reauthMethod is a method on the page.
@@ -382,7 +320,7 @@ func (s *signIns) finishReauth(
 	if err := a.renew(ctx, out.identity.account.Provider, out.identity.proofs(), out.identity.acr); err != nil {
 		return nil, err
 	}
-	a.in.audit.note(ctx, &a.in.arrival, audit.Event{
+	a.in.note(ctx, audit.Event{
 		Name: audit.Reauth, Outcome: audit.OK, UserID: session.UserID, SessionID: session.ID,
 		Methods: audit.Texts(out.identity.proofs()),
 	})
@@ -443,20 +381,6 @@ func reauthDenial(code string, reason audit.Reason, session *Session, text strin
 		denial.UserID = session.UserID
 	}
 	return &Problem{Status: http.StatusUnauthorized, Code: code, Text: textAgain, Cause: denial}
-}
-
-// ReauthMethod is a page of a plugin that authenticates a signed-in user again, for example with a one-time password.
-type ReauthMethod struct {
-	// Action is the path of a GET action of the plugin, such as "second-factor". It receives callbackUrl. After the user
-	// has authenticated, the plugin calls [ActionRequest.RenewSession] and redirects to [ActionRequest.CallbackURL].
-	Action string
-	// Label is the text of the link.
-	Label ui.Text
-	// Adds lists the methods that the plugin passes to RenewSession. They decide whether a guard such as [Strong] can be
-	// satisfied.
-	Adds []Method
-	// Available reports whether the user has this method. If it is nil, all users have it. It is called concurrently.
-	Available func(ctx context.Context, userID string) (bool, error)
 }
 
 // AddReauthMethod adds a method to the page on which users authenticate again.
@@ -574,7 +498,7 @@ func (s *signIns) sendReauthCode(ctx context.Context, a *ActionRequest, request 
 	if err != nil {
 		return asError(hideCode(hideLink(err, "", to), code), ErrEmailSignIn)
 	}
-	c.audit.note(ctx, &c.arrival, audit.Event{Name: audit.MailAsked, Outcome: audit.OK, UserID: user.ID})
+	c.note(ctx, audit.Event{Name: audit.MailAsked, Outcome: audit.OK, UserID: user.ID})
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/flight"
-	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/random"
 )
 
@@ -61,13 +60,6 @@ const (
 	// have the old refresh token.
 	refreshedFor = time.Minute
 )
-
-// refreshes has the refreshes in progress, and the results of the last minute.
-type refreshes struct {
-	inProgress flight.Group[*Account]
-	known      once.Memory[refreshKey, refreshed]
-	accounts   store.AccountStore // nil: the caller stores the tokens
-}
 
 func newRefreshes(accounts store.AccountStore, now func() time.Time) *refreshes {
 	r := &refreshes{accounts: accounts}

@@ -3,15 +3,11 @@ package core
 import (
 	"context"
 	"errors"
-	"io"
-	"log/slog"
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/csrf"
-	"github.com/latchkey-go/latchkey/internal/reference"
 	"github.com/latchkey-go/latchkey/internal/weburl"
-	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Handle handles a request to the auth routes. The result is never nil. Adapters send only requests below the base path
@@ -36,17 +32,6 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 		return response
 	}
 	return a.router.answer(ctx, r)
-}
-
-// router finds the action of a request and runs it.
-type router struct {
-	site     *site
-	pages    *pages
-	sessions *sessions
-	byID     map[string]*provider
-	// passkeys is the provider of a webauthn-options request without a provider in its path. It is empty if there is none.
-	passkeys string
-	rules    map[route]rule
 }
 
 // answer reads a request and runs its action.
@@ -105,9 +90,9 @@ func (c *call) auditGuard(ctx context.Context, err error) {
 		if c.csrf.SentFrom == csrf.AnotherSite {
 			reason = audit.ReasonCrossSite
 		}
-		c.audit.note(ctx, &c.arrival, audit.Event{Name: audit.CSRF, Outcome: audit.Refused, Reason: reason})
+		c.note(ctx, audit.Event{Name: audit.CSRF, Outcome: audit.Refused, Reason: reason})
 	case errors.Is(err, ErrUntrustedHost):
-		c.audit.note(ctx, &c.arrival, audit.Event{Name: audit.Config, Outcome: audit.Refused, Reason: audit.ReasonHost})
+		c.note(ctx, audit.Event{Name: audit.Config, Outcome: audit.Refused, Reason: audit.ReasonHost})
 	}
 }
 
@@ -225,27 +210,6 @@ func (p *partPaths) noAction(path string) error {
 	return &Problem{Status: http.StatusNotFound, Code: "not_found"}
 }
 
-// route is a method and an action.
-type route struct{ method, action string }
-
-// rule contains the function of an action and its requirements.
-type rule struct {
-	act func(context.Context, *call) (*Response, error)
-	// csrf reports whether the request must contain the CSRF token. If it is nil, no request must.
-	csrf func(*call) bool
-	// bare means that requests have no CSRF token.
-	bare bool
-	// opens means that the response sets the initial cookies; see [call.initialCookies].
-	opens bool
-	// browsing means that the action continues a sign-in with the cookies of a browser, so requests with a bearer token
-	// are rejected.
-	browsing bool
-	// session means that the action reads the user's session.
-	session bool
-	// ends means that the action ends something: neither a malformed query nor an unusable callback URL stops it.
-	ends bool
-}
-
 // misconfigured returns the response to a request if no Auth could be selected for it: the error page, without details,
 // or JSON if the action has no pages. The configuration errors are logged.
 func misconfigured(ctx context.Context, r *Request, err error) *Response {
@@ -263,33 +227,6 @@ func misconfigured(ctx context.Context, r *Request, err error) *Response {
 	return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
 }
 
-// withoutAuth returns a call and pages for a request that no Auth could be selected for. They have the parts of the
-// configuration that are known.
-func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
-	var faults *ConfigError
-	var chosen *chooserError
-	logger := slog.Default()
-	if errors.As(err, &chosen) {
-		logger = chosen.logger
-	}
-	if !errors.As(err, &faults) {
-		unknown := errorf(ErrInvalidConfig, "%w", err)
-		if errors.Is(err, ErrNoTenant) {
-			unknown = errorf(ErrInvalidConfig, "%w", clientError(err))
-		}
-		faults = &ConfigError{Problems: []*Error{unknown}, views: ui.Views{}.WithDefaults()}
-	}
-	if faults.logger == nil {
-		faults.logger = logger
-	}
-	c := Config{Logger: faults.logger, Theme: faults.theme, Pages: faults.pages, Views: faults.views}
-	defaults(&c)
-	base := or(faults.basePath, "/auth")
-	site := &site{basePath: base, publicBase: base, rand: c.Rand, log: &reporter{logger: c.Logger}}
-	arrival := arrival{site: site, r: r, place: site.placeOf(weburl.Origin{}), misconfigured: randomReference(c.Rand)}
-	return &call{arrival: arrival}, newPages(&c, nil), faults
-}
-
 // refuseAll logs the configuration errors and responds with status 500, or 404 to a request without a tenant.
 func refuseAll(ctx context.Context, c *call, pages *pages, faults *ConfigError) *Response {
 	logAll(ctx, &c.arrival, faults)
@@ -298,23 +235,4 @@ func refuseAll(ctx context.Context, c *call, pages *pages, faults *ConfigError) 
 		return pages.notFound(ctx, &c.arrival, response)
 	}
 	return pages.serverError(ctx, c, response)
-}
-
-// randomReference returns the code of a request if no Auth could be selected for it.
-func randomReference(source io.Reader) string {
-	b, err := randomBytes(source, reference.Len)
-	if err != nil {
-		return "none"
-	}
-	return reference.Of(b)
-}
-
-func logAll(ctx context.Context, v *arrival, faults *ConfigError) {
-	var chosen *chooserError
-	if errors.As(faults, &chosen) && chosen.quiet {
-		return
-	}
-	for _, p := range faults.Problems {
-		v.log.failure(ctx, p, v.attrs()...)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/core/internal/sessionid"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 )
@@ -43,7 +44,7 @@ type Session struct {
 	Actor string
 
 	// data is the application's data (Config.Data). It is nil if Config.Data is not set.
-	data *loadedData
+	data *sessiondata.Loaded
 	// ownID is the User.ID that runCallback filled in for handlers. The JSON form leaves it out.
 	ownID string
 	// readAt is when the session was read, by Config.Now. It is zero if the application built the Session.

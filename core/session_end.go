@@ -72,7 +72,7 @@ func (a *Auth) endSessions(
 		if o.One != "" {
 			e.Name = audit.SessionEnded
 		}
-		a.site.audit.note(ctx, nil, e)
+		a.site.audit.Note(ctx, e)
 	}
 	return list, ended, err
 }
@@ -206,3 +206,19 @@ func (s *sessions) endUser(ctx context.Context, userID, except string) error {
 	}
 	return s.records.RemoveAll(ctx, userID, except)
 }
+
+// endPending deletes the pending sign-ins of a user.
+func (ps *plugins) endPending(ctx context.Context, userID string) error {
+	if len(ps.gates) == 0 || ps.auth.store.records == nil {
+		return nil
+	}
+	_, err := ps.auth.store.records.DeleteUserRecords(ctx, userID, pendingKind)
+	if err != nil {
+		return errorf(ErrStore, "delete the pending sign-ins of a user: %w", err)
+	}
+	return nil
+}
+
+// CanEndSessions reports whether this configuration can revoke a user's sessions before they expire. Call it after New
+// has returned. Use it to decide whether a page may promise that other sessions will be signed out.
+func (h *PluginHost) CanEndSessions() bool { return h.Auth.sessions.canEnd() }

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -32,33 +31,6 @@ func TestMovedAddresses(t *testing.T) {
 		if _, unproved := token.Extra[emailUnproved]; token.Email != row.email || unproved != row.unproved {
 			t.Errorf("%s: %q, unproved %t", name, token.Email, unproved)
 		}
-	}
-}
-
-// TestDataOfManyUsers checks that copies are stored for a limited number of users.
-func TestDataOfManyUsers(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	k := newDataKeeper(&Config{
-		Data: &SessionData[int]{Load: func(context.Context, *User) (int, error) { return 1, nil }},
-		Now:  func() time.Time { return now },
-	}, nil, &ConfigError{})
-	const users, most = 20_000, 16_384
-	copies, marks := 0, 0
-	for i := range users {
-		k.copies.Put(fmt.Sprint(i), dataCopy{Value: []byte("1")}, now.Add(time.Minute))
-		k.invalidate(fmt.Sprint(i))
-	}
-	for i := range users {
-		if copied, _ := k.copies.Get(fmt.Sprint(i)); copied.Value != nil {
-			copies++
-		}
-		if _, marked := k.outdated.Get(fmt.Sprint(i)); marked {
-			marks++
-		}
-	}
-	if copies > most || marks > most || copies == 0 || marks == 0 {
-		t.Errorf("stored %d copies and %d marks", copies, marks)
 	}
 }
 

@@ -4,49 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/core/internal/sessionrecord"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
-
-// jwtSession is the session of a request under StrategyJWT. Its cookie contains the whole session.
-type jwtSession struct {
-	*sessions
-	tokenCarrier
-
-	// claims are those of the request's token, which may have ended. claims and claimsErr are nil until they are first
-	// used; see decode.
-	claims    *Token
-	claimsErr error
-}
-
-var errNoSession = errors.New("the session cookie has no value, or its first chunk is missing")
-
-// choose selects the token of a valid session; see [sessions.of].
-func (p *jwtSession) choose(ctx context.Context) error {
-	if !p.cookies.Several() {
-		return nil
-	}
-	for _, value := range slices.Collect(p.cookies.Values()) {
-		token, err := p.jwt.decode(ctx, p.at.cookies, value)
-		if err == nil {
-			err = p.jwt.check(ctx, token)
-		}
-		switch {
-		case errors.Is(err, ErrSessionToken):
-			return asError(err, ErrSessionToken).withType(ErrSessionToken)
-		case err == nil:
-			p.cookies.Prefer(value)
-			p.claims = token
-			return nil
-		}
-	}
-	return nil
-}
 
 // decode returns the claims of the first candidate that can be decrypted. The session may have ended.
 func (p *jwtSession) decode(ctx context.Context) (*Token, error) {
@@ -186,7 +151,7 @@ func (p *jwtSession) resume(ctx context.Context, before *Token, why sessionRead)
 // nextToken is the next token of a session.
 type nextToken struct {
 	token   *Token // nil: the jwt callback ended the session
-	data    *loadedData
+	data    *sessiondata.Loaded
 	renew   bool // the token must be written again
 	now     time.Time
 	expires time.Time // of the session
@@ -199,7 +164,7 @@ func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessi
 		return next, err
 	}
 	if p.data != nil {
-		next.token, next.data, next.renew = p.data.carry(ctx, p.at, before, next.token)
+		next.token, next.data, next.renew = p.carryData(ctx, p.at, before, next.token)
 	}
 	next.now = p.now()
 	next.renew = next.renew || why.updates() || why.asked && p.fromHeader || p.jwt.needsRenewal(before, next.now) ||
@@ -315,7 +280,8 @@ func (p *jwtSession) firstToken(ctx context.Context, id *identity, who member) (
 	}
 	token, err := p.jwt.runCallback(ctx, p.at, params)
 	if err == nil && token != nil && p.data != nil {
-		token = p.data.begin(ctx, p.at, token)
+		p.data.Forget(token.Subject)
+		token, _, _ = p.carryData(ctx, p.at, &Token{}, token)
 	}
 	return token, err
 }

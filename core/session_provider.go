@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
@@ -26,17 +24,6 @@ const (
 	// logoutReturnTime is the maximum time until a browser returns from the provider's sign-out page.
 	logoutReturnTime = 15 * time.Minute
 )
-
-// awaySessions tracks the provider session of each sign-in, for RP-initiated logout ([OAuthProvider.Logout]). A cookie
-// has the provider and a key. A record under that key has the ID token, which is too long for a cookie. A nil
-// *awaySessions means that no provider is asked.
-type awaySessions struct {
-	clients map[string]*oauthClient
-	records store.RecordStore // nil: the sign-out request has no ID token
-	maxAge  time.Duration     // Session.MaxAge
-	now     func() time.Time
-	rand    io.Reader
-}
 
 func newAwaySessions(c *Config, providers []*provider, records store.RecordStore) *awaySessions {
 	a := &awaySessions{
@@ -225,23 +212,10 @@ func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
 }
 
 const (
-	// maxProviderSessions is the number of provider sessions in memory.
-	maxProviderSessions = 10_000
 	// maxPerSID is the number of local sessions per provider session. One provider session can start several, in several
 	// browsers or one after the other.
 	maxPerSID = 4
 )
-
-// providerSessions maps a provider's session ID (sid, OpenID Connect Front-Channel Logout section 3) to local sessions,
-// for logout requests that contain only a sid. It is in memory only, because the tables of Auth.js have no column for
-// it.
-type providerSessions struct {
-	began once.Memory[string, []string] // key: provider and sid; value: tokens as stored, or session IDs under StrategyJWT
-}
-
-func newProviderSessions(now func() time.Time) *providerSessions {
-	return &providerSessions{began: once.Memory[string, []string]{Now: now, Max: maxProviderSessions}}
-}
 
 // note stores the provider session of a local session, if the ID token has a sid. session is the token as stored, or
 // the session ID under StrategyJWT.

@@ -2,19 +2,12 @@ package core
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-)
+	"maps"
 
-// sessionRead says why a session is read. The cookie is set only if the session is due for renewal (UpdateAge), if it
-// has changed, or if its cookie has an outdated form. Each cookie that is set can undo what another response has
-// decided in the meantime.
-type sessionRead struct {
-	trigger Trigger
-	update  json.RawMessage // the posted data, with TriggerUpdate
-	asked   bool            // by GET session: a client with a bearer token gets a new token each time
-}
+	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
+)
 
 // updates reports whether the request changes the session.
 func (r *sessionRead) updates() bool { return r.trigger == TriggerUpdate }
@@ -54,29 +47,11 @@ func (s *sessions) sessionResponse(
 		return response, nil
 	}
 	if s.data != nil {
-		s.data.show(ctx, &c.arrival, session)
+		s.showData(ctx, &c.arrival, session)
 	}
 	response := respond(session.appendJSON(make([]byte, 0, 256)))
 	response.Cookies = cookies
 	return response, nil
-}
-
-// read returns the session of a request, or nil if there is none, and the cookies to set (docs/protocol.md §7.2, §7.3).
-// An error means that the store or a callback failed and the session is unknown. Callers must not treat that as "not
-// signed in".
-func (s *sessions) read(ctx context.Context, r requestSession, why sessionRead) (*Session, []Cookie, error) {
-	c := r.carrier()
-	if c.cookies.Stray() { // treated like a token that cannot be read
-		c.at.log.failure(ctx, &Error{Type: errJWTSession, Cause: errNoSession}, c.at.attrs()...)
-		return nil, c.clearEnded(), nil
-	}
-	if c.value() != "" {
-		return r.read(ctx, why)
-	}
-	if _, _, malformed := c.at.bearer(); c.fromHeader && malformed != nil {
-		c.at.log.failure(ctx, &Error{Type: errJWTSession, Cause: clientError(malformed)}, c.at.attrs()...)
-	}
-	return nil, nil, nil
 }
 
 // sessionCallback runs the session callback. The browser receives the session that it returns.
@@ -121,4 +96,39 @@ func (s *sessions) notifyRead(ctx context.Context, v *arrival, session *Session,
 	emit(ctx, v, "session", func() error {
 		return s.events.Session(ctx, SessionEvent{Session: session, Token: token})
 	})
+}
+
+// carryData adds the application's data to the token of a session; see [sessiondata.Keeper.Carry]. If the data
+// cannot be loaded, the session still continues or starts.
+func (s *sessions) carryData(
+	ctx context.Context, v *arrival, before, token *Token,
+) (*Token, *sessiondata.Loaded, bool) {
+	next, data, changed := s.data.Carry(ctx, before, token)
+	if data.Failed != nil {
+		v.log.failure(ctx, asError(data.Failed, ErrAuth, serverError), v.attrs()...)
+	}
+	return next, data, changed
+}
+
+// showData adds the public part of the application's data to the response of GET session.
+func (s *sessions) showData(ctx context.Context, v *arrival, session *Session) {
+	data := session.data
+	if _, taken := session.Extra["data"]; taken || s.data.Public == nil || data == nil {
+		return
+	}
+	raw, err := data.Raw(ctx)
+	if err == nil {
+		raw, err = s.data.Public(raw)
+	}
+	if err != nil {
+		if data.Failed == nil { // otherwise it is already logged
+			v.log.failure(ctx, asError(err, ErrAuth, serverError), v.attrs()...)
+		}
+		return
+	}
+	extra := maps.Clone(session.Extra) // the map may belong to the application
+	if extra == nil {
+		extra = Members{}
+	}
+	extra["data"], session.Extra = raw, extra
 }

@@ -2,7 +2,10 @@ package core
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
@@ -213,3 +216,112 @@ const (
 	sessionOver                          // the user signed out
 	tokenReplaced                        // another session started, or the session got another ID
 )
+
+// jwtSession is the session of a request under StrategyJWT. Its cookie contains the whole session.
+type jwtSession struct {
+	*sessions
+	tokenCarrier
+
+	// claims are those of the request's token, which may have ended. claims and claimsErr are nil until they are first
+	// used; see decode.
+	claims    *Token
+	claimsErr error
+}
+
+// choose selects the token of a valid session; see [sessions.of].
+func (p *jwtSession) choose(ctx context.Context) error {
+	if !p.cookies.Several() {
+		return nil
+	}
+	for _, value := range slices.Collect(p.cookies.Values()) {
+		token, err := p.jwt.decode(ctx, p.at.cookies, value)
+		if err == nil {
+			err = p.jwt.check(ctx, token)
+		}
+		switch {
+		case errors.Is(err, ErrSessionToken):
+			return asError(err, ErrSessionToken).withType(ErrSessionToken)
+		case err == nil:
+			p.cookies.Prefer(value)
+			p.claims = token
+			return nil
+		}
+	}
+	return nil
+}
+
+// storedSession is the session of a request under StrategyDatabase.
+type storedSession struct {
+	*sessions
+	tokenCarrier
+
+	// found is the session that choose found. It is nil if the request has a single session cookie.
+	found *foundSession
+}
+
+// choose selects the token of a session that exists; see [sessions.of].
+func (p *storedSession) choose(ctx context.Context) error {
+	if !p.cookies.Several() {
+		return nil
+	}
+	candidates := p.cookies.LookUps()
+	if len(candidates) == 1 {
+		return nil
+	}
+	for _, value := range candidates {
+		found, err := p.rows.find(ctx, value)
+		switch {
+		case err == nil:
+			p.cookies.Prefer(value)
+			p.found = found
+			return nil
+		case !errors.Is(err, ErrNotFound):
+			return asError(err, ErrSessionToken).withType(ErrSessionToken)
+		}
+	}
+	return nil
+}
+
+var errSessionChanged = errors.New("core: ActionRequest.Session: the session starts with this response: " +
+	"it is available from the next request on")
+
+var errNoSession = errors.New("the session cookie has no value, or its first chunk is missing")
+
+// sessionRead says why a session is read. The cookie is set only if the session is due for renewal (UpdateAge), if it
+// has changed, or if its cookie has an outdated form. Each cookie that is set can undo what another response has
+// decided in the meantime.
+type sessionRead struct {
+	trigger Trigger
+	update  json.RawMessage // the posted data, with TriggerUpdate
+	asked   bool            // by GET session: a client with a bearer token gets a new token each time
+}
+
+// read returns the session of a request, or nil if there is none, and the cookies to set (docs/protocol.md §7.2, §7.3).
+// An error means that the store or a callback failed and the session is unknown. Callers must not treat that as "not
+// signed in".
+func (s *sessions) read(ctx context.Context, r requestSession, why sessionRead) (*Session, []Cookie, error) {
+	c := r.carrier()
+	if c.cookies.Stray() { // treated like a token that cannot be read
+		c.at.log.failure(ctx, &Error{Type: errJWTSession, Cause: errNoSession}, c.at.attrs()...)
+		return nil, c.clearEnded(), nil
+	}
+	if c.value() != "" {
+		return r.read(ctx, why)
+	}
+	if _, _, malformed := c.at.bearer(); c.fromHeader && malformed != nil {
+		c.at.log.failure(ctx, &Error{Type: errJWTSession, Cause: clientError(malformed)}, c.at.attrs()...)
+	}
+	return nil, nil, nil
+}
+
+// reauthentication describes what [ActionRequest.RenewSession] changes in a session.
+type reauthentication struct {
+	by      string   // the plugin
+	methods []Method // the session's methods from now on
+	now     bool     // the user has just authenticated again
+	acr     string   // the class that a provider has just reported; if it is empty the session keeps its own
+	moved   movedAddress
+}
+
+var errEndedMeanwhile = clientError(
+	fmt.Errorf("ActionRequest.RenewSession: the session has ended since the request arrived: %w", ErrNotFound))

@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"time"
 
@@ -13,38 +12,6 @@ import (
 	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
-
-// storedSession is the session of a request under StrategyDatabase.
-type storedSession struct {
-	*sessions
-	tokenCarrier
-
-	// found is the session that choose found. It is nil if the request has a single session cookie.
-	found *foundSession
-}
-
-// choose selects the token of a session that exists; see [sessions.of].
-func (p *storedSession) choose(ctx context.Context) error {
-	if !p.cookies.Several() {
-		return nil
-	}
-	candidates := p.cookies.LookUps()
-	if len(candidates) == 1 {
-		return nil
-	}
-	for _, value := range candidates {
-		found, err := p.rows.find(ctx, value)
-		switch {
-		case err == nil:
-			p.cookies.Prefer(value)
-			p.found = found
-			return nil
-		case !errors.Is(err, ErrNotFound):
-			return asError(err, ErrSessionToken).withType(ErrSessionToken)
-		}
-	}
-	return nil
-}
 
 // owner implements [requestSession]. A stored session keeps its token.
 func (p *storedSession) owner(context.Context) string { return p.value() }
@@ -109,8 +76,9 @@ func (p *storedSession) sessionOf(ctx context.Context, found *foundSession) *Ses
 		Expires: record.Expires, UserID: user.ID,
 	}
 	if p.data != nil {
-		session.data = &loadedData{keeper: p.data, user: *session.User}
-		session.data.user.ID = user.ID
+		of := *session.User
+		of.ID = user.ID
+		session.data = p.data.Of(of)
 	}
 	if p.facts {
 		session.ID, session.readAt = publicID(p.rows.atRest(string(record.Token))), p.now()
@@ -129,7 +97,7 @@ func (p *storedSession) start(
 	sessionID = publicID(kept)
 	p.providerSessions.note(id, kept)
 	if p.data != nil {
-		p.data.forget(who.user.ID)
+		p.data.Forget(who.user.ID)
 	}
 	if p.facts && !who.keepsSession {
 		p.recordSignIn(ctx, p.at, id, who, sessionID, sessionrecord.Note{Ends: who.session.Expires.Unix()})
@@ -280,80 +248,6 @@ func (s *sessions) endExcess(ctx context.Context, v *arrival, newest *store.Sess
 	return nil
 }
 
-// sessionRows creates and finds the stored sessions of StrategyDatabase. The cookie contains a random token.
-type sessionRows struct {
-	config   SessionConfig
-	audience string
-	store    store.SessionStore
-	now      func() time.Time
-	rand     io.Reader
-	cleaning *cleaning
-	// facts reports whether tokens contain the authentication time and methods.
-	facts bool
-	// records stores the records of sessions. It is nil if there are none.
-	records *sessionrecord.Records
-}
-
-// foundSession is a stored session and its user.
-type foundSession struct {
-	session *store.Session
-	user    *User
-}
-
-// find looks up a session, and deletes it if it has expired. ErrNotFound means that there is no session.
-func (s *sessionRows) find(ctx context.Context, token string) (*foundSession, error) {
-	record, user, err := s.store.SessionAndUser(ctx, s.atRest(token))
-	if err != nil {
-		return nil, err
-	}
-	f := &foundSession{record, user}
-	f.session.Token = Secret(token)
-	end, now := s.absoluteEnd(token), s.now()
-	if f.session.Expires.Before(now) || !end.IsZero() && end.Before(now) {
-		if _, err := s.delete(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
-			return nil, err
-		}
-		return nil, &audit.Denial{Reason: audit.ReasonExpired, UserID: f.user.ID, Err: ErrNotFound}
-	}
-	return f, nil
-}
-
-// create stores a session with a new token. sessions is the store, or a transaction of it.
-func (s *sessionRows) create(
-	ctx context.Context, sessions store.SessionStore, userID string, by authentication,
-) (*store.Session, error) {
-	token, err := s.newToken(by)
-	if err != nil {
-		return nil, err
-	}
-	record := &store.Session{Token: Secret(token), UserID: userID, Expires: s.newExpiry(token)}
-	s.cleaning.perhaps()
-	kept := *record
-	kept.Token = Secret(s.atRest(token))
-	return record, sessions.CreateSession(ctx, &kept)
-}
-
-// newToken returns a new token. If sessions carry facts, the token ends with them (see storedtoken.Append). Otherwise,
-// with Session.AbsoluteMaxAge, it ends with the start of the session, because the table has no column for it. The store
-// does not find a token that a client has changed.
-func (s *sessionRows) newToken(by authentication) (token string, err error) {
-	if s.config.GenerateToken == nil {
-		token, err = uuid(s.rand)
-	} else if token, err = guarded("Session.GenerateToken", s.config.GenerateToken); err == nil && token == "" {
-		err = errors.New("Session.GenerateToken returned an empty token")
-	}
-	switch {
-	case err != nil:
-	case s.facts:
-		token = storedtoken.Append(token, storedtoken.Facts{
-			Start: s.now(), AuthTime: by.time, Methods: audit.Texts(by.methods), ACR: by.acr,
-		})
-	case s.config.AbsoluteMaxAge > 0:
-		token = storedtoken.AppendStart(token, s.now())
-	}
-	return token, err
-}
-
 // extend extends a session that is used, if it is due. It reports whether the session was extended.
 func (s *sessionRows) extend(ctx context.Context, record *store.Session) (extended bool, err error) {
 	token := string(record.Token)
@@ -370,47 +264,10 @@ func (s *sessionRows) extend(ctx context.Context, record *store.Session) (extend
 	return true, nil
 }
 
-// delete deletes the session of a token and returns it.
-func (s *sessionRows) delete(ctx context.Context, token string) (*store.Session, error) {
-	kept := s.atRest(token)
-	record, err := s.store.DeleteSession(ctx, kept)
-	if err == nil && s.records != nil {
-		s.records.Remove(ctx, publicID(kept))
-	}
-	return record, err
-}
-
-// absoluteEnd returns when Session.AbsoluteMaxAge ends the session. The zero time means no limit.
-func (s *sessionRows) absoluteEnd(token string) time.Time {
-	if s.config.AbsoluteMaxAge == 0 {
-		return time.Time{}
-	}
-	start := storedtoken.Start(token)
-	if start.IsZero() { // created before the limit was set
-		return start
-	}
-	return start.Add(s.config.AbsoluteMaxAge)
-}
-
 // atAbsoluteEnd reports whether a session cannot be extended any more.
 func (s *sessionRows) atAbsoluteEnd(token string, expires time.Time) bool {
 	end := s.absoluteEnd(token)
 	return !end.IsZero() && !end.After(expires)
-}
-
-// newExpiry returns the expiry of a session that is used now.
-func (s *sessionRows) newExpiry(token string) time.Time {
-	expires := s.now().Add(s.config.MaxAge)
-	if end := s.absoluteEnd(token); !end.IsZero() && end.Before(expires) {
-		return end
-	}
-	return expires
-}
-
-// atRest returns a session token in the form that the store contains: hashed if Session.HashTokens is on or
-// Config.Audience is set.
-func (s *sessionRows) atRest(token string) string {
-	return storedtoken.AtRest(token, s.audience, s.config.HashTokens)
 }
 
 // factsIn returns the authentication time and the methods in a token. The zero time means that the token has none, or
@@ -418,13 +275,6 @@ func (s *sessionRows) atRest(token string) string {
 func factsIn(token string) (at time.Time, methods []Method) {
 	facts, _ := storedtoken.Read(token)
 	return facts.AuthTime, methodsOf(facts.Methods)
-}
-
-func methodsOf(texts []string) (methods []Method) {
-	for _, m := range texts {
-		methods = append(methods, Method(m))
-	}
-	return methods
 }
 
 // acrIn returns the authentication context class in a token, or "".

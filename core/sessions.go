@@ -2,13 +2,16 @@ package core
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/revocation"
+	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/core/internal/sessionrecord"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exchange"
+	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/supersede"
 )
 
@@ -35,7 +38,7 @@ type sessions struct {
 	// away tracks provider sessions, for sign-out at the provider. It is nil if no provider has OAuthProvider.Logout.
 	away *awaySessions
 	// data loads the application's data (Config.Data). It is nil if Config.Data is not set.
-	data *dataKeeper
+	data *sessiondata.Keeper
 	// exchanges remembers the results of recent callbacks until a sign-out.
 	exchanges *exchanges
 }
@@ -87,4 +90,29 @@ func (a *Auth) Stats() (s observe.AuthStats) {
 		s.RevocationAge, s.RevocationRead = a.sessions.revoked.Age()
 	}
 	return s
+}
+
+// providerSessions maps a provider's session ID (sid, OpenID Connect Front-Channel Logout section 3) to local sessions,
+// for logout requests that contain only a sid. It is in memory only, because the tables of Auth.js have no column for
+// it.
+type providerSessions struct {
+	began once.Memory[string, []string] // key: provider and sid; value: tokens as stored, or session IDs under StrategyJWT
+}
+
+func newProviderSessions(now func() time.Time) *providerSessions {
+	return &providerSessions{began: once.Memory[string, []string]{Now: now, Max: maxProviderSessions}}
+}
+
+// maxProviderSessions is the number of provider sessions in memory.
+const maxProviderSessions = 10_000
+
+// awaySessions tracks the provider session of each sign-in, for RP-initiated logout ([OAuthProvider.Logout]). A cookie
+// has the provider and a key. A record under that key has the ID token, which is too long for a cookie. A nil
+// *awaySessions means that no provider is asked.
+type awaySessions struct {
+	clients map[string]*oauthClient
+	records store.RecordStore // nil: the sign-out request has no ID token
+	maxAge  time.Duration     // Session.MaxAge
+	now     func() time.Time
+	rand    io.Reader
 }

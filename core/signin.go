@@ -12,47 +12,6 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// flow signs users in with one provider. There is one for each configured provider. Each flow ends with an [identity].
-type flow interface {
-	// start answers POST signin/<provider>.
-	start(ctx context.Context, c *call) (*Response, error)
-	// finish handles a request to callback/<provider>. The cookies of the outcome are set even if finish fails.
-	finish(ctx context.Context, c *call) (outcome, error)
-	// needsToken reports whether a POST to callback/<provider> is a form of this site, which contains the CSRF token.
-	// Callbacks of an external provider are protected by its checks instead.
-	needsToken() bool
-}
-
-// outcome is the result of a flow.
-type outcome struct {
-	// identity is the user's identity. If it is nil, response is the response.
-	identity *identity
-	response *Response
-	// cookies are set even if the sign-in fails.
-	cookies []Cookie
-	// returnTo is where the browser continues. If it is empty, the callback URL of the call is used.
-	returnTo string
-	// typed is the identifier that the user typed, for the audit event. It may be empty.
-	typed string
-	// withoutCookies means that the request is a cross-site POST without the browser's cookies. The response must not
-	// replace them.
-	withoutCookies bool
-	// reauth is set if the flow authenticates the user of the session again.
-	reauth *reauthRequest
-}
-
-// signIns runs the steps that all sign-ins share: the provider's flow, Callbacks.SignIn, linking, and the session.
-type signIns struct {
-	gate     gatekeeper
-	linker   *linker
-	sessions *sessions
-	pages    *pages
-	events   *Events
-	store    stores
-	plugins  *plugins
-	codes    *emailCodes // nil if the store has no records
-}
-
 // start handles POST signin: it starts the provider's flow.
 func (s *signIns) start(ctx context.Context, c *call) (*Response, error) {
 	if c.flow == nil {
@@ -76,34 +35,6 @@ func (c *call) auditStart(ctx context.Context, err error) {
 		typed, _ = c.fields.Text("email")
 	}
 	c.refused(ctx, name, typed, err)
-}
-
-// callback completes a sign-in.
-func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
-	if c.flow == nil {
-		return nil, errorf(errInvalidProvider, "the callback needs a provider: callback/<provider id>")
-	}
-	out, err := c.flow.finish(ctx, c)
-	if out.reauth != nil {
-		return s.reauthCallback(ctx, c, &out, err)
-	}
-	response := out.response
-	switch {
-	case err != nil:
-		c.auditCallback(ctx, out.typed, err)
-	case out.identity != nil:
-		response, err = s.signIn(ctx, c, &out)
-	}
-	if err != nil {
-		if response = s.alreadySignedIn(ctx, c, &out, err); response == nil {
-			return &Response{Cookies: out.cookies}, asError(err, ErrCallbackRoute)
-		}
-	}
-	response.Cookies = out.cookies
-	if opening := c.initialCookies(); len(opening) > 0 && !out.withoutCookies {
-		response.Cookies = append(opening, out.cookies...)
-	}
-	return response, nil
 }
 
 // signIn signs in the user of an outcome. If another user is signed in, it asks for confirmation first.
@@ -189,7 +120,7 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 	c.debugIdentity(ctx, id)
 	if redirect, err := s.allow(ctx, c, id); err != nil || redirect != "" {
 		if redirect != "" {
-			c.audit.note(ctx, &c.arrival, audit.Event{
+			c.note(ctx, audit.Event{
 				Name: audit.SignIn, Outcome: audit.Refused, Reason: audit.ReasonRedirected, Subject: out.typed,
 			})
 		}
@@ -260,56 +191,6 @@ func (id *identity) become(stored *User) {
 	id.user = stored.Clone()
 }
 
-// admit issues the session after all gates have passed. It is the last step of a sign-in.
-func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) (redirect string, err error) {
-	id := out.identity
-	if err := s.linker.createSession(ctx, c.session.carrier(), id, &who); err != nil {
-		return "", err
-	}
-	cookies, sessionID, err := s.sessions.issue(ctx, c.session, id, who)
-	if err != nil {
-		return "", err
-	}
-	if err := id.recheckCredentials(ctx); err != nil {
-		s.sessions.takeBack(ctx, &c.arrival, who, sessionID)
-		return "", err
-	}
-	c.debug(ctx, "session issued", slog.String("user_id", who.user.ID),
-		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(cookies)))
-	out.cookies = append(out.cookies, cookies...)
-	known := s.plugins.limits.known.of(c, who.user.ID) != ""
-	out.cookies = append(out.cookies, s.plugins.limits.known.remember(ctx, c, provenNames(out, who.user)...)...)
-	if !who.keepsSession {
-		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, c.session.carrier(), id, who.user.ID)...)
-	}
-	s.events.signedIn(ctx, &c.arrival, who.user, id, who.created)
-	s.plugins.noticeBrowser(ctx, c, who, known)
-	if who.created {
-		c.decided(ctx, audit.SignUp, "", who.user.ID)
-	}
-	if c.audit != nil {
-		c.audit.note(ctx, &c.arrival, audit.Event{
-			Name: audit.SignIn, Outcome: audit.OK, UserID: who.user.ID, SessionID: sessionID,
-			Provider: id.account.Provider, Methods: audit.Texts(id.proofs()),
-		})
-	}
-	redirect = or(out.returnTo, c.callbackURL.target)
-	if who.created && s.pages.config.NewUser != "" {
-		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)
-	}
-	return redirect, nil
-}
-
-func (e *Events) signedIn(ctx context.Context, v *arrival, u *User, id *identity, created bool) {
-	if e.SignIn != nil {
-		emit(ctx, v, "signIn", func() error {
-			return e.SignIn(ctx, SignInEvent{
-				User: u.Clone(), Account: id.account.Clone(), Profile: id.profile, NewUser: created,
-			})
-		})
-	}
-}
-
 // allow calls Callbacks.SignIn, with the stored user if the account is known. Linking looks the account up again,
 // because the callback may have changed the store.
 func (s *signIns) allow(ctx context.Context, c *call, id *identity) (redirect string, err error) {
@@ -340,28 +221,24 @@ func (id *identity) credentials() map[string]string {
 	return id.form.credentials
 }
 
-// provenNames returns the names that the browser becomes a known browser of: the user's ID, the name whose password or
-// email link was just used, and a verified address. An unverified address is left out. It may belong to another person,
-// and an attacker could use it to escape that person's rate limits.
-func provenNames(out *outcome, user *User) []string {
-	names := verifiedNames(user)
-	if t := out.identity.account.Type; t == TypeCredentials || t == TypeEmail {
-		names = append(names, out.typed)
+// signInRedirect returns the redirect target of [RedirectTo]. It logs a warning if the redirect callback replaced the
+// URL with the origin.
+func (v *arrival) signInRedirect(ctx context.Context, asked string) (string, error) {
+	target, err := v.redirectTarget(ctx, asked)
+	if err != nil || target != v.origin && target != v.home {
+		return target, err
 	}
-	return names
-}
-
-// verifiedNames returns the user's ID, and their address if it is verified.
-func verifiedNames(user *User) []string {
-	if user.EmailVerified.IsZero() {
-		return []string{user.ID}
+	if direct, err := weburl.Resolve(asked, v.at); err == nil && (direct == target || direct == v.origin+"/") {
+		return target, nil
 	}
-	return []string{user.ID, user.Email}
-}
-
-// gatekeeper calls Callbacks.SignIn.
-type gatekeeper struct {
-	signIn func(ctx context.Context, p SignInParams) (SignInResult, error) // Callbacks.SignIn
+	to := "a malformed URL"
+	if u, err := url.Parse(asked); err == nil { // without path and query, which may contain secrets
+		to = (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
+	}
+	v.log.warn(ctx, warnGoToReplaced, append(v.attrs(), slog.String("url", to), slog.String("hint",
+		"the redirect callback replaced the URL of core.RedirectTo by the origin: allow it in Callbacks.Redirect, "+
+			"or its scheme in Config.AppSchemes"))...)
+	return target, nil
 }
 
 // allow calls Callbacks.SignIn. It returns "" if the sign-in may continue, a redirect URL, or an AccessDenied error. In
@@ -381,24 +258,4 @@ func (g gatekeeper) allow(ctx context.Context, v *arrival, p SignInParams) (redi
 		return "", errorf(ErrAccessDenied, "the signIn callback denied")
 	}
 	return "", nil
-}
-
-// signInRedirect returns the redirect target of [RedirectTo]. It logs a warning if the redirect callback replaced the
-// URL with the origin.
-func (v *arrival) signInRedirect(ctx context.Context, asked string) (string, error) {
-	target, err := v.redirectTarget(ctx, asked)
-	if err != nil || target != v.origin && target != v.home {
-		return target, err
-	}
-	if direct, err := weburl.Resolve(asked, v.at); err == nil && (direct == target || direct == v.origin+"/") {
-		return target, nil
-	}
-	to := "a malformed URL"
-	if u, err := url.Parse(asked); err == nil { // without path and query, which may contain secrets
-		to = (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
-	}
-	v.log.warn(ctx, warnGoToReplaced, append(v.attrs(), slog.String("url", to), slog.String("hint",
-		"the redirect callback replaced the URL of core.RedirectTo by the origin: allow it in Callbacks.Redirect, "+
-			"or its scheme in Config.AppSchemes"))...)
-	return target, nil
 }

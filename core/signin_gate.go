@@ -18,47 +18,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// SignInGate is a sign-in gate. It decides whether a sign-in that is otherwise complete gets its session now. An empty
-// next completes the sign-in. Otherwise the sign-in is stored as pending, and the browser is redirected to next, a GET
-// action of the same plugin such as "secondfactor". An error denies the sign-in; an error of type [ErrAccessDenied] is
-// shown to the user as a denial, any other as a failure of this site.
-//
-// Gates run in the order of their registration, for every sign-in method. [Auth.NewSession] runs them only with
-// [SessionOptions].AskGates. No session exists before all gates have passed. Before a signed-in user links another
-// account or adds a passkey, gates are asked with [PendingSignIn].Linking. After a plugin has completed a pending
-// sign-in with [ActionRequest.CompleteSignIn], the gate that stored it does not run again, but the other gates do.
-// Gates are called concurrently.
-type SignInGate func(ctx context.Context, p *PendingSignIn) (next string, err error)
-
-// PendingSignIn is a sign-in that has no session yet. Its pointers refer to copies: changing them has no effect.
-type PendingSignIn struct {
-	// User is the user who signs in: the stored user, or the one that a CredentialsProvider returned.
-	User *User
-	// Account is the account that they sign in with.
-	Account *Account
-	// Methods lists how they have authenticated so far.
-	Methods []Method
-	// CallbackURL is the absolute URL that the browser opens after the sign-in.
-	CallbackURL string
-	// Created reports that this sign-in created the user.
-	Created bool
-	// Claims are the claims of the verified ID token of an OpenID Connect sign-in, for example amr and acr, which say how
-	// the provider authenticated the user. They are nil for other sign-ins, and after the sign-in was stored.
-	Claims Profile
-	// Linking reports that this is not a sign-in: a signed-in user is about to link Account, or to add a passkey. Methods
-	// are those of their session. If the gate returns an action, nothing is linked and nothing is stored. The browser is
-	// redirected to the action, which can authenticate the user again (RenewSession); then the user repeats the request.
-	Linking bool
-	// Request is the current request.
-	Request *Request
-
-	in      *call
-	plugins *plugins
-	key     string // key of its records, empty before it is stored
-	pieces  int
-	data    pendingData
-}
-
 // EncryptedCookie reads a cookie that [ActionRequest.SetEncryptedCookie] stored, for example the mark of a trusted
 // device that needs no second factor.
 func (p *PendingSignIn) EncryptedCookie(name string, v any) bool {
@@ -89,13 +48,6 @@ func (h *PluginHost) AddSignInGate(g SignInGate) {
 		}
 	}
 	h.plugins.gates = append(h.plugins.gates, partGate{ask: g, plugin: h.plugin, number: n})
-}
-
-// partGate is a sign-in gate and its plugin.
-type partGate struct {
-	ask    SignInGate
-	plugin string
-	number int // position among the plugin's gates
 }
 
 // pendingFor is the lifetime of a pending sign-in.
@@ -138,7 +90,7 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 			return "", err
 		}
 		out.cookies = append(out.cookies, cookie)
-		c.audit.note(ctx, &c.arrival, audit.Event{
+		c.note(ctx, audit.Event{
 			Name: audit.GateHeld, Outcome: audit.OK, UserID: who.user.ID, Provider: c.providerID,
 			Methods: audit.Texts(id.proofs()),
 		})
@@ -194,7 +146,7 @@ func (s *signIns) gateLink(ctx context.Context, c *call, out *outcome) (string, 
 			return "", err
 		}
 		if next != "" {
-			c.audit.note(ctx, &c.arrival, audit.Event{
+			c.note(ctx, audit.Event{
 				Name: audit.GateHeld, Outcome: audit.OK, UserID: user.ID, Provider: c.providerID,
 				Methods: audit.Texts(session.Methods),
 			})
@@ -230,51 +182,12 @@ func (ps *plugins) owner(path string) string {
 // from another tab of the same browser.
 
 const (
-	// pendingKind is the kind of the records.
-	pendingKind = "pending"
 	// pendingPiece is the number of characters in one record. An account with tokens and a profile may need several
 	// records.
 	pendingPiece = store.MaxRecordValue - 2
 	// maxPendingPieces allows 48 KiB.
 	maxPendingPieces = 8
 )
-
-// pendingData is the stored content of a pending sign-in.
-type pendingData struct {
-	User    plainUser      `json:"user"`
-	Account pendingAccount `json:"account"`
-	Profile Profile        `json:"profile,omitempty"`
-	SID     string         `json:"sid,omitempty"`
-	Methods []Method       `json:"methods,omitempty"`
-	// AuthTime is identity.authTime.
-	AuthTime *time.Time `json:"authTime,omitempty"`
-	// ACR is identity.acr.
-	ACR         string `json:"acr,omitempty"`
-	CallbackURL string `json:"url"`
-	Created     bool   `json:"created,omitempty"`
-	// Typed is the identifier that the user typed.
-	Typed string `json:"typed,omitempty"`
-	// Stored reports whether the user is in the store.
-	Stored bool `json:"stored,omitempty"`
-	// Made is when a gate first stored the sign-in.
-	Made time.Time `json:"made"`
-	// Next is the action that continues the sign-in. Released lists the gates that do not run again when it is completed.
-	Next     string   `json:"next"`
-	Released []string `json:"released"`
-}
-
-// plainUser is a User without its JSON methods.
-type plainUser User
-
-// pendingAccount is an Account with the tokens in plain text: the JSON of a Secret is redacted. Raw members that are
-// nil are omitted.
-type pendingAccount struct {
-	plainAccount
-	AccessToken, RefreshToken, IDToken string
-	SessionState, AuthorizationDetails json.RawMessage `json:",omitempty"`
-}
-
-type plainAccount Account
 
 // pendingName is the content of the cookie.
 type pendingName struct {
@@ -511,14 +424,28 @@ func (p *PendingSignIn) readUser(ctx context.Context, c *ActionRequest) (*User, 
 	return stored, nil
 }
 
-// endPending deletes the pending sign-ins of a user.
-func (ps *plugins) endPending(ctx context.Context, userID string) error {
-	if len(ps.gates) == 0 || ps.auth.store.records == nil {
-		return nil
-	}
-	_, err := ps.auth.store.records.DeleteUserRecords(ctx, userID, pendingKind)
+// signedIn returns the response to a sign-in. Its cookies replace those that reading the session set.
+func (c *ActionRequest) signedIn(out *outcome, redirect string, err error) (*Response, error) {
 	if err != nil {
-		return errorf(ErrStore, "delete the pending sign-ins of a user: %w", err)
+		return nil, err
 	}
-	return nil
+	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
+	for _, cookie := range out.cookies {
+		c.keep(cookie)
+	}
+	return c.Redirect(redirect), nil
+}
+
+// reauthUser returns the session's user as the store has them. If the store does not have them, it returns the user in
+// the session.
+func (s *signIns) reauthUser(ctx context.Context, session *Session) (*User, error) {
+	if s.store.Store != nil {
+		user, err := s.store.User(ctx, session.UserID)
+		if err == nil || !errors.Is(err, ErrNotFound) {
+			return user, err
+		}
+	}
+	user := session.User.Clone()
+	user.ID, user.EmailVerified = session.UserID, time.Time{}
+	return user, nil
 }

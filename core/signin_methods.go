@@ -10,21 +10,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// SignInMethod is an account at a provider or a passkey that signs a user in.
-type SignInMethod struct {
-	// ID identifies the method in requests. It is a hash.
-	ID string
-	// Provider is the ID of the provider, and Name is its name. Name is the ID if the provider is no longer configured.
-	Provider, Name string
-	// Passkey reports whether the method is a passkey.
-	Passkey bool
-	// Added is when the method was added, to the second. It is zero if that was more than a month ago or is unknown.
-	Added time.Time
-
-	accounts   []*Account
-	credential string // credential ID of a passkey
-}
-
 const (
 	// recordMethod is the kind of the records that contain the time when a sign-in method was added. The key is the ID
 	// of the method. They expire after methodRecent.
@@ -193,18 +178,6 @@ func (ps *plugins) removeMethod(ctx context.Context, m *SignInMethod) error {
 		return nil
 	}
 	return err
-}
-
-// added records a sign-in method that was added to a user, and emails them unless the user is new.
-func (w *writer) added(ctx context.Context, u *User, id string, kind EmailKind, provider string) {
-	isNew := w.made != nil && w.made.ID == u.ID
-	ctx = context.WithoutCancel(ctx) // the context of a transaction ends with the transaction
-	w.afterCommit(func() {
-		w.plugins.noteMethod(ctx, w.at, u.ID, id)
-		if !isNew {
-			w.plugins.notify(ctx, w.at, u, SecurityNotice{Kind: kind, UserID: u.ID, Provider: provider, Method: id})
-		}
-	})
 }
 
 // AddPasswordReset registers the plugin's functions that start a password reset. start does it in the browser of a

@@ -5,11 +5,14 @@ import (
 	"io"
 	"sync/atomic"
 
+	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
+	"github.com/latchkey-go/latchkey/internal/languages"
 	"github.com/latchkey-go/latchkey/internal/reference"
 	"github.com/latchkey-go/latchkey/internal/weburl"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // site contains the configuration needed to read a request: addresses, cookies and trust settings.
@@ -34,11 +37,11 @@ type site struct {
 	appSchemes []string                                                    // Config.AppSchemes, in lower case
 	rand       io.Reader
 	log        *reporter
-	audit      *auditor // nil if nothing is audited
-	locales    *locales // nil means English
-	bearers    bool     // Session.Bearer
-	returns    bool     // providers redirect browsers back after a sign-out
-	trusted    []string // Config.TrustedOrigins
+	audit      *auditor.Auditor // nil if nothing is audited
+	locales    *locales         // nil means English
+	bearers    bool             // Session.Bearer
+	returns    bool             // providers redirect browsers back after a sign-out
+	trusted    []string         // Config.TrustedOrigins
 	failures   *reference.Failures
 	// credentials are the kinds of credentials that plugins have added.
 	credentials []Credential
@@ -97,4 +100,36 @@ func (m *mounted) countRedirect() (missing bool) {
 		return count == enoughSent
 	}
 	return count == 1
+}
+
+// partPaths is the routing table of the plugins' actions.
+type partPaths struct {
+	names map[string]bool
+	// methods maps each path to its HTTP methods.
+	methods map[string][]string
+}
+
+// route returns the path of a request relative to the base path. ok is false if its first segment is not the name of
+// any plugin's action. If the path has no action, action is only that first segment. action is safe to log: it contains
+// no text that the client made up.
+func (p *partPaths) route(target, basePath string) (action, path string, ok bool) {
+	name, verb, ok := weburl.Segments(target, basePath)
+	if !ok || !p.names[name] {
+		return "", "", false
+	}
+	path = name
+	if verb != "" {
+		path += "/" + verb
+	}
+	if p.methods[path] != nil {
+		name = path
+	}
+	return name, path, true
+}
+
+// locales selects a language of Config.Locales for a request. If it is nil, everything is in English.
+type locales struct {
+	all     []ui.Locale
+	matcher *languages.Matcher
+	decide  func(ctx context.Context, r *Request) string // Callbacks.Locale
 }

@@ -1,8 +1,11 @@
 package core
 
 import (
+	"context"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/languages"
@@ -85,12 +88,21 @@ func readTrustedOrigins(c *Config, faults *ConfigError) (trusted []string) {
 	return trusted
 }
 
-// newAuditor returns nil if Config.Audit is nil.
-func newAuditor(c *Config, secrets []string, log *reporter) *auditor {
+// newAuditor returns nil if Config.Audit is nil. A panic of Config.Audit is logged and has no other effect.
+func newAuditor(c *Config, secrets []string, log *reporter) *auditor.Auditor {
 	if c.Audit == nil || len(secrets) == 0 {
 		return nil
 	}
-	return &auditor{sink: c.Audit, now: c.Now, secret: secrets[0], tenant: c.Audience, log: log}
+	sink := func(ctx context.Context, e audit.Event) {
+		defer func() {
+			if v := recover(); v != nil {
+				panicked := &panicError{where: "Audit", value: v, frames: panicFrames()}
+				log.failure(ctx, errorf(errEvent, "audit: %w", panicked))
+			}
+		}()
+		c.Audit(ctx, e)
+	}
+	return &auditor.Auditor{Sink: sink, Now: c.Now, Secret: secrets[0], Tenant: c.Audience}
 }
 
 // newLocales checks Config.Locales and reports its errors.

@@ -3,9 +3,12 @@ package core
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // authenticatedAt returns the auth_time of the ID token, at most now. known is false if there is none. An invalid value
@@ -48,3 +51,96 @@ func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity)
 	id.oauth.current, id.oauth.currentAuthTime = current.user.ID, current.authTime
 	return nil
 }
+
+// reauthAction is the name of the action.
+const reauthAction = "reauth"
+
+// reauthURL returns the URL of the page for a guard's requirement. Afterwards the browser opens back.
+func (v *arrival) reauthURL(again *StepUp, back string) string {
+	return withReauthQuery(v.base+"/"+reauthAction, back, again.Strong, again.ACR)
+}
+
+// withReauthQuery adds the parameters of a re-authentication to an address. more lists further parameters.
+func withReauthQuery(address, back string, strong bool, acr []string, more ...string) string {
+	query := []string{"callbackUrl", back}
+	if strong {
+		query = append(query, "strong", "1")
+	}
+	if len(acr) > 0 {
+		query = append(query, "acr_values", strings.Join(acr, " "))
+	}
+	target, err := weburl.AddQuery(address, append(query, more...)...)
+	if err != nil { // an odd number of texts
+		return address
+	}
+	return target
+}
+
+// address returns the URL of the page, or of the form of a provider. more lists further parameters.
+func (r *reauthRequest) address(c *call, back, provider string, more ...string) string {
+	at := c.base + "/" + reauthAction
+	if provider != "" {
+		at += "/" + provider
+	}
+	return withReauthQuery(at, back, r.Strong, r.ACR, more...)
+}
+
+// Guard decides whether a signed-in user may continue. It returns nil to allow the request, [ErrForbidden] to reject
+// it, or a *[StepUp] to require a new sign-in first. Any other error means that the decision failed: the response is
+// the same as for a session that could not be read, so that a guard fails closed. A Guard is called for each request
+// and must be safe for concurrent use.
+type Guard func(ctx context.Context, s *Session) error
+
+// ErrForbidden is returned by a [Guard] if the user may not continue, even after a new sign-in. The response has status
+// 403.
+var ErrForbidden = errors.New("core: forbidden")
+
+// StepUp is returned by a [Guard] if the user must sign in again (re-authenticate) before they may continue. Browsers
+// are redirected to the sign-in page. API clients get 401 with the error insufficient_user_authentication (RFC 9470
+// section 3).
+type StepUp struct {
+	// MaxAge is the maximum time since the last authentication. If it is zero, there is no maximum.
+	MaxAge time.Duration
+	// Strong requires two different kinds of factor, as [Strong] does.
+	Strong bool
+	// ACR lists authentication context class references. The user needs one of them, as with [ACR]. If it is empty,
+	// none is required.
+	ACR []string
+}
+
+// Error describes the requirement.
+func (e *StepUp) Error() string {
+	text := "core: the user must sign in again"
+	if e.MaxAge > 0 {
+		text += ": the last sign-in may be at most " + e.MaxAge.String() + " old"
+	}
+	if e.Strong {
+		text += ": with two different kinds of factor"
+	}
+	if len(e.ACR) > 0 {
+		text += ": with the authentication context class " + strings.Join(e.ACR, " or ")
+	}
+	return text
+}
+
+// maxACRs is the maximum number of values in one requirement.
+const maxACRs = 8
+
+// validACR splits a list of authentication context class references at spaces. It returns nil if one is invalid.
+func validACR(list string) []string {
+	values := strings.Fields(list)
+	for _, value := range values {
+		invalid := func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }
+		if len(value) > maxACR || strings.ContainsFunc(value, invalid) {
+			return nil
+		}
+	}
+	if len(values) > maxACRs {
+		return nil
+	}
+	return values
+}
+
+// sessionRequired is the value of the error parameter in a guard's redirect to the sign-in page, as in the clients of
+// Auth.js. It is not a failure and is not logged.
+const sessionRequired = "SessionRequired"

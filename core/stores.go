@@ -2,62 +2,13 @@ package core
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
+	"reflect"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/internal/random"
 )
-
-// Package store defines the contract of stores and depends on no router, database driver or provider. The types that
-// applications pass to New, receive in callbacks and read from sessions have aliases here, so that applications need
-// one import. The types that only authors of stores need are in package store.
-
-// The records that applications use.
-type (
-	// User is a person, as described by a profile, a store or a session.
-	User = store.User
-	// Account links a user to their account at a provider.
-	Account = store.Account
-	// Members are the additional JSON members of a session, user, token or account.
-	Members = store.Members
-	// Secret is a text that must never be printed.
-	Secret = store.Secret
-	// ProviderType is the type of a provider and of its accounts.
-	ProviderType = store.ProviderType
-	// Store stores users and their accounts, which every flow needs. Package core/store defines further interfaces that a
-	// store can implement.
-	Store = store.Store
-)
-
-// The provider types.
-const (
-	TypeOAuth       = store.TypeOAuth
-	TypeOIDC        = store.TypeOIDC
-	TypeEmail       = store.TypeEmail
-	TypeCredentials = store.TypeCredentials
-	TypeWebAuthn    = store.TypeWebAuthn
-)
-
-// The errors of stores. The first two are not failures.
-var (
-	// ErrNotFound is returned by a store if the record does not exist.
-	ErrNotFound = store.ErrNotFound
-	// ErrConflict is returned by a store if the record exists already, or was changed since it was read.
-	ErrConflict = store.ErrConflict
-	// ErrStoreUnavailable is wrapped by the errors of a store whose database could not be reached or did not respond in
-	// time.
-	ErrStoreUnavailable = store.ErrUnavailable
-)
-
-// NewID returns a new ID for a user that the application creates in the store itself: a random UUID (RFC 9562 version
-// 4) in lower case, which every store accepts.
-func NewID() string {
-	id, _ := random.UUID(rand.Reader) // crypto/rand never fails
-	return id
-}
 
 // stores contains the interfaces of the configured store, or of a transaction, that core calls. A field is nil if the
 // store does not implement the interface. Each field has only the methods of its interface, so that a type assertion
@@ -405,4 +356,17 @@ func (d *decorator) ListRecords(
 		return list, err
 	})
 	return list, next, err
+}
+
+// sameStore reports whether two stores are identical. Stores that Go cannot compare count as different.
+func sameStore(a, b Store) bool {
+	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}
+
+// linked returns the accounts of a user, or none if the store cannot list them.
+func (v stores) linked(ctx context.Context, u *User) ([]*Account, error) {
+	if v.accounts == nil {
+		return nil, nil
+	}
+	return v.accounts.Accounts(ctx, u.ID)
 }

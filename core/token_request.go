@@ -12,9 +12,6 @@ import (
 	"github.com/latchkey-go/latchkey/internal/jwe"
 )
 
-// tokenReaders read the session tokens of requests with the possible origins.
-type tokenReaders struct{ https, http, unknown tokensource.Sources[*Token] }
-
 // newTokenReaders returns the readers of an Auth. For an https origin, the cookie without the prefix is ignored,
 // because sibling subdomains can set it over plain http. For an http origin both names count: a proxy may terminate TLS
 // without telling the server. If the request has only a header, the origin is unknown.

@@ -5,37 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/latchkey-go/latchkey/internal/oauth"
-	"github.com/latchkey-go/latchkey/internal/oidc"
 )
 
 // optionalUserinfo is the timeout of a userinfo request whose failure does not fail the sign-in.
 const optionalUserinfo = 3 * time.Second
-
-// completedClaims returns the claims of the ID token. If name and email were requested but the ID token has neither, it
-// adds the claims of the userinfo endpoint: OpenID Connect Core section 5.4 lets a provider return the claims of scopes
-// only there, and several do. The sign-in does not depend on the response.
-func (f *oauthFlow) completedClaims(ctx context.Context, c *call, at oauth.Endpoints, tokens *TokenSet) Profile {
-	claims := tokens.Claims
-	if claims.First("name", "email") != "" || !f.client.HasUserinfo(at) || !f.requestedProfile(tokens) {
-		return claims
-	}
-	ctx, cancel := context.WithTimeout(ctx, optionalUserinfo)
-	defer cancel()
-	userinfo, err := f.userinfo(ctx, at, tokens)
-	if err != nil {
-		c.log.logger.LogAttrs(ctx, slog.LevelWarn, "auth: the ID token has no name and no email, and userinfo failed",
-			append(c.attrs(), slog.String("provider", f.ID), slog.Any("error", err))...)
-		return claims
-	}
-	return oidc.WithUserinfo(claims, userinfo)
-}
 
 // requestedProfile reports whether the scope profile or email was requested and granted.
 func (o *oauthClient) requestedProfile(tokens *TokenSet) bool {
@@ -89,10 +66,4 @@ func (t *TokenSet) Send(request *http.Request) ([]byte, error) {
 		return nil, fmt.Errorf("%s answered status %d", request.URL.Host, response.StatusCode)
 	}
 	return io.ReadAll(response.Body) // the client limits the size
-}
-
-// hide returns err with these tokens removed from its text.
-func (t *TokenSet) hide(err error) error {
-	return hide(err, t.Extra.Text("oauth_token"), t.Extra.Text("oauth_token_secret"),
-		string(t.AccessToken), string(t.RefreshToken), string(t.IDToken))
 }

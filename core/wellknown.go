@@ -13,15 +13,6 @@ import (
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
-// WellKnown returns a public document at /.well-known/<name> (RFC 8615), or a redirect. base is the public URL of the
-// auth routes, such as "https://app.example/auth".
-//
-// The document is the same for every client, because the function does not get the request. Core adds an ETag, responds
-// to If-None-Match, and lets scripts of any origin read the response. Set Cache-Control in Response.Header to let
-// caches store it; by default they do not. A [*Problem] is sent to the client, for example with status 404 if there is
-// nothing to publish. The function is called concurrently.
-type WellKnown func(ctx context.Context, base string) (*Response, error)
-
 // AddWellKnown adds a document at /.well-known/<name>, outside of the base path. It is served if the application calls
 // MountWellKnown of its adapter. A name can be added only once; another plugin with the same name is a configuration
 // error.
@@ -42,12 +33,6 @@ func (h *PluginHost) AddWellKnown(name string, document WellKnown) {
 
 // wellKnownPath is the path prefix of the documents.
 const wellKnownPath = "/.well-known"
-
-// wellKnown is a document and its plugin, as in configuration errors. plugin is empty for a document of core.
-type wellKnown struct {
-	plugin string
-	get    WellKnown
-}
 
 // WellKnownPaths returns the paths of the documents outside of the base path, sorted, such as
 // "/.well-known/change-password". Adapters send GET and HEAD requests for them to [Auth.Handle]. An Auth made by

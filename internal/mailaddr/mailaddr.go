@@ -44,6 +44,15 @@ func Normalize(identifier string) (string, error) {
 	return local + "@" + domain, nil
 }
 
+// Canonical returns the form of a name in which limits and audit events compare it: a normalized email address, or the
+// name in lower case without surrounding blanks.
+func Canonical(name string) string {
+	if address, err := Normalize(name); err == nil {
+		return address
+	}
+	return strings.ToLower(strings.TrimSpace(name))
+}
+
 // fold converts s, which must be in NFKC, to lower case in NFKC. It normalizes again, because some letters combine with
 // a mark only in lower case (J and a caron), and an address must not have two forms. The capital dotted I becomes i
 // with a combining dot above, as in all languages except Turkish; Go's mapping would make it a plain i, which is

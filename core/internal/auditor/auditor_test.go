@@ -1,0 +1,85 @@
+package auditor_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/auditor"
+)
+
+// trail returns an auditor with a clock, and the events that it has passed on.
+func trail(now *time.Time) (a *auditor.Auditor, events *[]audit.Event) {
+	events = new([]audit.Event)
+	return &auditor.Auditor{
+		Now: func() time.Time { return *now }, Secret: "0123456789abcdef0123456789abcdef", Tenant: "shop",
+		Sink: func(_ context.Context, e audit.Event) { *events = append(*events, e) },
+	}, events
+}
+
+func denied(subject string) audit.Event {
+	return audit.Event{Name: audit.SignIn, Outcome: audit.Refused, Reason: audit.ReasonCredentials, Subject: subject}
+}
+
+func TestRepeatedRefusalsAreCombined(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	a, events := trail(&now)
+	for range 100 {
+		a.Note(t.Context(), denied("ada@example.com"))
+	}
+	a.Note(t.Context(), denied("eve@example.com"))
+	now = now.Add(time.Minute)
+	a.Note(t.Context(), denied("Ada@example.com"))
+	var counts []int
+	for _, e := range *events {
+		counts = append(counts, e.Count)
+	}
+	if !slices.Equal(counts, []int{1, 1, 100}) {
+		t.Errorf("counts of the events: %v", counts)
+	}
+}
+
+func TestTheNumberOfSubjectsIsLimited(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	a, events := trail(&now)
+	for i := range 5000 {
+		a.Note(t.Context(), denied(fmt.Sprint(i, "@example.com")))
+	}
+	if got := len(*events); got > 4100 {
+		t.Errorf("5000 subjects in a minute are %d events", got)
+	}
+}
+
+func TestEventsAreCompleted(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	a, events := trail(&now)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	sink := a.Sink
+	a.Sink = func(ctx context.Context, e audit.Event) {
+		if ctx.Err() != nil {
+			t.Error("the context of the sink is canceled with the request")
+		}
+		sink(ctx, e)
+	}
+	a.Note(ctx, audit.Event{Name: audit.SignIn, Outcome: audit.OK, Subject: "ada@example.com"})
+	a.Note(ctx, audit.Event{Name: audit.SignIn, Outcome: audit.OK})
+	e := (*events)[0]
+	if !e.Time.Equal(now) || e.Tenant != "shop" || e.Count != 1 {
+		t.Errorf("the event is %+v", e)
+	}
+	if e.Subject == "ada@example.com" || e.Subject != auditor.Subject(a.Secret, " Ada@example.com") {
+		t.Errorf("the subject is %q", e.Subject)
+	}
+	if e := (*events)[1]; e.Subject != "" {
+		t.Errorf("an event without an identifier has the subject %q", e.Subject)
+	}
+	var none *auditor.Auditor
+	none.Note(t.Context(), denied("ada@example.com"))
+}

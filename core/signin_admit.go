@@ -1,0 +1,132 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// signInNotice is the kind of the record that limits the emails about new browsers. There is one for each user.
+const signInNotice = "sign-in-notice"
+
+// A sign-in in a new browser is reported if the first sign-in was at least newUserFor ago, and at most once in
+// newBrowserEvery.
+const (
+	newUserFor      = 24 * time.Hour
+	newBrowserEvery = time.Hour
+)
+
+// browserNote is the content of the record, in Unix seconds.
+type browserNote struct {
+	First  int64 `json:"first"` // the first sign-in since the feature is in use
+	Mailed int64 `json:"mailed,omitempty"`
+}
+
+// noticeBrowser emails a user who has signed in in a new browser. known reports whether the browser was known before.
+// Of concurrent sign-ins, in any process, one sends the email. A failure is logged and does not affect the sign-in.
+func (ps *plugins) noticeBrowser(ctx context.Context, c *call, who member, known bool) {
+	records := ps.auth.store.records
+	if ps.notices.mailer == nil || records == nil || ps.limits.known == nil || who.keepsSession {
+		return
+	}
+	now, key := ps.now(), publicID("user "+who.user.ID)
+	var note browserNote
+	r, err := records.Record(ctx, signInNotice, key)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		r = &store.Record{Kind: signInNotice, Key: key, UserID: who.user.ID}
+		if r.Value, err = json.Marshal(browserNote{First: now.Unix()}); err == nil {
+			err = records.CreateRecord(ctx, r)
+		}
+		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) { // a user of the application; a concurrent sign-in
+			return
+		}
+	case err == nil:
+		if err = json.Unmarshal(r.Value, &note); err != nil {
+			break
+		}
+		first, mailed := time.Unix(note.First, 0), time.Unix(note.Mailed, 0)
+		if known || now.Sub(first) < newUserFor || now.Sub(mailed) < newBrowserEvery {
+			return
+		}
+		note.Mailed = now.Unix()
+		if r.Value, err = json.Marshal(note); err == nil {
+			err = records.UpdateRecord(ctx, r)
+		}
+		if errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
+			return
+		}
+		if err == nil {
+			ps.notify(ctx, &c.arrival, who.user, SecurityNotice{Kind: EmailNewDevice, UserID: who.user.ID})
+		}
+	}
+	if err != nil {
+		c.log.failure(ctx, errorf(ErrStore, "notice of a new browser: %w", err), c.attrs()...)
+	}
+}
+
+// admit issues the session after all gates have passed. It is the last step of a sign-in.
+func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) (redirect string, err error) {
+	id := out.identity
+	if err := s.linker.createSession(ctx, c.session.carrier(), id, &who); err != nil {
+		return "", err
+	}
+	cookies, sessionID, err := s.sessions.issue(ctx, c.session, id, who)
+	if err != nil {
+		return "", err
+	}
+	if err := id.recheckCredentials(ctx); err != nil {
+		s.sessions.takeBack(ctx, &c.arrival, who, sessionID)
+		return "", err
+	}
+	c.debug(ctx, "session issued", slog.String("user_id", who.user.ID),
+		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(cookies)))
+	out.cookies = append(out.cookies, cookies...)
+	known := s.plugins.limits.known.of(c, who.user.ID) != ""
+	out.cookies = append(out.cookies, s.plugins.limits.known.remember(ctx, c, provenNames(out, who.user)...)...)
+	if !who.keepsSession {
+		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, c.session.carrier(), id, who.user.ID)...)
+	}
+	s.events.signedIn(ctx, &c.arrival, who.user, id, who.created)
+	s.plugins.noticeBrowser(ctx, c, who, known)
+	if who.created {
+		c.decided(ctx, audit.SignUp, "", who.user.ID)
+	}
+	if c.audit != nil {
+		c.note(ctx, audit.Event{
+			Name: audit.SignIn, Outcome: audit.OK, UserID: who.user.ID, SessionID: sessionID,
+			Provider: id.account.Provider, Methods: audit.Texts(id.proofs()),
+		})
+	}
+	redirect = or(out.returnTo, c.callbackURL.target)
+	if who.created && s.pages.config.NewUser != "" {
+		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)
+	}
+	return redirect, nil
+}
+
+func (e *Events) signedIn(ctx context.Context, v *arrival, u *User, id *identity, created bool) {
+	if e.SignIn != nil {
+		emit(ctx, v, "signIn", func() error {
+			return e.SignIn(ctx, SignInEvent{
+				User: u.Clone(), Account: id.account.Clone(), Profile: id.profile, NewUser: created,
+			})
+		})
+	}
+}
+
+// provenNames returns the names that the browser becomes a known browser of: the user's ID, the name whose password or
+// email link was just used, and a verified address. An unverified address is left out. It may belong to another person,
+// and an attacker could use it to escape that person's rate limits.
+func provenNames(out *outcome, user *User) []string {
+	names := verifiedNames(user)
+	if t := out.identity.account.Type; t == TypeCredentials || t == TypeEmail {
+		names = append(names, out.typed)
+	}
+	return names
+}
