@@ -194,7 +194,7 @@ func TestEveryRecipeIsStarted(t *testing.T) {
 	t.Parallel()
 	tested := map[string]bool{
 		"docs/recipes/README.md": true, // a list of the others
-		"docs/recipes/deploy.md": true, // configuration of other programs
+		"docs/recipes/deploy.md": true, // TestDeploy
 	}
 	for _, c := range programs {
 		tested[c.page] = true
