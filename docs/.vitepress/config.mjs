@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs"
 import { defineConfig } from "vitepress"
 import { tabsMarkdownPlugin } from "vitepress-plugin-tabs"
+import { accessible } from "./accessible.mjs"
 import {
   address, braces, copyable, diagrams, headings, links, pictures, repository, slug, tabs,
 } from "./markdown.mjs"
@@ -31,7 +32,9 @@ export default defineConfig({
   cacheDir: "node_modules/.vitepress",
   rewrites: page => page === "README.md" ? "overview.md" : page.replace(/README\.md$/, "index.md"),
   ignoreDeadLinks: "localhostLinks",
-  vite: { publicDir: ".vitepress/public", build: { chunkSizeWarningLimit: 2000 } }, // Mermaid is large
+  vite: {
+    plugins: [accessible], publicDir: ".vitepress/public", build: { chunkSizeWarningLimit: 2000 }, // Mermaid is large
+  },
   head: [["link", { rel: "icon", type: "image/svg+xml", href: "/icon.svg" }]],
   markdown: {
     theme: { light: "github-light-high-contrast", dark: "github-dark-default" }, // enough contrast
