@@ -12,7 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// disavowing is a plugin that sends notices and reverses a change, as the account page does for the link "This wasn't me".
+// disavowing is a plugin that sends notices, and reverses a change as the account page does for the link "This wasn't
+// me".
 type disavowing struct {
 	links  []core.SecurityNotice // made for emails
 	notice core.SecurityNotice   // reversed by the action

@@ -1,8 +1,10 @@
 package browser_test
 
 import (
+	"context"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 )
@@ -12,16 +14,30 @@ const (
 	passkeyButton = `#submitButton-passkey`
 )
 
-// holds adds an authenticator to the browser that confirms every request.
-func (v *visitor) holds() {
+// holds adds an authenticator to the browser that confirms every request, and returns its ID.
+func (v *visitor) holds() (id webauthn.AuthenticatorID) {
 	v.Helper()
 	call(v, webauthn.Enable, webauthn.EnableParams{})
-	call(v, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{
-		Options: &webauthn.VirtualAuthenticatorOptions{
-			Protocol: webauthn.AuthenticatorProtocolCtap2, Ctap2version: webauthn.Ctap2versionCtap21,
-			Transport:      webauthn.AuthenticatorTransportInternal,
-			HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
-		},
+	run(v, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		added, err := cdp.Call(ctx, t, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{
+			Options: &webauthn.VirtualAuthenticatorOptions{
+				Protocol: webauthn.AuthenticatorProtocolCtap2, Ctap2version: webauthn.Ctap2versionCtap21,
+				Transport:      webauthn.AuthenticatorTransportInternal,
+				HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
+			},
+		})
+		id = added.AuthenticatorID
+		return err
+	}))
+	return id
+}
+
+// confirms sets whether the authenticator confirms requests. It confirms that of the sign-in page too, which signs in
+// without a click.
+func (v *visitor) confirms(id webauthn.AuthenticatorID, every bool) {
+	v.Helper()
+	call(v, webauthn.SetAutomaticPresenceSimulation, webauthn.SetAutomaticPresenceSimulationParams{
+		AuthenticatorID: id, Enabled: every,
 	})
 }
 
