@@ -2,6 +2,8 @@
 //
 //	client := authtest.SignIn(t, auth, server.URL, &core.User{ID: "1", Name: "Ada"})
 //	res, err := client.Get(server.URL + "/account")
+//
+// [WithKey] does the same for the clients of an API, which send a key.
 package authtest
 
 import (
@@ -31,6 +33,33 @@ func SignIn(t testing.TB, auth *core.Auth, baseURL string, user *core.User) *htt
 		Jar:           jar,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// WithKey returns a client that sends an API key, or another bearer token, with its requests to baseURL, the address of
+// the application under test. Create the key with the plugin's own function, for example Create of plugins/apikey.
+// Requests to other origins do not have the key. The client has no cookies and does not follow redirects.
+func WithKey(t testing.TB, baseURL string, key core.Secret) *http.Client {
+	t.Helper()
+	at, err := url.Parse(baseURL)
+	if err != nil || at.Host == "" {
+		t.Fatalf("authtest: baseURL is %q: use an address such as %q", baseURL, "http://127.0.0.1:8080")
+	}
+	return &http.Client{
+		Transport:     &keyTransport{at.Scheme, at.Host, string(key)},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// keyTransport adds a key to the requests to an origin.
+type keyTransport struct{ scheme, host, key string }
+
+// RoundTrip implements [http.RoundTripper].
+func (k *keyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme == k.scheme && r.URL.Host == k.host && r.Header.Get("Authorization") == "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+k.key)
+	}
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // Unlimited returns a copy of c without rate limits, for tests that sign in with forms: all their requests have the

@@ -84,3 +84,44 @@ func TestUnlimited(t *testing.T) {
 		}
 	}
 }
+
+// TestWithKey sends a key to the application, and to no other address.
+func TestWithKey(t *testing.T) {
+	answer := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/redirect" {
+			http.Redirect(w, r, "/", http.StatusFound)
+		}
+		_, _ = io.WriteString(w, r.Header.Get("Authorization"))
+	}
+	server, other := httptest.NewServer(http.HandlerFunc(answer)), httptest.NewServer(http.HandlerFunc(answer))
+	defer server.Close()
+	defer other.Close()
+	client := authtest.WithKey(t, server.URL, "lk_one")
+	for _, row := range []struct {
+		url, own, want string
+		status         int
+	}{
+		{server.URL + "/", "", "Bearer lk_one", 200},
+		{server.URL + "/", "Bearer lk_two", "Bearer lk_two", 200},
+		{other.URL + "/", "", "", 200},
+		{server.URL + "/redirect", "", "", 302},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, row.url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row.own != "" {
+			r.Header.Set("Authorization", row.own)
+		}
+		res, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if res.StatusCode != row.status || row.status == 200 && string(body) != row.want ||
+			r.Header.Get("Authorization") != row.own {
+			t.Errorf("%s: %d %q", row.url, res.StatusCode, body)
+		}
+	}
+}

@@ -22,3 +22,18 @@ func ExampleSignIn() {
 	}
 	_ = test
 }
+
+func ExampleWithKey() {
+	test := func(t *testing.T, key core.Secret, address string) {
+		client := authtest.WithKey(t, address, key)
+		answer, err := client.Get(address + "/api/orders")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = answer.Body.Close() }()
+		if answer.StatusCode != http.StatusOK {
+			t.Errorf("answered %d", answer.StatusCode)
+		}
+	}
+	_ = test
+}
