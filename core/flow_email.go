@@ -71,8 +71,11 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, limited
 	}
 	user, address, err := userByTyped(ctx, f.users, address, typed)
-	sent := f.codes == nil && f.sent.recent(ctx, c.origin, address) // each browser needs another code
-	if limited != nil && !sent {
+	sent := ""
+	if f.codes == nil || limited != nil { // with codes, each browser gets its own email as far as the limit allows
+		sent = f.sent.recent(ctx, c.origin, address)
+	}
+	if limited != nil && sent == "" {
 		return nil, limited
 	}
 	event := audit.Event{Name: audit.MailAsked, Outcome: audit.OK}
@@ -94,15 +97,18 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		return redirectTo(redirect), nil
 	}
 	response, token := &Response{}, ""
-	if !sent {
+	switch {
+	case sent == "":
 		if token, response.Cookies, err = f.storeAndSend(ctx, c, address); err != nil {
 			return nil, err
 		}
-		f.sent.note(ctx, c, address)
+		f.sent.note(ctx, c, address, f.stored(token))
 		c.debug(ctx, "sign-in email sent", slog.String("to", address))
+	case f.codes != nil: // the link that was sent before works in this browser too
+		token = sent
 	}
 	c.note(ctx, event)
-	if (f.ConfirmLink == Default || f.codes != nil) && !sent {
+	if token != "" && (f.ConfirmLink == Default || f.codes != nil) {
 		response.Cookies = append(response.Cookies, f.asked.remember(c, token, address))
 	}
 	response.Redirect, err = weburl.AddQuery(c.base+"/verify-request", "provider", f.ID, "type", string(TypeEmail))
@@ -157,7 +163,7 @@ func (f *emailFlow) storeAndSend(
 		return "", nil, errorf(ErrEmailSignIn, "link: %w", err)
 	}
 	expires := f.now().Add(f.MaxAge)
-	row := &store.VerificationToken{Identifier: address, Token: hashed(token, f.linkSecrets()[0]), Expires: expires}
+	row := &store.VerificationToken{Identifier: address, Token: f.stored(token), Expires: expires}
 	f.cleaning.perhaps()
 	err = f.tokens.CreateVerificationToken(ctx, row)
 	if err != nil {
@@ -228,6 +234,7 @@ func (f *emailFlow) finishCode(ctx context.Context, c *call, code string) (outco
 	if err != nil {
 		return f.refuseCode(ctx, c, err)
 	}
+	f.sent.forget(ctx, c.origin, invite.Identifier)
 	out := outcome{cookies: []Cookie{f.codes.forget(c, codeSignIn)}, typed: invite.Identifier}
 	if link.CallbackURL != c.callbackURL.target {
 		if out.returnTo, err = c.redirectTarget(ctx, link.CallbackURL); err != nil {
@@ -275,6 +282,9 @@ func (f *emailFlow) newToken(ctx context.Context) (string, error) {
 	return token, err
 }
 
+// stored returns the hash of a token that is stored.
+func (f *emailFlow) stored(token string) string { return hashed(token, f.linkSecrets()[0]) }
+
 // linkSecrets returns the secrets that tokens may be hashed with, the current one first.
 func (f *emailFlow) linkSecrets() []string {
 	if f.Secret != "" {
@@ -289,11 +299,11 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	if code, there := c.fields.Text("code"); there && f.codes != nil {
 		return f.finishCode(ctx, c, code)
 	}
-	if _, used := f.used.Get(hashed(c.query.Get("token"), f.linkSecrets()[0])); used && f.isOwn(ctx, c) {
+	if _, used := f.used.Get(f.stored(c.query.Get("token"))); used && f.isOwn(ctx, c) {
 		return outcome{typed: c.query.Get("email")}, callbackErrorf(ErrVerification, reasonUsed, "%w",
 			auditReason(audit.ReasonTokenUnknown, "the link was used before, and its user is signed in"))
 	}
-	if f.codes != nil && f.asked.find(c, c.query.Get("token"), c.query.Get("email")) < 0 {
+	if f.codes != nil && !f.askedHere(c, c.query.Get("token"), c.query.Get("email")) {
 		return outcome{typed: c.query.Get("email")}, callbackErrorf(ErrInvalidCheck, reasonBrowser, "%w", auditReason(
 			audit.ReasonCheck, "the link was opened in another browser than the one that requested it"))
 	}
@@ -319,8 +329,11 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 		return outcome{typed: address}, err
 	}
 	f.limits.right(ctx, c, attempt)
-	f.used.Put(hashed(token, f.linkSecrets()[0]), struct{}{}, invite.Expires)
+	f.used.Put(f.stored(token), struct{}{}, invite.Expires)
 	out := outcome{cookies: f.asked.forget(c, token, address)}
+	if f.codes != nil && out.cookies == nil {
+		out.cookies = f.asked.forget(c, f.stored(token), address)
+	}
 	if f.codes != nil && f.codes.key(c, codeSignIn) != "" {
 		out.cookies = append(out.cookies, f.codes.forget(c, codeSignIn))
 	}
@@ -401,6 +414,12 @@ func hashes(value string, secrets []string) []string {
 	return all
 }
 
+// askedHere reports whether this browser may use a link: it requested the email, or it requested one at the limit of
+// the address, when that email was the last one.
+func (f *emailFlow) askedHere(c *call, token, address string) bool {
+	return f.asked.find(c, token, address) >= 0 || f.asked.find(c, f.stored(token), address) >= 0
+}
+
 // needsConfirmation reports whether the response to a link is the page with the button; then only its POST redeems the
 // token. If links are always confirmed, no browser is remembered.
 func (f *emailFlow) needsConfirmation(c *call) bool {
@@ -408,7 +427,7 @@ func (f *emailFlow) needsConfirmation(c *call) bool {
 	if c.r.Method == "POST" || f.ConfirmLink == False || token == "" {
 		return false
 	}
-	return c.session.carrier().cookies.Any() || f.asked.find(c, token, address) < 0
+	return c.session.carrier().cookies.Any() || !f.askedHere(c, token, address)
 }
 
 // Opening a sign-in link signs a user in as its recipient. An attacker could therefore make a user open a link to the
@@ -489,7 +508,11 @@ func (l *askedLinks) find(c *call, token, address string) int {
 // that time gets the same response and sends no email, because the first link still works. An attacker can therefore
 // not flood a mailbox. Nor can they use up the rate limit of an address so that its owner gets no link.
 //
-// It is nil if known browsers are off or the store has no records. Every request then sends an email, as in Auth.js.
+// With codes, every browser needs its own email. So another request sends an email until the limit of the address
+// is used up. Then the link of the last email also works in the browser of the request, and no email is sent.
+//
+// It is nil without codes if known browsers are off or the store has no records. Every request then sends an email, as
+// in Auth.js.
 type sentLinks struct {
 	records  store.RecordStore
 	secret   string
@@ -500,7 +523,8 @@ type sentLinks struct {
 
 const (
 	sentLinkKind = "link-sent"
-	// sentLinkLife is the life of an entry, and at most half of the life of a link.
+	// sentLinkLife is the life of an entry, and at most half of the life of a link. With codes it is half of the life of
+	// a link, because the limit of an address may last long.
 	sentLinkLife = 5 * time.Minute
 )
 
@@ -510,29 +534,36 @@ func (l *sentLinks) key(origin, address string) string {
 	return digest(l.secret, sentLinkKind, l.provider+"\x00"+origin+"\x00"+address)
 }
 
-// recent reports whether a link to this origin was sent to an address and has not been used. If the store fails it
-// returns false.
-func (l *sentLinks) recent(ctx context.Context, origin, address string) bool {
+// recent returns the stored token of the last link to this origin that was sent to an address and has not been used. If
+// there is none or the store fails it returns "".
+func (l *sentLinks) recent(ctx context.Context, origin, address string) (stored string) {
 	if l == nil {
-		return false
+		return ""
 	}
 	r, err := l.read(ctx, origin, address)
-	return err == nil && r.Expires.After(l.now())
+	if err != nil || !r.Expires.After(l.now()) || json.Unmarshal(r.Value, &stored) != nil {
+		return ""
+	}
+	return stored
 }
 
 func (l *sentLinks) read(ctx context.Context, origin, address string) (*store.Record, error) {
 	return l.records.Record(ctx, sentLinkKind, l.key(origin, address))
 }
 
-// note remembers a link that was sent. If that fails the next request sends another one.
-func (l *sentLinks) note(ctx context.Context, c *call, address string) {
+// note remembers a link that was sent, by its stored token. If that fails the next request sends another one.
+func (l *sentLinks) note(ctx context.Context, c *call, address, stored string) {
 	if l == nil {
 		return
 	}
-	r := &store.Record{
-		Kind: sentLinkKind, Key: l.key(c.origin, address), Value: []byte("1"), Expires: l.now().Add(l.life),
+	value, err := json.Marshal(stored)
+	if err != nil { // a string
+		return
 	}
-	err := l.records.CreateRecord(ctx, r)
+	r := &store.Record{
+		Kind: sentLinkKind, Key: l.key(c.origin, address), Value: value, Expires: l.now().Add(l.life),
+	}
+	err = l.records.CreateRecord(ctx, r)
 	if errors.Is(err, ErrConflict) { // an entry that has expired
 		var old *store.Record
 		if old, err = l.read(ctx, c.origin, address); err == nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/limit"
 )
 
 // newCodeSite returns an application with sign-in emails that have a link and a code.
@@ -155,8 +156,8 @@ func TestScannersUseNothingUp(t *testing.T) {
 	}
 }
 
-// TestSignInCodeBudget simulates a day of guesses for one address from 1,000 networks, each with new codes. Fewer than
-// 100 wrong codes are compared. The link still works in the browser that asked.
+// TestSignInCodeBudget simulates a day of guesses for one address from 1,000 networks in two processes without shared
+// limits, each with new codes. A third of the clients cannot be identified. Fewer than 100 wrong codes are compared. The link still works in the browser that asked.
 func TestSignInCodeBudget(t *testing.T) {
 	t.Parallel()
 	one, mails, h := newCodeSite(t, core.StrategyJWT)
@@ -171,6 +172,9 @@ func TestSignInCodeBudget(t *testing.T) {
 		b := visit(t, []*app{one, two}[n%2])
 		b.peer = fmt.Sprintf("198.%d.%d.1:1234", 18+n/250, n%250)
 		b.header.Set("Accept", "text/html")
+		if n%3 == 0 { // a client that cannot be identified
+			b.header.Set("X-Forwarded-For", "203.0.113.9")
+		}
 		b.submit("/auth/signin/email", url.Values{"email": {"1@example.com"}})
 		for range 3 {
 			switch p, _ := b.asProgram("/auth/callback/email", url.Values{"code": {wrongCode(mails.last())}}); p.Code {
@@ -229,5 +233,116 @@ func TestSignInCodeConfig(t *testing.T) {
 	b.submit("/auth/signin/email", url.Values{"email": {"1@example.com"}})
 	if sent == "" || strings.Contains(broken.log.String(), sent) {
 		t.Errorf("the log has the code %s: %s", sent, broken.log)
+	}
+}
+
+// TestSignInCodeLimit: attackers in several networks use up the emails for an address. Its owner gets the same page as
+// always in a browser that is not known, and the link of the last email works there. The attackers' codes do not.
+func TestSignInCodeLimit(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range bothStrategies {
+		for _, address := range []string{"1@example.com", "new@example.com"} {
+			t.Run(string(strategy)+" "+address, func(t *testing.T) {
+				t.Parallel()
+				checkSignInCodeLimit(t, strategy, address)
+			})
+		}
+	}
+}
+
+func checkSignInCodeLimit(t *testing.T, strategy core.Strategy, address string) {
+	t.Helper()
+	one, mails, h := newCodeSite(t, strategy)
+	two, _, _ := newCodeSite(t, strategy, func(c *core.Config) { // another process
+		c.Store, c.Now, c.Rand = h, one.clock.Now, rand.Reader
+		p := mails.provider()
+		p.Code = true
+		c.Providers = []core.Provider{p}
+	})
+	ask := func(b *browser, form url.Values) *core.Response {
+		b.header.Set("Accept", "text/html")
+		return b.submit("/auth/signin/email", form)
+	}
+	form := url.Values{"email": {address}, "callbackUrl": {"/vault"}}
+	var attacker *browser
+	sent := 0
+	for n := range 20 {
+		b := visit(t, one)
+		b.peer = fmt.Sprintf("198.51.%d.1:1234", n/4)
+		if ask(b, form); mails.count() > sent {
+			sent, attacker = mails.count(), b
+		}
+	}
+	if sent != 10 {
+		t.Fatalf("%d emails", sent)
+	}
+	last := mails.all[sent-1]
+	link := strings.TrimPrefix(string(last.URL), "https://app.test")
+
+	one.clock.Advance(12 * time.Minute) // the limit allows one more email after 15 minutes
+	owner, bystander := visit(t, one), visit(t, one)
+	r := ask(owner, form)
+	if r.Redirect != "https://app.test/auth/verify-request?provider=email&type=email" || mails.count() != sent {
+		t.Fatalf("the owner's request ends at %d %s: %v, %d emails", r.Status, r.Redirect, r.Err, mails.count())
+	}
+	owner.at(two)
+	if p, _ := owner.asProgram("/auth/callback/email", url.Values{"code": {string(last.Code)}}); p.Code != "code_expired" {
+		t.Errorf("the attacker's code in the owner's browser: %+v", p)
+	}
+	earlier := strings.TrimPrefix(string(mails.all[0].URL), "https://app.test")
+	for name, response := range map[string]*core.Response{
+		"the link in another browser": bystander.get(link), "an earlier link": owner.get(earlier),
+	} {
+		if response.Err == nil || !strings.Contains(response.Redirect, "error=") {
+			t.Errorf("%s ends at %d %s", name, response.Status, response.Redirect)
+		}
+	}
+	if owner.get(link); owner.who() != strings.TrimSuffix(address, "@example.com") {
+		t.Error("the owner is not signed in")
+	}
+	if p, _ := attacker.asProgram("/auth/callback/email", url.Values{"code": {string(last.Code)}}); p.Code != "code_expired" {
+		t.Errorf("the code works after the link: %+v", p)
+	}
+	next := visit(t, two)
+	if r := ask(next, form); r.Status != http.StatusTooManyRequests && mails.count() == sent {
+		t.Errorf("after the link was used: %d %s, no email", r.Status, r.Redirect)
+	}
+}
+
+// TestReauthCodeLimit: requests without a session use up the emails of an address. A signed-in user still gets a code.
+func TestReauthCodeLimit(t *testing.T) {
+	t.Parallel()
+	a, mails, _ := newCodes(t, core.StrategyJWT, func(c *core.Config) {
+		c.InsecureNoLimits = false
+		c.Plugins = append(c.Plugins, partFunc(func(h *core.PluginHost) error {
+			h.AddAction(core.Action{
+				Method: http.MethodPost, Name: "forgot",
+				Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+					return c.JSON(ctx, http.StatusOK, nil), c.Allow(ctx, limit.AttemptMail, c.Field("email"))
+				},
+			})
+			return nil
+		}))
+	})
+	b := signedIn(t, a, "1")
+	b.header.Set("Accept", "text/html")
+	refused := false
+	for n := range 12 {
+		stranger := visit(t, a)
+		stranger.peer = fmt.Sprintf("198.51.%d.1:1234", n)
+		r := stranger.submit("/auth/forgot", url.Values{"email": {"1@example.com"}})
+		refused = refused || errors.Is(r.Err, core.ErrTooManyRequests)
+	}
+	if !refused {
+		t.Fatal("the limit of the address is not used up")
+	}
+	if r := b.submit("/auth/reauth", nil); mails.count() != 1 || !strings.Contains(r.Redirect, "step=code") {
+		t.Errorf("%d %s, %d emails", r.Status, r.Redirect, mails.count())
+	}
+	for range 12 {
+		b.submit("/auth/reauth", nil)
+	}
+	if mails.count() >= 12 {
+		t.Errorf("%d emails to one session", mails.count())
 	}
 }

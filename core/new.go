@@ -268,12 +268,15 @@ func dataOptions(c *Config, log *reporter, faults *ConfigError) *sessiondata.Opt
 }
 
 func newSentLinks(m *flowMaker, p *EmailProvider) *sentLinks {
-	if m.limits.known == nil || m.store.records == nil {
+	if m.store.records == nil || m.limits.known == nil && !p.Code {
 		return nil
 	}
+	life := p.MaxAge / 2
+	if !p.Code {
+		life = min(sentLinkLife, life)
+	}
 	return &sentLinks{
-		records: m.store.records, secret: m.site.secrets[0], provider: p.ID, now: m.config.Now,
-		life: min(sentLinkLife, p.MaxAge/2),
+		records: m.store.records, secret: m.site.secrets[0], provider: p.ID, now: m.config.Now, life: life,
 	}
 }
 

@@ -478,7 +478,8 @@ func (s *signIns) sendReauthCode(ctx context.Context, a *ActionRequest, request 
 	if err != nil {
 		return errorf(ErrEmailSignIn, "email address: %w", err)
 	}
-	if err := s.plugins.limits.ask(ctx, c, newAttempt(limit.AttemptMail, to)); err != nil {
+	// The limit counts the user's sessions, not the address: requests without a session cannot use it up.
+	if err := s.plugins.limits.ask(ctx, c, newAttempt(limit.AttemptMail, user.ID)); err != nil {
 		return err
 	}
 	r := emailcode.Code{Purpose: codeReauth, Address: user.Email, UserID: user.ID, Data: request.Session}
