@@ -411,7 +411,7 @@ func TestAuditReasons(t *testing.T) {
 		"gate.held", "password.set", "password.changed", "password.reset.asked", "password.imported",
 		"email.change.asked", "email.undone", "invited", "passkey.removed", "email.failed",
 		"profile.changed", "factor.checked", "factor.added", "factor.removed", "factors.reset", "recovery.used",
-		"recovery.renewed", "account.secured", "key.created", "key.rotated", "key.revoked",
+		"recovery.renewed", "account.secured", "key.created", "key.rotated", "key.revoked", "token.issued",
 	}
 	for _, text := range auditTexts(t) {
 		if !told[text] && !slices.Contains(ofParts, text) {

@@ -55,4 +55,7 @@ type Credential struct {
 	// a network before it calls Verify (limit.AttemptKey), and the requests with a valid one afterwards, by
 	// Principal.Credential (limit.AttemptKeyUse). Verify is called concurrently.
 	Verify func(ctx context.Context, token string, client netip.Prefix) (*Principal, error)
+	// Unlimited means that wrong tokens are not limited. Set it only if Verify checks a signature and makes no query for a
+	// wrong token. Tokens that expire after minutes need it: a network with many users sends many expired ones.
+	Unlimited bool
 }

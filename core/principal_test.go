@@ -48,6 +48,7 @@ func TestScopes(t *testing.T) {
 
 // keyring is a plugin with the credentials of the form "key_<name>".
 type keyring struct {
+	signed bool // Credential.Unlimited
 	verify func(name string) (*core.Principal, error)
 	change func(*core.Config) // may be nil
 
@@ -65,6 +66,7 @@ func (k *keyring) Attach(h *core.PluginHost) error {
 			k.mu.Unlock()
 			return k.verify(strings.TrimPrefix(token, "key_"))
 		},
+		Unlimited: k.signed,
 	})
 	return nil
 }
@@ -243,6 +245,26 @@ func TestCredentialFaults(t *testing.T) {
 	})
 	if err == nil || !strings.Contains(err.Error(), "Matches and Verify must be set") {
 		t.Errorf("New returned %v", err)
+	}
+}
+
+// TestUnlimitedCredential sends many expired tokens of a network, whose other tokens continue to work.
+func TestUnlimitedCredential(t *testing.T) {
+	k := &keyring{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), signed: true}
+	k.verify = func(name string) (*core.Principal, error) {
+		if name == "good" {
+			return &core.Principal{UserID: "1"}, nil
+		}
+		return nil, nil
+	}
+	auth := k.site(t)
+	for range 100 {
+		if r := k.ask(t, auth, "key_expired", "192.0.2.1"); r == nil || r.Status != 401 {
+			t.Fatalf("an expired token: %+v", r)
+		}
+	}
+	if r := k.ask(t, auth, "key_good", "192.0.2.1"); r != nil {
+		t.Errorf("a valid token of the network: %d", r.Status)
 	}
 }
 

@@ -100,6 +100,8 @@ const (
 	KeyCreated Name = "key.created" // an API key was created
 	KeyRotated Name = "key.rotated" // an API key was created to replace another one
 	KeyRevoked Name = "key.revoked" // an API key was revoked
+
+	TokenIssued Name = "token.issued" // a signed access token for another service was issued
 )
 
 // Outcome is the result of a decision.

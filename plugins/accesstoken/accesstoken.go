@@ -4,18 +4,23 @@ import (
 	"crypto"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/plugins/accesstoken/verify"
 )
 
 // Options configures [New]. Only Audiences is required.
 type Options struct {
 	// Audiences are the services that tokens can be issued for.
 	Audiences []Audience
+	// OwnAudience is the ID of the audience that is this application itself: handlers that RequirePrincipal protects
+	// accept tokens for it. If it is empty, they accept none.
+	OwnAudience string
 	// Issuer identifies this application in the claim iss. The default is the origin of Config.URL, such as
 	// "https://app.example". It must be an https URL without path, query and fragment, so that services find
 	// /.well-known/jwks.json below it; for a loopback host it may be http.
@@ -41,6 +46,9 @@ type Audience struct {
 	ID string
 	// Scopes are the scopes that tokens for this service can have, such as "orders:read".
 	Scopes []string
+	// Secret lets the service ask whether a token is still valid, at <base path>/access-token/introspect (RFC 7662). It
+	// must have at least 32 random bytes. If it is empty, the service cannot ask.
+	Secret core.Secret
 }
 
 // Algorithm is a signature algorithm (RFC 7518 section 3.1).
@@ -64,6 +72,8 @@ type Tokens struct {
 	options Options
 	host    *core.PluginHost
 	keys    *keys
+	// verifiers verify tokens of this application, by audience.
+	verifiers map[string]*verify.Verifier
 }
 
 // New returns the plugin. [core.New] reports configuration errors in the options.
@@ -92,6 +102,22 @@ func (t *Tokens) Attach(h *core.PluginHost) error {
 	t.keys = newKeys(h, &t.options)
 	h.TrackAuthentication() // for sid, auth_time and amr
 	h.AddWellKnown("jwks.json", t.document)
+	h.AddAction(core.Action{Method: http.MethodPost, Name: actionName, Programs: true, Handle: t.post})
+	h.AddAction(core.Action{
+		Method: http.MethodPost, Name: actionName, Verb: "introspect", Programs: true, Handle: t.postIntrospect,
+	})
+	if t.options.OwnAudience != "" {
+		h.AddCredential(core.Credential{Matches: t.matches, Verify: t.verify, Unlimited: true})
+	}
+	t.verifiers = map[string]*verify.Verifier{}
+	for _, a := range t.options.Audiences {
+		v, err := verify.New(verify.Options{
+			Issuer: t.options.Issuer, Audience: a.ID, Keys: t.published, Now: h.Now,
+		})
+		if err == nil { // otherwise check has reported why
+			t.verifiers[a.ID] = v
+		}
+	}
 	return nil
 }
 
@@ -121,12 +147,26 @@ func (t *Tokens) check(h *core.PluginHost) {
 		if slices.ContainsFunc(o.Audiences[:i], func(before Audience) bool { return before.ID == a.ID }) {
 			h.AddConfigError(fmt.Sprintf("Options.Audiences[%d].ID is %q, as in another entry: remove one", i, a.ID))
 		}
+		if a.Secret != "" {
+			if len(a.Secret) < 32 {
+				h.AddConfigError(fmt.Sprintf("Options.Audiences[%d].Secret has %d bytes: use at least 32 random bytes, as "+
+					"latchkey secret prints", i, len(a.Secret)))
+			}
+			h.EndsSessions() // otherwise a sign-out would be unknown under StrategyJWT
+			if h.Strategy == core.StrategyDatabase && h.SessionLister == nil {
+				h.AddConfigError(fmt.Sprintf("Options.Audiences[%d].Secret needs a Store that lists sessions "+
+					"(store.SessionLister): leave it out", i))
+			}
+		}
 		for _, s := range a.Scopes {
 			if !isScope(s) {
 				h.AddConfigError(fmt.Sprintf("Options.Audiences[%d].Scopes contains %q: use segments of lower-case letters, "+
 					"digits, dots and hyphens, separated by colons, such as orders:read", i, s))
 			}
 		}
+	}
+	if o.OwnAudience != "" && t.audience(o.OwnAudience) == nil {
+		h.AddConfigError(fmt.Sprintf("Options.OwnAudience is %q: add it to Options.Audiences", o.OwnAudience))
 	}
 	if o.TTL < time.Second || o.TTL > maxTTL {
 		h.AddConfigError(fmt.Sprintf("Options.TTL is %v: use 1 second to %v, because a token cannot be revoked", o.TTL,

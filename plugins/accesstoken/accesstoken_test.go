@@ -170,7 +170,7 @@ func (p *process) published() (ids []string, set jose.JSONWebKeySet) {
 func (p *process) claims(token string) (header jose.Header, claims map[string]any) {
 	p.Helper()
 	_, set := p.published()
-	parsed, err := jose.ParseSigned(token, []jose.SignatureAlgorithm{jose.EdDSA, jose.ES256})
+	parsed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.EdDSA, jose.ES256})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -540,7 +540,7 @@ func TestConfigErrors(t *testing.T) {
 		"a query":           {issuer("https://app.example?x"), "Options.Issuer"},
 		"no host":           {issuer("https:"), "Options.Issuer"},
 		"a user":            {issuer("https://me@app.example"), "Options.Issuer"},
-		"an RSA key":        {func(_ *core.Config, o *accesstoken.Options) { o.Signer = weak }, "the key is a *rsa.PublicKey"},
+		"an RSA key":        {func(_ *core.Config, o *accesstoken.Options) { o.Signer = weak }, "a *rsa.PublicKey"},
 		"P-384":             {func(_ *core.Config, o *accesstoken.Options) { o.Signer = p384 }, "the curve P-256"},
 		"keys without a key": {func(_ *core.Config, o *accesstoken.Options) {
 			o.PublishedKeys = []crypto.PublicKey{1}

@@ -4,8 +4,12 @@ go 1.26.0
 
 require (
 	github.com/go-jose/go-jose/v4 v4.1.9
+	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/dev v0.0.0
 	github.com/latchkey-go/latchkey/internal v0.0.0
+	github.com/latchkey-go/latchkey/plugins/accesstoken/verify v0.0.0
+	github.com/latchkey-go/latchkey/plugins/apikey v0.0.0
 	github.com/latchkey-go/latchkey/storage/memory v0.0.0
 )
 
@@ -19,9 +23,15 @@ require (
 )
 
 replace (
+	github.com/latchkey-go/latchkey/adapters/stdlib => ../../adapters/stdlib
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
+	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/plugins/accesstoken/verify => ./verify
+	github.com/latchkey-go/latchkey/plugins/account => ../account
+	github.com/latchkey-go/latchkey/plugins/apikey => ../apikey
+	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

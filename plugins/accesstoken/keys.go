@@ -57,10 +57,10 @@ type storedKey struct {
 	Start int64 `json:"start"`
 }
 
-// storedValue is the value of the record. Secret identifies the entry of Config.Secrets that encrypted Sealed.
+// storedValue is the value of the record. By identifies the entry of Config.Secrets that encrypted Sealed.
 type storedValue struct {
 	Sealed string `json:"sealed"`
-	Secret string `json:"secret"`
+	By     string `json:"by"`
 }
 
 // advance deletes keys that signed their last token long ago, and adds the next key in time. It reports whether it has
@@ -284,7 +284,7 @@ func (k *keys) stored(ctx context.Context) (set *storedSet, record *store.Record
 		return nil, nil, false, errors.New("accesstoken: the signing keys in the store cannot be decrypted: add the secret " +
 			"that encrypted them to Config.Secrets; if it is lost, delete the record " + kind + " of " + k.issuer)
 	}
-	return set, record, value.Secret != k.secretID(), nil
+	return set, record, value.By != k.secretID(), nil
 }
 
 // purpose contains the issuer, so that the record of another Auth in the same store cannot be used.
@@ -323,6 +323,15 @@ func (s *storedSet) open() (*keySet, error) {
 		}
 	}
 	return set, set.encode()
+}
+
+// published returns the JWKS, for the verification of this application's own tokens.
+func (t *Tokens) published(ctx context.Context) ([]byte, error) {
+	set, err := t.keys.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return set.jwks, nil
 }
 
 // document is /.well-known/jwks.json.

@@ -215,9 +215,26 @@ func (k *Keys) verify(ctx context.Context, text string, client netip.Prefix) (*c
 	}
 	k.usage.count(ctx, found)
 	return &core.Principal{
-		UserID: found.UserID, Credential: "apikey:" + found.ID, Name: found.Name, Scopes: slices.Clone(found.Scopes),
+		UserID: found.UserID, Credential: credentialPrefix + found.ID, Name: found.Name, Scopes: slices.Clone(found.Scopes),
 	}, nil
 }
+
+// CredentialActive reports whether a key still works. credential is its Principal.Credential; for any other text known is
+// false. The introspection of access tokens calls it, because programs can exchange a key for a token.
+func (k *Keys) CredentialActive(ctx context.Context, credential string) (known, active bool, err error) {
+	id, known := strings.CutPrefix(credential, credentialPrefix)
+	if !known || !isID(id) {
+		return false, false, nil
+	}
+	found, err := k.find(ctx, id)
+	if errors.Is(err, core.ErrNotFound) {
+		return true, false, nil
+	}
+	return true, err == nil && found.Expires.After(k.host.Now()), err
+}
+
+// credentialPrefix is the beginning of the Principal.Credential of a key.
+const credentialPrefix = "apikey:"
 
 // Flush writes the times of use that are not stored yet. Call it at shutdown, after the HTTP server's Shutdown. It
 // returns the error of ctx if that ends first.

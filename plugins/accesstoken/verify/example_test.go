@@ -16,7 +16,7 @@ func Example() {
 	mux := http.NewServeMux()
 	orders := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := verify.FromContext(r.Context())
-		fmt.Fprintln(w, "orders of user", token.Subject)
+		_, _ = fmt.Fprintln(w, "orders of user", token.Subject)
 	})
 	mux.Handle("GET /orders", verifier.Require("orders:read")(orders))
 }

@@ -123,16 +123,16 @@ func (v *Verifier) fetchKeys(ctx context.Context) (map[string]*publicKey, time.D
 		return nil, 0, err
 	}
 	r.Header.Set("Accept", "application/jwk-set+json, application/json")
-	response, body, err := v.send(r, maxJWKS)
+	header, body, err := v.send(r, maxJWKS)
 	if err != nil {
 		return nil, 0, fmt.Errorf("request the key set: %w", err)
 	}
 	keys, err := parseKeys(body)
-	return keys, maxAge(response.Header), err
+	return keys, maxAge(header), err
 }
 
-// send sends a request to the issuer and reads the body of the response, which must have status 200.
-func (v *Verifier) send(r *http.Request, limit int64) (*http.Response, []byte, error) {
+// send sends a request to the issuer and reads the response, which must have status 200.
+func (v *Verifier) send(r *http.Request, limit int64) (http.Header, []byte, error) {
 	response, err := v.options.HTTPClient.Do(r)
 	if err != nil {
 		return nil, nil, err
@@ -145,7 +145,7 @@ func (v *Verifier) send(r *http.Request, limit int64) (*http.Response, []byte, e
 	if err == nil && int64(len(body)) > limit {
 		err = errors.New("the response is too large")
 	}
-	return response, body, err
+	return response.Header, body, err
 }
 
 // maxAge returns how long a response may be stored: max-age of Cache-Control within limits.

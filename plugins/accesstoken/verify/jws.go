@@ -51,6 +51,20 @@ func parseSigned(token string) (*signed, error) {
 	return s, nil
 }
 
+// UnverifiedIssuer returns the issuer that an access token names (iss), without verifying anything. It is empty if the
+// text is not an access token. A service that accepts several issuers uses it to select the [Verifier].
+func UnverifiedIssuer(token string) string {
+	s, err := parseSigned(token)
+	if err != nil {
+		return ""
+	}
+	claims, err := object(s.payload)
+	if err != nil {
+		return ""
+	}
+	return textOf(claims["iss"])
+}
+
 // decodeObject decodes a JSON object in base64url.
 func decodeObject(part string) (map[string]json.RawMessage, error) {
 	text, err := encoding.DecodeString(part)
