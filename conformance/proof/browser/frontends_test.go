@@ -90,7 +90,7 @@ func TestSinglePage(t *testing.T) {
 	}
 }
 
-// TestDocs compares the statements of docs/authjs.md about clients with these tests.
+// TestDocs compares the statements of docs/assurance.md and docs/authjs.md about clients with these tests.
 func TestDocs(t *testing.T) {
 	read := func(path string) string {
 		raw, err := os.ReadFile(path)
@@ -99,14 +99,14 @@ func TestDocs(t *testing.T) {
 		}
 		return string(raw)
 	}
-	docs := read("../../../docs/authjs.md")
+	docs, tests := read("../../../docs/authjs.md"), read("../../../docs/assurance.md")
 	var manifest struct{ Dependencies map[string]string }
 	if err := json.Unmarshal([]byte(read("clients/package.json")), &manifest); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"next-auth", "react", "@simplewebauthn/browser", "@auth/sveltekit"} {
-		if tested := name + " " + manifest.Dependencies[name]; !strings.Contains(docs, tested) {
-			t.Errorf("docs/authjs.md does not name %s, which is tested", tested)
+		if tested := name + " " + manifest.Dependencies[name]; !strings.Contains(tests, tested) {
+			t.Errorf("docs/assurance.md does not name %s, which is tested", tested)
 		}
 	}
 	if recipe := strings.Split(read("clients/spa.js"), "// ---\n")[1]; !strings.Contains(docs, recipe) {
