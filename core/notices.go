@@ -27,6 +27,10 @@ func (h *PluginHost) NotifyMethodChanges(action string, mailer Mailer) {
 	}
 }
 
+// CanNotify reports whether security notices are emailed: whether a plugin called [PluginHost.NotifyMethodChanges] with
+// a mailer. It is valid after New has returned.
+func (h *PluginHost) CanNotify() bool { return h.plugins.notices.mailer != nil }
+
 // AddNoticeLink registers the function that makes the link "This wasn't me" of a security notice to a verified address.
 // link returns an action with its query, such as "account/secure?token=…", and its expiry. The page must ask for
 // confirmation before it changes anything. If several plugins call AddNoticeLink, the first one counts. Without it, the

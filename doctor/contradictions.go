@@ -15,6 +15,7 @@ func (e contradictions) look() {
 	c := &e.config
 	e.pages()
 	e.ways()
+	e.advised()
 	public := e.site != nil && !local(e.site.Hostname())
 	for _, each := range []struct {
 		found            bool
@@ -39,6 +40,22 @@ func (e contradictions) look() {
 	} {
 		if each.found && (public || !each.onPublicSiteOnly) {
 			e.report.add(each.check, each.state, each.what, each.fix)
+		}
+	}
+}
+
+// advised reports the findings of plugins about their own options.
+func (e contradictions) advised() {
+	if e.auth == nil {
+		return
+	}
+	for _, p := range (mails{e.exam}).parts() {
+		if a, ok := p.(interface {
+			Advise(report func(what, fix string))
+		}); ok {
+			e.guarded("plugins", func() {
+				a.Advise(func(what, fix string) { e.report.add("plugins", Unknown, what, fix) })
+			})
 		}
 	}
 }

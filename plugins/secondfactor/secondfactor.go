@@ -105,6 +105,32 @@ func (f *Factors) Attach(h *core.PluginHost) error {
 	return nil
 }
 
+// longTrust is the longest lifetime of the trust in a browser that Advise accepts.
+const longTrust = 90 * 24 * time.Hour
+
+// Advise calls report for each weakness of the configuration, with its fix. Package doctor calls it after New.
+func (f *Factors) Advise(report func(what, fix string)) {
+	h, o := f.handlers.host, f.options
+	account := slices.ContainsFunc(h.Auth.Routes(), func(r core.Route) bool { return r.Path == h.Auth.BasePath()+"/account" })
+	for _, each := range []struct {
+		found     bool
+		what, fix string
+	}{
+		{o.Required != nil && !account, "users must have a second factor, and there is no account page to manage it",
+			"add account.New(account.Options{}) to Plugins, or link to " + h.Auth.BasePath() + "/" + name + "/settings"},
+		{!h.CanNotify(), "users get no email when their second factor is changed, reset or guessed",
+			"set Mail of account.Options or password.Options"},
+		{o.Required != nil && o.Support == "", "users who have lost all second factors learn no way to your support",
+			"set secondfactor.Options.Support to a page or a mailto URL"},
+		{o.Remember > longTrust, "users can trust a browser for more than 90 days",
+			"set secondfactor.Options.Remember to 30 days, or leave it at zero"},
+	} {
+		if each.found {
+			report(each.what, each.fix)
+		}
+	}
+}
+
 // Reset removes all second factors of a user who has lost them: authenticator apps, recovery codes and trusted
 // browsers. Passkeys stay, because they are sign-in methods; they are no longer a second factor. It ends the user's
 // sessions, if the configuration can, and emails the user. It is for the application's support: no page of this

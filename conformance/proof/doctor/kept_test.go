@@ -10,6 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/smtp"
 	"github.com/latchkey-go/latchkey/storage/memory"
@@ -45,6 +46,23 @@ var keptSetups = []setup{
 	{name: "store-without-tables", make: func(w *world) core.Config {
 		c := w.sound()
 		c.Store = w.sqlite(w.TempDir() + "/app.db")
+		return c
+	}},
+	{name: "second-factors-alone", make: func(w *world) core.Config {
+		c := w.sound()
+		c.Store = memory.New()
+		c.Plugins = []core.Plugin{
+			secondfactor.New(secondfactor.Options{Required: secondfactor.Always, Remember: 365 * 24 * time.Hour}),
+		}
+		return c
+	}},
+	{name: "second-factors-with-an-account-page", make: func(w *world) core.Config {
+		c := w.sound()
+		c.Store = memory.New()
+		c.Plugins = []core.Plugin{
+			secondfactor.New(secondfactor.Options{Required: secondfactor.Always, Support: "mailto:help@app.example.org"}),
+			account.New(account.Options{Mail: mailbox.New()}),
+		}
 		return c
 	}},
 	{name: "store-shares-addresses", make: func(w *world) core.Config {

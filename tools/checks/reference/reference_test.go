@@ -37,6 +37,7 @@ var documented = []struct {
 	}},
 	{"providers/smtp", "smtp.", []string{"Options"}},
 	{"plugins/account", "account.", []string{"Options", "ProfileFields", "Invitation"}},
+	{"plugins/secondfactor", "secondfactor.", []string{"Options"}},
 	{"doctor", "doctor.", []string{"Options"}},
 	{"observe/otel", "otel.", []string{"Options"}},
 	{"providers/password", "password.", []string{"Options", "SignUpFields", "Params", "FirebaseParams", "Range"}},
