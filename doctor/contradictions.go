@@ -49,7 +49,7 @@ func (e contradictions) advised() {
 	if e.auth == nil {
 		return
 	}
-	for _, p := range (mails{e.exam}).parts() {
+	for _, p := range mails(e).parts() {
 		if a, ok := p.(interface {
 			Advise(report func(what, fix string))
 		}); ok {

@@ -111,7 +111,9 @@ const longTrust = 90 * 24 * time.Hour
 // Advise calls report for each weakness of the configuration, with its fix. Package doctor calls it after New.
 func (f *Factors) Advise(report func(what, fix string)) {
 	h, o := f.handlers.host, f.options
-	account := slices.ContainsFunc(h.Auth.Routes(), func(r core.Route) bool { return r.Path == h.Auth.BasePath()+"/account" })
+	account := slices.ContainsFunc(h.Auth.Routes(), func(r core.Route) bool {
+		return r.Path == h.Auth.BasePath()+"/account"
+	})
 	for _, each := range []struct {
 		found     bool
 		what, fix string

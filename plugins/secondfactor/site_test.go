@@ -208,6 +208,14 @@ func (b *browser) signIn(email string) *core.Response {
 	return b.post("callback/credentials", url.Values{"email": {email}, "password": {"right"}})
 }
 
+func (b *browser) cookieHeader() string {
+	var cookies []string
+	for name, value := range b.cookies {
+		cookies = append(cookies, name+"="+value)
+	}
+	return strings.Join(cookies, "; ")
+}
+
 func (b *browser) request(method, path, accept string, form url.Values) *core.Response {
 	b.Helper()
 	target := "/auth/" + path
@@ -218,11 +226,7 @@ func (b *browser) request(method, path, accept string, form url.Values) *core.Re
 		Method: method, Target: target, Hosts: []string{"app.example"}, Scheme: "https",
 		RemoteAddr: b.network + ":4711", Header: http.Header{"Accept": {accept}, "User-Agent": {"Firefox/140.0"}},
 	}
-	var cookies []string
-	for name, value := range b.cookies {
-		cookies = append(cookies, name+"="+value)
-	}
-	r.Header.Set("Cookie", strings.Join(cookies, "; "))
+	r.Header.Set("Cookie", b.cookieHeader())
 	if form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Origin", origin)
