@@ -32,6 +32,7 @@ require (
 	github.com/latchkey-go/latchkey/dev v0.0.0
 	github.com/latchkey-go/latchkey/doctor v0.0.0
 	github.com/latchkey-go/latchkey/plugins/account v0.0.0
+	github.com/latchkey-go/latchkey/plugins/apikey v0.0.0
 	github.com/latchkey-go/latchkey/plugins/secondfactor v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	github.com/latchkey-go/latchkey/providers/password v0.0.0
@@ -187,6 +188,7 @@ replace (
 	github.com/latchkey-go/latchkey/doctor => ../../doctor
 	github.com/latchkey-go/latchkey/internal => ../../internal
 	github.com/latchkey-go/latchkey/plugins/account => ../../plugins/account
+	github.com/latchkey-go/latchkey/plugins/apikey => ../../plugins/apikey
 	github.com/latchkey-go/latchkey/plugins/secondfactor => ../../plugins/secondfactor
 	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
