@@ -125,7 +125,8 @@ func (k *Keys) Attach(h *core.PluginHost) error {
 // Mailer returns Options.Mail, which may be nil. Package doctor uses it to check the mail configuration.
 func (k *Keys) Mailer() core.Mailer { return k.options.Mail }
 
-// reverse revokes the keys that were created since a change that was not by the user: its author could also create keys.
+// reverse revokes the keys that were created since a change that was not by the user, because its author could also
+// create keys.
 func (k *Keys) reverse(ctx context.Context, c *core.ActionRequest, n core.SecurityNotice) error {
 	keys, err := k.Of(ctx, n.UserID)
 	if err != nil {

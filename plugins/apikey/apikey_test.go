@@ -39,7 +39,8 @@ type site struct {
 	mu    sync.Mutex
 	now   time.Time
 	log   bytes.Buffer
-	audit []string
+	audit []string // names, outcomes and users
+	told  []string // whole events
 }
 
 // faulty is a store whose reads of records fail while broken is set.
@@ -91,6 +92,7 @@ func serve(t *testing.T, rows *faulty, change ...func(*core.Config, *apikey.Opti
 		Audit: func(_ context.Context, e audit.Event) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
+			s.told = append(s.told, fmt.Sprintf("%+v", e))
 			s.audit = append(s.audit, fmt.Sprint(e.Name, " ", e.Outcome, " ", e.UserID))
 		},
 	}
@@ -205,14 +207,43 @@ func (s *site) call(key string) reply {
 	return s.send(http.DefaultClient, "GET", "/api", nil, "Authorization", "Bearer "+key)
 }
 
-// post sends JSON to an action, with the CSRF token.
-func (s *site) post(c *http.Client, action string, body map[string]any, header ...string) reply {
+// flush stores the times of use, so that no background write follows.
+func (s *site) flush() {
+	s.Helper()
+	if err := s.keys.Flush(s.Context()); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// csrf returns the CSRF token of a client.
+func (s *site) csrf(c *http.Client) string {
 	s.Helper()
 	var token struct{ CSRFToken string }
 	if err := json.Unmarshal([]byte(s.send(c, "GET", "/auth/csrf", nil).body), &token); err != nil {
 		s.Fatal(err)
 	}
-	body["csrfToken"] = token.CSRFToken
+	return token.CSRFToken
+}
+
+// token returns the session token of a client.
+func (s *site) token(c *http.Client) (session string) {
+	s.Helper()
+	at, err := url.Parse(s.url)
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, cookie := range c.Jar.Cookies(at) {
+		if strings.HasSuffix(cookie.Name, "session-token") {
+			session = cookie.Value
+		}
+	}
+	return session
+}
+
+// post sends JSON to an action, with the CSRF token.
+func (s *site) post(c *http.Client, action string, body map[string]any, header ...string) reply {
+	s.Helper()
+	body["csrfToken"] = s.csrf(c)
 	text, err := json.Marshal(body)
 	if err != nil {
 		s.Fatal(err)
@@ -343,6 +374,7 @@ func TestWrongKeys(t *testing.T) {
 		t.Errorf("without the scope: %d %v", r.StatusCode, r.Header)
 	}
 	parts := strings.Split(made.Key, "_")
+	s.flush()
 	s.store.count()
 	for name, key := range map[string]string{
 		"mistyped": made.Key[:len(made.Key)-1] + "-", "cut off": made.Key[:30], "only the prefix": "acme_test_",
@@ -383,16 +415,7 @@ func TestKeysDoNotManageKeys(t *testing.T) {
 	})
 	ada := s.as("ada")
 	made := s.create(ada, map[string]any{"name": "x", "scopes": []string{"orders:read"}})
-	var session string
-	at, err := url.Parse(s.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range ada.Jar.Cookies(at) {
-		if strings.HasSuffix(c.Name, "session-token") {
-			session = c.Value
-		}
-	}
+	session := s.token(ada)
 	for _, row := range []struct {
 		method, path string
 		key, bearer  int

@@ -97,7 +97,8 @@ func TestNewKeyIsReported(t *testing.T) {
 	}
 	for _, e := range all {
 		text := fmt.Sprint(e.Kind, string(e.URL), e.To, e.Device, e.At)
-		if e.Kind != core.EmailKeyCreated || e.To != "ada@example.com" || !strings.HasSuffix(string(e.URL), "/auth/api-keys") {
+		if e.Kind != core.EmailKeyCreated || e.To != "ada@example.com" ||
+			!strings.HasSuffix(string(e.URL), "/auth/api-keys") {
 			t.Errorf("the email is %s", text)
 		}
 		if strings.Contains(text, "canary") || strings.Contains(text, made.Key) || strings.Contains(text, made.ID) {
@@ -229,10 +230,11 @@ func TestNoReminders(t *testing.T) {
 	s.create(s.as("ada"), map[string]any{"name": "x", "scopes": []string{"orders:read"}})
 	m.take(s)
 	s.later(85 * 24 * time.Hour)
-	if records, _, err := s.store.ListRecords(t.Context(), "api-key-reminder", "", "", 10); len(records) > 0 || err != nil {
+	records, _, err := s.store.ListRecords(t.Context(), "api-key-reminder", "", "", 10)
+	if len(records) > 0 || err != nil {
 		t.Errorf("the records are %v, %v", records, err)
 	}
-	_, err := core.New(core.Config{
+	_, err = core.New(core.Config{
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: memory.New(), TrustHost: core.True,
 		Getenv:  func(string) string { return "" },
 		Plugins: []core.Plugin{apikey.New(apikey.Options{Scopes: scopes, Mail: m})},

@@ -96,8 +96,8 @@ func (k *Keys) remindOf(ctx context.Context, prefix string, now time.Time, sent 
 	}
 }
 
-// send deletes a reminder, and emails the owner of the key. Of several processes, one deletes it. Keys of a user that are
-// due at the same time are one email.
+// send deletes a reminder, and emails the owner of the key. Of several processes, one deletes it. Keys of a user that
+// are due at the same time are one email.
 func (k *Keys) send(ctx context.Context, r *store.Record, due reminder, sent map[string]bool) error {
 	switch _, err := k.records.DeleteRecord(ctx, r.Kind, r.Key); {
 	case errors.Is(err, core.ErrNotFound):
