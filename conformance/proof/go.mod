@@ -31,6 +31,7 @@ require (
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
 	github.com/latchkey-go/latchkey/doctor v0.0.0
+	github.com/latchkey-go/latchkey/plugins/accesstoken v0.0.0
 	github.com/latchkey-go/latchkey/plugins/account v0.0.0
 	github.com/latchkey-go/latchkey/plugins/apikey v0.0.0
 	github.com/latchkey-go/latchkey/plugins/secondfactor v0.0.0
@@ -109,6 +110,7 @@ require (
 	github.com/labstack/gommon v0.5.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/plugins/accesstoken/verify v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/storage/sql v0.0.0 // indirect
 	github.com/leodido/go-urn v1.4.0 // indirect
@@ -187,6 +189,8 @@ replace (
 	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/doctor => ../../doctor
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/plugins/accesstoken => ../../plugins/accesstoken
+	github.com/latchkey-go/latchkey/plugins/accesstoken/verify => ../../plugins/accesstoken/verify
 	github.com/latchkey-go/latchkey/plugins/account => ../../plugins/account
 	github.com/latchkey-go/latchkey/plugins/apikey => ../../plugins/apikey
 	github.com/latchkey-go/latchkey/plugins/secondfactor => ../../plugins/secondfactor
