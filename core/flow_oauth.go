@@ -151,6 +151,11 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 		}
 		out.returnTo = flows.callbackURL(ctx, flow)
 	}
+	if flow.Reauth != nil {
+		if err := f.plugins.entry.checkReauthCallback(ctx, c, started, flow.Reauth); err != nil {
+			return out, err
+		}
+	}
 	code, err := f.client.Accept(at, answer)
 	if err != nil {
 		return out, classifyAuthError(err)

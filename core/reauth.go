@@ -330,9 +330,8 @@ func (s *signIns) finishReauth(
 // checkReauth checks that the identity belongs to the user of the session, that the response is the first one to its
 // request, and that the user has authenticated since.
 func (s *signIns) checkReauth(ctx context.Context, session *Session, id *identity, request *reauthRequest) error {
-	if session == nil || session.ID == "" || session.ID != request.Session || id.started != flowSameSession {
-		return reauthDenial("reauth_replayed", audit.ReasonReplayed, session,
-			"the re-authentication was started in another session, or was completed before")
+	if err := checkReauthSession(session, id.started, request); err != nil {
+		return err
 	}
 	owner := id.user
 	if id.byOAuth() && s.store.Store != nil {
@@ -355,6 +354,27 @@ func (s *signIns) checkReauth(ctx context.Context, session *Session, id *identit
 		return reauthDenial("acr_missing", audit.ReasonACR, session, "the provider reported the class "+strconv.Quote(id.acr))
 	}
 	return id.recheckCredentials(ctx)
+}
+
+// checkReauthSession checks that the session has started the request, and has not been renewed since.
+func checkReauthSession(session *Session, started flowSession, request *reauthRequest) error {
+	if session == nil || session.ID == "" || session.ID != request.Session || started != flowSameSession {
+		return reauthDenial("reauth_replayed", audit.ReasonReplayed, session,
+			"the re-authentication was started in another session, or was completed before")
+	}
+	return nil
+}
+
+// checkReauthCallback checks the session of a provider's callback before its code is redeemed, so that a response that
+// is sent again is refused as such, whatever the provider says about its code.
+func (s *signIns) checkReauthCallback(
+	ctx context.Context, c *call, started flowSession, request *reauthRequest,
+) error {
+	session, _, err := s.sessions.read(ctx, c.session, sessionRead{})
+	if err != nil {
+		return err
+	}
+	return checkReauthSession(session, started, request)
 }
 
 // checkFresh checks that the provider has authenticated the user since the start of the flow (OpenID Connect Core

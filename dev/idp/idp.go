@@ -61,7 +61,7 @@ type User struct {
 	// set.
 	Name, Email, Picture string
 	Unverified           bool
-	// Claims are additional claims.
+	// Claims are additional claims. An auth_time replaces the provider's; nil omits it, as some providers do.
 	Claims map[string]any
 }
 
@@ -190,7 +190,7 @@ func (s *Server) provider(o Options) (http.Handler, error) {
 		GrantTypes:    []goidc.GrantType{goidc.GrantAuthorizationCode, goidc.GrantRefreshToken},
 		ResponseTypes: []goidc.ResponseType{goidc.ResponseTypeCode},
 	}}
-	pages := &pages{issuer: s.issuer, options: o}
+	pages := &pages{issuer: s.issuer, options: o, started: time.Now(), authenticated: map[string]time.Time{}}
 	op, err := provider.New(s.issuer, nil, func(context.Context) (goidc.JSONWebKeySet, error) { return keys, nil },
 		provider.WithScopes(scopes...),
 		provider.WithIDTokenSignatureAlgs(goidc.RS256, goidc.ES256),
@@ -252,10 +252,17 @@ func userinfoClaims(_ context.Context, grant *goidc.Grant) map[string]any {
 	return claims
 }
 
-// idTokenClaims returns the same claims and auth_time, which is required after a request with max_age.
+// idTokenClaims returns the same claims and auth_time, which is required after a request with max_age (OpenID Connect
+// Core section 3.1.3.6).
 func idTokenClaims(ctx context.Context, grant *goidc.Grant) map[string]any {
 	claims := userinfoClaims(ctx, grant)
-	claims["auth_time"] = grant.Store[authTimeKey]
+	at, set := claims[authTimeKey]
+	if !set {
+		at = grant.Store[authTimeKey]
+	}
+	if delete(claims, authTimeKey); at != nil {
+		claims[authTimeKey] = at
+	}
 	return claims
 }
 
@@ -275,7 +282,11 @@ func (p *pages) authenticate(
 ) (goidc.Status, error) {
 	if r.URL.Path == "/authorize" || r.Method == http.MethodGet {
 		for _, email := range []string{as.LoginHint, p.options.AutoSignIn} {
-			if u, ok := p.listed(email); ok && (as.Prompt == goidc.PromptTypeNone || p.options.AutoSignIn != "") {
+			u, ok := p.listed(email)
+			switch silent := as.Prompt == goidc.PromptTypeNone; {
+			case ok && silent:
+				return p.acceptSilently(as, u)
+			case ok && p.options.AutoSignIn != "":
 				return p.accept(as, u), nil
 			}
 		}
@@ -306,7 +317,31 @@ func (p *pages) listed(email string) (User, bool) {
 	return User{}, false
 }
 
+// acceptSilently signs in a user without the page (prompt=none). The time of the authentication is when the user was
+// last picked, or the start of the provider.
+func (p *pages) acceptSilently(as *goidc.AuthnSession, u User) (goidc.Status, error) {
+	p.mu.Lock()
+	at, picked := p.authenticated[u.Email]
+	p.mu.Unlock()
+	if !picked {
+		at = p.started
+	}
+	if age := as.MaxAuthnAgeSecs; age != nil && time.Since(at) > time.Duration(*age)*time.Second {
+		return goidc.StatusFailure, goidc.NewError(goidc.ErrorCodeLoginRequired, "the user signed in before max_age")
+	}
+	return p.acceptAt(as, u, at), nil
+}
+
+// accept signs in a user who authenticates now.
 func (p *pages) accept(as *goidc.AuthnSession, u User) goidc.Status {
+	now := time.Now()
+	p.mu.Lock()
+	p.authenticated[u.Email] = now
+	p.mu.Unlock()
+	return p.acceptAt(as, u, now)
+}
+
+func (p *pages) acceptAt(as *goidc.AuthnSession, u User, at time.Time) goidc.Status {
 	claims := map[string]any{}
 	for name, value := range u.Claims {
 		claims[name] = value
@@ -324,7 +359,7 @@ func (p *pages) accept(as *goidc.AuthnSession, u User) goidc.Status {
 		u.Subject = hex.EncodeToString(sum[:10])
 	}
 	as.Subject, as.GrantedScopes = u.Subject, as.Scopes
-	as.Store = map[string]any{claimsKey: claims, authTimeKey: time.Now().Unix()}
+	as.Store = map[string]any{claimsKey: claims, authTimeKey: at.Unix()}
 	return goidc.StatusSuccess
 }
 

@@ -6,12 +6,18 @@ import (
 	"encoding/base64"
 	"html/template"
 	"net/http"
+	"sync"
+	"time"
 )
 
 // pages renders the provider's page.
 type pages struct {
 	issuer  string
 	options Options
+	started time.Time
+
+	mu            sync.Mutex
+	authenticated map[string]time.Time // when each user was last picked, by email
 }
 
 //go:embed pick.html

@@ -196,6 +196,21 @@ func TestAuthTime(t *testing.T) {
 	}
 }
 
+// TestAuthTimeOfSilentSignIn: with prompt=none, auth_time is not the time of the request, and max_age is respected.
+func TestAuthTimeOfSilentSignIn(t *testing.T) {
+	c := newClient(t)
+	hint := url.Values{"login_hint": {"grace@example.com"}, "prompt": {"none"}}
+	first := c.claims(c.redeem(c.authorize(http.MethodGet, "openid", hint)))["auth_time"]
+	again := c.claims(c.redeem(c.authorize(http.MethodGet, "openid", hint)))["auth_time"]
+	if first == nil || first != again {
+		t.Errorf("auth_time %v, then %v", first, again)
+	}
+	hint.Set("max_age", "0")
+	if code := c.authorize(http.MethodGet, "openid", hint); code != "" {
+		t.Error("a silent sign-in with max_age=0 gets a code")
+	}
+}
+
 func TestUserinfo(t *testing.T) {
 	c := newClient(t)
 	for name, header := range map[string]http.Header{

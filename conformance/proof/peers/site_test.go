@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
@@ -30,6 +32,10 @@ type site struct {
 	log     bytes.Buffer
 	signIns []core.SignInEvent
 	skew    time.Duration
+	// audit are the audit events, such as "reauth refused stale".
+	audit []string
+	// plugins are the plugins of the site.
+	plugins []core.Plugin
 }
 
 // newSite reserves a free port for an application. Its origin is known before its providers are, because they register
@@ -57,7 +63,12 @@ func (s *site) open(t *testing.T, providers ...core.Provider) {
 	t.Helper()
 	auth, err := core.New(core.Config{
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: s.URL,
-		Providers: providers, Store: s.store, Now: s.now,
+		Providers: providers, Store: s.store, Now: s.now, Plugins: s.plugins,
+		Audit: func(_ context.Context, e audit.Event) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.audit = append(s.audit, strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Name, e.Outcome, e.Reason)))
+		},
 		Logger: slog.New(slog.NewTextHandler(s, nil)), Getenv: func(string) string { return "" },
 		Events: core.Events{SignIn: func(_ context.Context, e core.SignInEvent) error {
 			s.mu.Lock()
@@ -71,7 +82,12 @@ func (s *site) open(t *testing.T, providers ...core.Provider) {
 	}
 	s.auth = auth
 	mux := http.NewServeMux()
-	authhttp.New(auth).Mount(mux)
+	a := authhttp.New(auth)
+	a.Mount(mux)
+	if len(s.plugins) > 0 {
+		vault := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "vault") })
+		mux.Handle("/vault", a.Require(core.RecentSignIn(10*time.Minute))(vault))
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "home") })
 	s.Config.Handler = mux
 }
@@ -94,6 +110,8 @@ type visitor struct {
 	site *site
 	// seen are the URLs visited since the last click.
 	seen []*url.URL
+	// rewrite, if not nil, changes the URL of each redirect, as a user or a script in the browser can.
+	rewrite func(u *url.URL)
 }
 
 func (s *site) visitor(t *testing.T) *visitor {
@@ -105,6 +123,9 @@ func (s *site) visitor(t *testing.T) *visitor {
 	v := &visitor{t: t, site: s}
 	v.Client = &http.Client{Jar: jar, Timeout: time.Minute}
 	v.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+		if v.rewrite != nil {
+			v.rewrite(r.URL)
+		}
 		v.seen = append(v.seen, r.URL)
 		return nil
 	}

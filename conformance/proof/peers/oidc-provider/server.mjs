@@ -1,4 +1,4 @@
-// OpenID providers without a page: every user is Ada, who consents. The program prints an address. A POST of the settings
+// OpenID providers without a page: every user is Ada, who consents, or Bob if login_hint says so. The program prints an address. A POST of the settings
 // {clients, claimsInIDToken, accessTokenAlg} to this address starts a new provider and returns its issuer. POST /rotate on the
 // provider replaces all its keys. The program ends when its input closes.
 import { createServer } from 'node:http';
@@ -53,7 +53,7 @@ function start(issuer, settings, generation) {
     interactions: { url: (ctx, interaction) => `/interaction/${interaction.uid}` },
     findAccount: (ctx, id) => ({
       accountId: id,
-      claims: () => ({ sub: id, name: 'Ada Lovelace', email: 'ada@example.com', email_verified: true, picture: 'https://img.example/ada' }),
+      claims: () => ({ sub: id, name: id === 'ada' ? 'Ada Lovelace' : 'Bob', email: `${id}@example.com`, email_verified: true, picture: 'https://img.example/ada' }),
     }),
     renderError: (ctx, out) => { ctx.body = JSON.stringify(out); },
   });
@@ -64,10 +64,11 @@ function start(issuer, settings, generation) {
 
 async function interact(provider, req, res) {
   const { params } = await provider.interactionDetails(req, res);
-  const grant = new provider.Grant({ accountId: 'ada', clientId: params.client_id });
+  const accountId = params.login_hint === 'bob' ? 'bob' : 'ada';
+  const grant = new provider.Grant({ accountId, clientId: params.client_id });
   grant.addOIDCScope(params.scope);
   grant.addResourceScope('https://api.example', params.scope);
-  await provider.interactionFinished(req, res, { login: { accountId: 'ada' }, consent: { grantId: await grant.save() } });
+  await provider.interactionFinished(req, res, { login: { accountId }, consent: { grantId: await grant.save() } });
 }
 
 async function open(settings) {
