@@ -17,8 +17,8 @@ type Principal struct {
 	Credential string
 	// Name is the name that the owner gave the credential. It is empty for a session.
 	Name string
-	// Scopes are what the credential allows, for example "orders:read"; see [Principal.Allows]. They have no meaning for
-	// a session, which allows everything that its user may do.
+	// Scopes are the operations that the credential allows, for example "orders:read"; see [Principal.Allows]. They have
+	// no meaning for a session, which allows everything that its user may do.
 	Scopes []string
 }
 

@@ -117,13 +117,13 @@ func errCodeExpired() error {
 	}
 }
 
-// EmailCode is a six-digit code that a plugin sends by email. It is valid for ten minutes, once, and only in the browser
-// that requested it. Each code has five tries. All codes for one address together have a budget of ten wrong tries and
-// one more every 40 minutes, across browsers, networks and processes. If UserID is set, all codes of that user together
-// have the same budget in addition.
+// EmailCode is a six-digit code that a plugin sends by email. It is valid for ten minutes, once, and only in the
+// browser that requested it. Each code has five tries. All codes for one address together have a budget of ten wrong
+// tries and one more every 40 minutes, across browsers, networks and processes. If UserID is set, all codes of that
+// user together have the same budget in addition.
 type EmailCode struct {
-	// Purpose is what the code is for, with the Name of the plugin's actions in front, such as "password-reset": lower-case
-	// letters, digits and hyphens, at most 24 characters. A code is accepted for its purpose only.
+	// Purpose is the purpose of the code, with the Name of the plugin's actions in front, such as "password-reset":
+	// lower-case letters, digits and hyphens, at most 24 characters. A code is accepted for its purpose only.
 	Purpose string
 	// Address is the recipient's address.
 	Address string
@@ -152,9 +152,9 @@ func (c *ActionRequest) IssueCode(ctx context.Context, e EmailCode) (Secret, err
 }
 
 // CheckCode compares typed with the code that this browser requested for a purpose. If it is right, CheckCode consumes
-// the code and returns what was passed to IssueCode. Of concurrent requests one succeeds. A refusal is a [*Problem] with
-// the code code_wrong, whose member left is the number of tries left, code_expired or too_many. It is the same for an
-// address without an account. [CodeError] has the parameters for the page.
+// the code and returns what was passed to IssueCode. Of concurrent requests one succeeds. A refusal is a [*Problem]
+// with the code code_wrong, whose member left is the number of tries left, code_expired or too_many. It is the same for
+// an address without an account. [CodeError] has the parameters for the page.
 func (c *ActionRequest) CheckCode(ctx context.Context, purpose, typed string) (*EmailCode, error) {
 	codes, err := c.plugins.emailCodes(purpose)
 	if err != nil {

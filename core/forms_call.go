@@ -10,10 +10,10 @@ import (
 	"slices"
 )
 
-// SignInWith starts a sign-in with in instead of a form. If in is nil, it is [Auth.SignIn]. r is the POST request that
-// contained the input; its body is not read. The response is that of [Auth.SignIn]: a redirect with status 303, or
-// {"url": …} if the request has X-Auth-Return-Redirect. Invalid input gets status 422 with an *[InvalidInputError] as
-// JSON, which [Response.Failure] returns.
+// SignInWith starts a sign-in with the values of in instead of a form. If in is nil, it is [Auth.SignIn]. r is the POST
+// request that contained the input; its body is not read. The response is that of [Auth.SignIn]: a redirect with status
+// 303, or {"url": …} if the request has X-Auth-Return-Redirect. Invalid input gets status 422 with an
+// *[InvalidInputError] as JSON, which [Response.Failure] returns.
 func (a *Auth) SignInWith(ctx context.Context, r *Request, in *SignInInput) *Response {
 	if in == nil {
 		return a.SignIn(ctx, r)
@@ -48,8 +48,8 @@ func (a *Auth) SignInWith(ctx context.Context, r *Request, in *SignInInput) *Res
 	return answerInput(ctx, a, r, wrong, route, fields)
 }
 
-// SignOutWith signs the user out with in instead of a form, like [Auth.SignInWith]. An unusable RedirectTo does not
-// stop the sign-out: the browser then continues to the home page.
+// SignOutWith signs the user out with the values of in instead of a form, like [Auth.SignInWith]. An unusable
+// RedirectTo does not stop the sign-out: the browser then continues to the home page.
 func (a *Auth) SignOutWith(ctx context.Context, r *Request, in *SignOutInput) *Response {
 	if in == nil {
 		return a.SignOut(ctx, r)

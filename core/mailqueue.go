@@ -22,7 +22,7 @@ import (
 type BackgroundEmail struct {
 	// Sender is the name of an [EmailSender] that the plugin has added. It is required.
 	Sender string
-	// Email is the email, or what is known of it before [EmailSender].Write. Its Kind is required: it is in logs, audit
+	// Email is the email. Fields that [EmailSender].Write sets may be empty. Its Kind is required: it is in logs, audit
 	// events and metrics.
 	Email Email
 	// Data is passed to Write and Undo as JSON. It may contain secrets. It must be small: the stored email has at most 8

@@ -16,8 +16,8 @@ import (
 	"github.com/a-h/templ"
 )
 
-// State is what the components of a page can know about the request. The request hook creates one for each request and
-// stores it in the context. It reaches the browser only as far as a component renders it.
+// State has the facts about a request that the components of a page need. The request hook creates one for each request
+// and stores it in the context. It reaches the browser only as far as a component renders it.
 type State struct {
 	// Err is the reason why the request hook rejected this request, such as an unknown tenant. All components fail with
 	// it.

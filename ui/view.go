@@ -230,7 +230,7 @@ func (p Provider) asksForEmailAndPassword() bool {
 	return len(p.Fields) == 2 && p.address() == 0 && p.Fields[1].Type == "password"
 }
 
-// Validate returns one sentence for each error in how p would be rendered, or nil.
+// Validate returns the configuration errors in p, one sentence each. It returns nil if there are none.
 func (p Provider) Validate() []string {
 	prefix := fmt.Sprintf("provider %q: ", p.ID)
 	problems := checkColor(nil, prefix+"style background", p.Style.Background)

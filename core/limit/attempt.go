@@ -93,8 +93,8 @@ type Rates struct {
 	// Network limits all attempts of one client. The /56 and /48 networks of an IPv6 client are allowed twice and three
 	// times as much. All unidentified clients together are allowed ten times as much.
 	Network Rate
-	// Browser limits the attempts for one name in a known browser, instead of Visitor. All known browsers of the name
-	// together are allowed as much as Identifier, in a separate bucket.
+	// Browser limits the attempts for one name in a known browser. It replaces Visitor there. All known browsers of the
+	// name together have a separate bucket with the rate of Identifier.
 	Browser Rate
 }
 

@@ -60,7 +60,7 @@ type result[T any] struct {
 	until   time.Time
 }
 
-// New returns Exchanges with a clock.
+// New returns empty Exchanges. They read the time from now.
 func New[T any](now func() time.Time) *Exchanges[T] {
 	x := &Exchanges[T]{now: now, known: map[Key]*result[T]{}, flows: map[[sha256.Size]byte]bool{}}
 	x.pending.Timeout = timeout

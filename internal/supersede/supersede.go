@@ -45,7 +45,7 @@ func New[R cmp.Ordered](now func() time.Time) *Memory[R] {
 	return &Memory[R]{now: now, seed: maphash.MakeSeed(), entries: map[uint64]entry[R]{}}
 }
 
-// Position returns the number of the last replacement, to compare later ones with.
+// Position returns the number of the last replacement. Later replacements have higher numbers.
 func (m *Memory[R]) Position() uint64 { return m.last.Load() }
 
 // Note records a replacement and returns its number.

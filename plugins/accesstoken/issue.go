@@ -20,13 +20,13 @@ type Claims struct {
 	// ClientID is the application or program that requested the token (client_id). The default is the issuer: this
 	// application.
 	ClientID string
-	// Scopes are what the token allows (scope). Each must be one of the audience's. If it is empty, the token has no
-	// scope.
+	// Scopes are the operations that the token allows (scope). Each must be one of the audience's. If it is empty, the
+	// token has no scope.
 	Scopes []string
 	// SessionID is the public ID of the session (sid), as in [core.Session]. It may be empty.
 	SessionID string
-	// AuthTime is when the user authenticated (auth_time), Methods how (amr), and ACR at which level (acr). They may be
-	// zero.
+	// AuthTime is the time of the authentication (auth_time), Methods its methods (amr), and ACR its level (acr). They
+	// may be zero.
 	AuthTime time.Time
 	Methods  []core.Method
 	ACR      string

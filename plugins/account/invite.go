@@ -18,8 +18,8 @@ import (
 type Invitation struct {
 	// Email is the invited address.
 	Email string
-	// Data is what the application needs at sign-up, such as the team to join: at most 4 KiB of JSON. It is never sent to
-	// a browser. It may be nil.
+	// Data is data of the application for the sign-up, such as the team to join: at most 4 KiB of JSON. It is never sent
+	// to a browser. It may be nil.
 	Data json.RawMessage
 	// For is the lifetime of the invitation. The default is seven days.
 	For time.Duration

@@ -33,7 +33,7 @@ type Key struct {
 	Name string `json:"name"`
 	// Last4 are the last four characters of the key, so that people recognize it.
 	Last4 string `json:"last4"`
-	// Scopes are what the key allows.
+	// Scopes are the operations that the key allows.
 	Scopes []string `json:"scopes"`
 	// Networks are the only networks that may use the key. If it is empty, all may.
 	Networks []netip.Prefix `json:"networks,omitempty"`
@@ -110,9 +110,10 @@ type NewKey struct {
 	// UserID is the user that the key belongs to: the key ends with the user. Service is the name of a service instead,
 	// such as "billing". One of them must be set.
 	UserID, Service string
-	// Name says what the key is for, in at most 64 printable characters.
+	// Name describes the purpose of the key, in at most 64 printable characters.
 	Name string
-	// Scopes are what the key allows. At least one is required. "*" matches any segment; see [core.Principal.Allows].
+	// Scopes are the operations that the key allows. At least one is required. "*" matches any segment; see
+	// [core.Principal.Allows].
 	Scopes []string
 	// TTL is the lifetime. The default is Options.TTL, the maximum Options.MaxTTL.
 	TTL time.Duration

@@ -67,7 +67,7 @@ type Dialect struct {
 	AfterBatch string
 
 	// Conflict, NoParent and Retry classify errors of the driver: a violated unique key, a violated foreign key, and a
-	// failure that has undone the statement and may not happen again, such as a deadlock.
+	// failure after which the statement can be retried, because it had no effect: for example a deadlock.
 	Conflict, NoParent, Retry func(err error) bool
 	// Missing reports whether an error of the driver means that a table or column does not exist.
 	Missing func(err error) bool

@@ -8,25 +8,25 @@ import (
 
 // Types are the SQL types of columns. The default of each is Text.
 type Types struct {
-	// Text is for texts of any length. It is required.
+	// Text is the type of texts of any length. It is required.
 	Text string
-	// Name is for short texts that are searched for: an email address, a provider, an ID.
+	// Name is the type of short texts in indexes: an email address, a provider, an ID.
 	Name string
-	// Key is for texts of arbitrary bytes that are searched for: a token, or an ID from another system.
+	// Key is the type of texts of arbitrary bytes in indexes: a token, or an ID from another system.
 	Key string
-	// Integer is for 64-bit integers.
+	// Integer is the type of 64-bit integers.
 	Integer string
-	// Boolean is for true and false.
+	// Boolean is the type of true and false.
 	Boolean string
 	// Time is the database's own type for times.
 	Time string
-	// TextTime is for times as text.
+	// TextTime is the type of times as text.
 	TextTime string
-	// AnyTime is for times as an integer or a text. It is used only with Dialect.TypeOf.
+	// AnyTime is the type of times as an integer or a text. It is used only with Dialect.TypeOf.
 	AnyTime string
-	// Counter is for an integer primary key that the database generates. It includes PRIMARY KEY.
+	// Counter is the type of an integer primary key that the database generates. It includes PRIMARY KEY.
 	Counter string
-	// UUID is for UUIDs.
+	// UUID is the type of UUIDs.
 	UUID string
 }
 

@@ -207,5 +207,5 @@ func (c *timeColumn) Scan(value any) (err error) {
 	return err
 }
 
-// ScanTime is Scan for a time that the driver has decoded. Null is the zero time.
+// ScanTime sets a time that the driver has already decoded. The zero time is null.
 func (c *timeColumn) ScanTime(at time.Time) { c.at = at.UTC() }

@@ -34,7 +34,7 @@ type Options struct {
 	// TLS is the configuration for STARTTLS, or for the whole connection if Implicit is set.
 	TLS      *tls.Config
 	Implicit bool
-	// User and Password are required if User is not empty.
+	// User and Password are the credentials that clients must send. If User is empty, clients need none.
 	User, Password string
 	// Refuse returns the error response for a recipient, or "" to accept it.
 	Refuse func(to string) string

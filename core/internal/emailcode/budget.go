@@ -23,8 +23,8 @@ const (
 // Reauth is the purpose of codes for the re-authentication of a signed-in user.
 const Reauth = "reauth"
 
-// budgets returns the budgets that each try of a code uses. All codes for one address share one, and so do all codes that
-// a signed-in user requested for other addresses. Re-authentication has a budget of its own: only a browser with a
+// budgets returns the budgets that each try of a code uses. All codes for one address share one, and so do all codes
+// that a signed-in user requested for other addresses. Re-authentication has a separate budget: only a browser with a
 // session of the user can use it, so that guesses elsewhere do not stop the user.
 func (c *Code) budgets() []string {
 	of, err := mailaddr.Normalize(c.Address)

@@ -1,9 +1,9 @@
 // Package emailcode creates and checks six-digit codes that are sent by email.
 //
 // A code is valid only in the browser that requested it. That browser has a random key, and a record under the hash of
-// the key has a keyed hash of the code. So an attacker who requests codes for an address can guess only their own codes.
-// Each code has five tries, which are counted before the comparison. All tries for one address together have a budget,
-// which is stored too: it counts across codes, browsers, networks and processes.
+// the key has a keyed hash of the code. So an attacker who requests codes for an address can guess only their own
+// codes. Each code has five tries, which are counted before the comparison. All tries for one address together have a
+// budget, which is stored too: it counts across codes, browsers, networks and processes.
 package emailcode
 
 import (
@@ -52,7 +52,7 @@ type WrongError struct {
 // Error returns a fixed text.
 func (*WrongError) Error() string { return "the code is wrong" }
 
-// TooManyError is the refusal of a try because a budget is exhausted.
+// TooManyError means that an attempt was refused because its budget is exhausted.
 type TooManyError struct {
 	Wait    time.Duration // until one more try is possible
 	Address string
@@ -73,9 +73,9 @@ type Codes struct {
 
 // Code is a code that was sent, without its digits.
 type Code struct {
-	// Purpose is what the code is for. A code for one purpose is not accepted for another.
+	// Purpose is the purpose of the code, such as a sign-in. A code for one purpose is not accepted for another.
 	Purpose string `json:"p"`
-	// Address is where the code was sent, and UserID the user, if there is one.
+	// Address is the recipient of the code, and UserID the user, if there is one.
 	Address string `json:"a"`
 	UserID  string `json:"u,omitempty"`
 	// Data belongs to the purpose.
@@ -89,8 +89,8 @@ type Code struct {
 	expires time.Time
 }
 
-// recordKey returns the key of a record. It is a hash, so that an attacker who reads the store cannot forge the key of a
-// browser.
+// recordKey returns the key of a record. It is a hash, so that an attacker who reads the store cannot forge the key of
+// a browser.
 func (c *Code) recordKey() string {
 	sum := sha256.Sum256([]byte("code\x00" + c.Purpose + "\x00" + c.key))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
@@ -100,8 +100,8 @@ func (s *Codes) digest(c *Code, secret, code string) string {
 	return s.Digest(secret, kind, c.key+"\x00"+c.Purpose+"\x00"+c.Address+"\x00"+code)
 }
 
-// Issue stores a new code and returns its digits, and the key for the browser. old is the browser's previous key for the
-// same purpose, or empty: its code is no longer accepted.
+// Issue stores a new code and returns its digits, and the key for the browser. old is the browser's previous key for
+// the same purpose, or empty: its code is no longer accepted.
 func (s *Codes) Issue(ctx context.Context, old string, c Code) (text, key string, expires time.Time, err error) {
 	if old != "" {
 		if err := s.Delete(ctx, c.Purpose, old); err != nil {

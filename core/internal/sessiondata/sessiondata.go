@@ -61,7 +61,7 @@ type Keeper struct {
 	inProgress flight.Group[userCopy]
 }
 
-// New returns a Keeper.
+// New returns a Keeper with these options and an empty cache.
 func New(o Options) *Keeper {
 	if o.MaxAge == 0 {
 		o.MaxAge = defaultMaxAge

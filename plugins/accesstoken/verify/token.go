@@ -17,11 +17,11 @@ type Token struct {
 	ClientID, ID string
 	// Audience is the claim aud. One entry is Options.Audience.
 	Audience []string
-	// Scopes are what the token allows (scope). See [Token.Allows].
+	// Scopes are the operations that the token allows (scope). See [Token.Allows].
 	Scopes []string
 	// SessionID identifies the user's session at the issuer (sid).
 	SessionID string
-	// AuthTime is when the user authenticated (auth_time), Methods how (amr), and ACR at which level (acr).
+	// AuthTime is the time of the authentication (auth_time), Methods its methods (amr), and ACR its level (acr).
 	AuthTime time.Time
 	Methods  []string
 	ACR      string
@@ -71,7 +71,7 @@ func parseClaims(payload []byte) (*Token, error) {
 	return t, nil
 }
 
-// check compares the claims with what is expected.
+// check compares the claims with the options.
 func (t *Token) check(o *Options) error {
 	now := o.Now()
 	switch {

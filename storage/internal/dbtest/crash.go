@@ -22,7 +22,7 @@ type whole interface {
 }
 
 // Write runs sign-ins, each in one transaction, until one fails. It writes the number of each acknowledged sign-in as a
-// line to acknowledged. It ends the session of every second one again.
+// line to acknowledged. It deletes the session of every second sign-in afterwards.
 func Write(ctx context.Context, tested core.Store, first int, acknowledged io.Writer) error {
 	s := tested.(whole)
 	for i := first; ; i++ {

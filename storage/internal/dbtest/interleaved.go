@@ -120,7 +120,7 @@ var acts = []act{
 
 var allActs = slices.Concat(acts, recordActs)
 
-// Interleaved checks that a store without transactions keeps its promises if another process runs between any two of
+// Interleaved checks that a store without transactions stays consistent if another process runs between any two of
 // its requests, and if it crashes there. Every act is stopped before each of its requests, and another act runs in
 // between. Then the first act continues; or its request is applied, and the process crashes before it gets the
 // response.
