@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -586,5 +587,53 @@ func TestReauthMethodOfPlugin(t *testing.T) {
 	}
 	if ids := signedIn(t, a, "2").methods(""); slices.Contains(ids, "otp") {
 		t.Errorf("offered to another user: %v", ids)
+	}
+}
+
+// TestReauthInTwoProcesses starts a re-authentication in one process and finishes it in another. A second response, with
+// the cookies of the first one and the current session, is refused in both.
+func TestReauthInTwoProcesses(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range bothStrategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			shared := newPeople().as(power{true, true, true, true})
+			one := newVault(t, strategy, func(_, _ *core.OAuthProvider, c *core.Config) { c.Store = shared })
+			two := newVault(t, strategy, func(op, _ *core.OAuthProvider, c *core.Config) {
+				op.HTTPClient = &http.Client{Transport: one.op}
+				c.Store, c.Now, c.Rand = shared, one.clock.Now, rand.Reader
+			})
+			b := visit(t, one)
+			b.header.Set("Accept", "text/html")
+			b.throughOP("op")
+			one.clock.Advance(time.Hour)
+			one.op.authTime = one.clock.Now().Unix()
+			before := b.session()
+			location := b.submit("/auth/reauth/op", url.Values{"callbackUrl": {"/vault"}}).Redirect
+			kept := maps.Clone(b.cookies)
+			b.at(two)
+			if _, r := b.callback("op", location); r.Redirect != "https://app.test/vault" {
+				t.Fatalf("ends at %s: %v", r.Redirect, r.Err)
+			}
+			after := b.session()
+			if after.ID == before.ID || after.UserID != before.UserID || b.openVault() != nil {
+				t.Errorf("session %+v, before %+v", after, before)
+			}
+			for name, value := range kept {
+				if b.cookies[name] == "" {
+					b.cookies[name] = value
+				}
+			}
+			cookies := maps.Clone(b.cookies)
+			for _, a := range []vault{one, two} {
+				b.at(a)
+				b.cookies = maps.Clone(cookies)
+				_, r := b.callback("op", location)
+				if s := b.session(); s == nil || s.ID != after.ID || !strings.HasSuffix(r.Redirect, "error=StaleSignIn") ||
+					!slices.Contains(a.trail.take(), "reauth/refused/replayed") {
+					t.Errorf("a replayed response ends at %s, session %+v", r.Redirect, s)
+				}
+			}
+		})
 	}
 }

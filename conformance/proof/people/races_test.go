@@ -29,6 +29,7 @@ var races = []struct {
 	{"one link changes an address", 32, (*site).changeAtOnce},
 	{"several take one address", 32, (*site).takeAtOnce},
 	{"each account is unlinked", 32, (*site).unlinkAtOnce},
+	{"one code authenticates again", 50, (*site).reauthAtOnce},
 }
 
 // TestRaces runs two and many concurrent operations on the store of each database.
@@ -247,5 +248,43 @@ func (s *site) unlinkAtOnce(address string, at int) {
 	left, err := s.store.(store.AccountStore).Accounts(s.Context(), user.ID)
 	if err != nil || len(left) != at-removed || len(left) == 0 || at == 2 && last != 1 {
 		s.Errorf("%d accounts are left of %d, %d were removed, %d were the last one, %v", len(left), at, removed, last, err)
+	}
+}
+
+// reauthAtOnce sends the right code of a re-authentication from several tabs, after wrong ones, which count in each tab.
+func (s *site) reauthAtOnce(address string, at int) {
+	b, user := s.member(address)
+	b.post(http.StatusOK, "reauth")
+	code := ""
+	for _, m := range s.mails.Mails() { // newest first
+		if m.To == address && m.Kind == core.EmailReauth {
+			code = m.Code
+			break
+		}
+	}
+	wrong := strings.Map(func(r rune) rune { return '0' + (r-'0'+1)%10 }, code)
+	refused := together(3, func(int) bool {
+		return b.tab().try("reauth", "code", wrong).Status == http.StatusUnauthorized
+	})
+	if refused != 3 {
+		s.Errorf("%d of 3 wrong codes are refused", refused)
+	}
+	var mu sync.Mutex
+	var winner *browser
+	s.only(together(at, func(int) bool {
+		tab := b.tab()
+		won := tab.try("reauth", "code", code).Status == http.StatusOK
+		if won {
+			mu.Lock()
+			defer mu.Unlock()
+			winner = tab
+		}
+		return won
+	}))
+	if winner == nil || !winner.signedIn() || b.signedIn() {
+		s.Errorf("signed in: the tab that won %t, with the earlier token %t", winner != nil, b.signedIn())
+	}
+	if all, err := s.store.(store.SessionLister).Sessions(s.Context(), user.ID); err != nil || len(all) != 1 {
+		s.Errorf("%d sessions, %v", len(all), err)
 	}
 }
