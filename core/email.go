@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -31,74 +32,6 @@ type ConfiguredMailer interface {
 	Configure(getenv func(name string) string) error
 }
 
-// EmailKind is the kind of an email.
-type EmailKind string
-
-// The kinds of emails. If an email has a URL, it opens a page of this site. The page asks for confirmation before it
-// makes a change that cannot be undone.
-const (
-	// EmailSignIn contains a link or a code to sign in.
-	EmailSignIn EmailKind = "sign-in"
-	// EmailReauth contains a code for the re-authentication of a signed-in user. It has no URL.
-	EmailReauth EmailKind = "reauth"
-	// EmailVerify asks the owner of an address to complete a sign-up.
-	EmailVerify EmailKind = "verify"
-	// EmailExists informs the owner of an account that its address was used in another sign-up. The URL is the sign-in
-	// page.
-	EmailExists EmailKind = "exists"
-	// EmailReset contains a link to choose a new password.
-	EmailReset EmailKind = "reset"
-	// EmailPasswordChanged reports that a password was set, changed or removed. The URL is the page to request a reset.
-	EmailPasswordChanged EmailKind = "password-changed"
-	// EmailAddressChange asks the owner of a new address to confirm it.
-	EmailAddressChange EmailKind = "email-change"
-	// EmailAddressChanged informs the old address that it was replaced. The URL undoes the change. If the old address was
-	// not verified, there is no URL.
-	EmailAddressChanged EmailKind = "email-changed"
-	// EmailPasskeyAdded and EmailPasskeyRemoved report that a passkey was added to or removed from the account. The URL
-	// is a page to secure the account.
-	EmailPasskeyAdded   EmailKind = "passkey-added"
-	EmailPasskeyRemoved EmailKind = "passkey-removed"
-	// EmailAccountLinked and EmailAccountUnlinked report that an account at a provider was linked or unlinked. Service
-	// is the provider's name. The URL is the same as in EmailPasskeyAdded.
-	EmailAccountLinked   EmailKind = "account-linked"
-	EmailAccountUnlinked EmailKind = "account-unlinked"
-	// EmailFactorAdded and EmailFactorRemoved report that a second factor, for example an authenticator app, was added to
-	// or removed from the account. EmailFactorsReset reports that an administrator removed all second factors. The URL is
-	// the same as in EmailPasskeyAdded.
-	EmailFactorAdded   EmailKind = "factor-added"
-	EmailFactorRemoved EmailKind = "factor-removed"
-	EmailFactorsReset  EmailKind = "factors-reset"
-	// EmailRecoveryUsed reports that a recovery code was used instead of another second factor. EmailRecoveryRenewed
-	// reports that a new set of recovery codes replaced the old one. The URL is the same as in EmailPasskeyAdded.
-	EmailRecoveryUsed    EmailKind = "recovery-used"
-	EmailRecoveryRenewed EmailKind = "recovery-renewed"
-	// EmailFactorGuessed reports many wrong codes after the first factor of sign-ins: their sender may know the password.
-	// The URL is the same as in EmailPasskeyAdded.
-	EmailFactorGuessed EmailKind = "factor-guessed"
-	// EmailNewDevice reports a sign-in in a browser that was not used before. The URL is the same as in
-	// EmailPasskeyAdded.
-	EmailNewDevice EmailKind = "new-device"
-	// EmailKeyCreated reports that an API key was created. The URL is the same as in EmailPasskeyAdded. EmailKeyExpiring
-	// reports that an API key expires soon, at the time At. The URL is the page of the user's API keys.
-	EmailKeyCreated  EmailKind = "key-created"
-	EmailKeyExpiring EmailKind = "key-expiring"
-	// EmailInvite is an invitation to sign up.
-	EmailInvite EmailKind = "invite"
-	// EmailDeleted confirms that an account was deleted.
-	EmailDeleted EmailKind = "deleted"
-)
-
-// EmailKinds returns all kinds of emails, for previews and tests of your own emails.
-func EmailKinds() []EmailKind {
-	return []EmailKind{
-		EmailSignIn, EmailReauth, EmailVerify, EmailExists, EmailReset, EmailPasswordChanged, EmailAddressChange,
-		EmailAddressChanged, EmailPasskeyAdded, EmailPasskeyRemoved, EmailAccountLinked, EmailAccountUnlinked,
-		EmailFactorAdded, EmailFactorRemoved, EmailFactorsReset, EmailRecoveryUsed, EmailRecoveryRenewed,
-		EmailFactorGuessed, EmailNewDevice, EmailKeyCreated, EmailKeyExpiring, EmailInvite, EmailDeleted,
-	}
-}
-
 // Email is an email to send. It contains facts and no sentences; the sender writes the text from them. It contains no
 // text that a client chose, so that an attacker cannot make this site send a message of their choice.
 type Email struct {
@@ -111,7 +44,7 @@ type Email struct {
 	// Mailer knows.
 	From string
 	// Kind is the kind of the email.
-	Kind EmailKind
+	Kind mailkind.Kind
 	// URL is the link, or empty if there is none. It must be sent to the recipient only, and never be logged.
 	URL Secret
 	// Token is the token within URL of a sign-in link. It is empty in other emails.
@@ -245,7 +178,7 @@ type EmailProvider struct {
 	// Send sends an email. A sign-in link is sent after its token was stored, with the request's context and a deadline.
 	// If Send returns an error of type [ErrEmailSignIn], the user is asked to try again; any other error is shown as a
 	// failure of this site. If other features use this provider's [EmailProvider.Mailer], Send gets emails of every
-	// [EmailKind].
+	// [mailkind.Kind].
 	Send func(ctx context.Context, m Email) error
 	// Check tests whether the mail server would accept an email, without sending one: it connects, starts TLS and
 	// authenticates. Package doctor calls it. Its error contains no password. If it is nil, the connection cannot be

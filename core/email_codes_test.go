@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // inbox is an email provider that keeps what it sends.
@@ -105,7 +106,7 @@ func TestReauthByCode(t *testing.T) {
 				t.Errorf("offered: %v", ids)
 			}
 			r := b.submit("/auth/reauth?callbackUrl=/vault", nil)
-			if mails.count() != 1 || mails.all[0].To != "1@example.com" || mails.all[0].Kind != core.EmailReauth ||
+			if mails.count() != 1 || mails.all[0].To != "1@example.com" || mails.all[0].Kind != mailkind.Reauth ||
 				!regexp.MustCompile(`^\d{6}$`).MatchString(mails.last()) || mails.all[0].URL != "" {
 				t.Fatalf("sent %+v", mails.all)
 			}

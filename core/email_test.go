@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // TestMailerOfAProvider creates Mailers of providers that are complete, configure themselves, or lack an option.
@@ -102,7 +103,7 @@ func TestEmailOfALink(t *testing.T) {
 		t.Fatalf("%d emails, sent to %s", len(got), r.Redirect)
 	}
 	l := got[0]
-	if l.To != "ada@bücher.example" || l.Recipient() != "ada@xn--bcher-kva.example" || l.Kind != core.EmailSignIn ||
+	if l.To != "ada@bücher.example" || l.Recipient() != "ada@xn--bcher-kva.example" || l.Kind != mailkind.SignIn ||
 		l.Host != "app.test" || !strings.Contains(string(l.URL), "/auth/callback/email?") || l.Expires.IsZero() {
 		t.Errorf("kind %s for host %s", l.Kind, l.Host)
 	}

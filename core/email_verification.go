@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/internal/linking"
 )
 
@@ -177,9 +178,9 @@ func (ps *plugins) recheckAccounts(ctx context.Context, w *writer, userID string
 		return err
 	}
 	for _, m := range w.unlinked {
-		kind := EmailAccountUnlinked
+		kind := mailkind.AccountUnlinked
 		if m.Passkey {
-			kind = EmailPasskeyRemoved
+			kind = mailkind.PasskeyRemoved
 		}
 		ps.notify(ctx, w.at, known, SecurityNotice{Kind: kind, UserID: userID, Provider: m.Provider})
 	}

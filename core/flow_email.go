@@ -15,6 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/emailcode"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
@@ -170,7 +171,7 @@ func (f *emailFlow) storeAndSend(
 		return "", nil, errorf(ErrStore, "%w", err)
 	}
 	mail := Email{
-		To: address, Kind: EmailSignIn, From: f.From, URL: Secret(link), Token: Secret(token), Expires: expires,
+		To: address, Kind: mailkind.SignIn, From: f.From, URL: Secret(link), Token: Secret(token), Expires: expires,
 		Theme: f.pages.theme,
 		Host:  hostOf(c.origin), ProviderID: f.ID, Request: c.r, Locale: c.language(),
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/linking"
 )
@@ -254,7 +255,7 @@ func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) er
 		return err
 	}
 	w.afterCommit(func() { w.at.decided(ctx, audit.PasskeyAdded, "", who.user.ID) })
-	w.added(ctx, who.user, passkeyMethodID(id.passkey.CredentialID), EmailPasskeyAdded, id.account.Provider)
+	w.added(ctx, who.user, passkeyMethodID(id.passkey.CredentialID), mailkind.PasskeyAdded, id.account.Provider)
 	if id.typed() == "" || !who.created {
 		return nil
 	}
@@ -297,7 +298,7 @@ func (w *writer) linkAccount(ctx context.Context, u *User, account *Account, pro
 		w.at.decided(ctx, audit.AccountLinked, "", u.ID)
 	})
 	if account.Type != TypeWebAuthn {
-		w.added(ctx, u, accountMethodID(account), EmailAccountLinked, account.Provider)
+		w.added(ctx, u, accountMethodID(account), mailkind.AccountLinked, account.Provider)
 	}
 	return nil
 }

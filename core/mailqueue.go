@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -337,7 +338,7 @@ func (q *mailQueue) send(j *mailJob) error {
 		err := guard("write of email "+string(j.Email.Kind), func() error {
 			written, err := j.sender.Write(ctx, j.Email, j.data)
 			if err == nil {
-				written.Kind = EmailKind(or(string(written.Kind), string(j.Email.Kind)))
+				written.Kind = mailkind.Kind(or(string(written.Kind), string(j.Email.Kind)))
 				written.ID = j.Email.ID
 				j.written = &written
 			}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/observe"
 )
 
@@ -82,7 +83,7 @@ func (p *mailing) Attach(h *core.PluginHost) error {
 			}
 		},
 	})
-	email := func(c *core.ActionRequest, kind core.EmailKind) core.BackgroundEmail {
+	email := func(c *core.ActionRequest, kind mailkind.Kind) core.BackgroundEmail {
 		return core.BackgroundEmail{
 			Sender: "toy", Email: core.Email{Kind: kind}, Data: c.Field("to"), Subject: c.Field("to"),
 		}
@@ -90,7 +91,7 @@ func (p *mailing) Attach(h *core.PluginHost) error {
 	h.AddAction(core.Action{
 		Method: "POST", Name: "toy", Verb: "link",
 		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-			if err := c.SendLater(ctx, email(c, core.EmailReset)); err != nil {
+			if err := c.SendLater(ctx, email(c, mailkind.Reset)); err != nil {
 				return nil, &core.Problem{Status: 503, Code: "busy", Cause: err}
 			}
 			return c.JSON(ctx, http.StatusAccepted, nil), nil
@@ -99,7 +100,7 @@ func (p *mailing) Attach(h *core.PluginHost) error {
 	h.AddAction(core.Action{
 		Method: "POST", Name: "toy", Verb: "notice",
 		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-			e := email(c, core.EmailPasswordChanged)
+			e := email(c, mailkind.PasswordChanged)
 			e.UserID, e.Subject = "user of "+c.Field("to"), ""
 			c.Notify(ctx, e)
 			return c.JSON(ctx, http.StatusOK, nil), nil
@@ -172,7 +173,7 @@ func TestMailIsTriedAgain(t *testing.T) {
 				if len(events) != failed || undone != failed || strings.Count(a.log.String(), "level=ERROR") != failed {
 					t.Errorf("%d audit events, %d undone, want %d: %s", len(events), undone, failed, a.log)
 				}
-				if failed == 1 && (events[0].Email != string(core.EmailReset) || events[0].Subject == "" ||
+				if failed == 1 && (events[0].Email != string(mailkind.Reset) || events[0].Subject == "" ||
 					events[0].Reference == "" ||
 					!strings.Contains(a.log.String(), "reference="+events[0].Reference) ||
 					!strings.Contains(a.log.String(), "email=reset") ||
@@ -275,7 +276,7 @@ func TestMailQueueFlood(t *testing.T) {
 					t.Errorf("a change: %d", status)
 				}
 				plugin.host.Notify(t.Context(), core.BackgroundEmail{
-					Sender: "toy", Email: core.Email{Kind: core.EmailDeleted, To: "ada@example.com"}, UserID: "ada",
+					Sender: "toy", Email: core.Email{Kind: mailkind.Deleted, To: "ada@example.com"}, UserID: "ada",
 				})
 				synctest.Wait()
 				if n := server.got("ada@example.com"); n != 3 {

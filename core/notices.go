@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -16,9 +17,10 @@ import (
 const noticeSender = "notices"
 
 // NotifyMethodChanges enables the security notices of [ActionRequest.NotifySecurity], and those that core sends when a
-// passkey or an account was added or removed: [EmailPasskeyAdded], [EmailPasskeyRemoved], [EmailAccountLinked],
-// [EmailAccountUnlinked]. action is the plugin's page where the owner can secure the account; the email links to it. If
-// several plugins call NotifyMethodChanges, the first one counts. A nil mailer is ignored.
+// passkey or an account was added or removed: [mailkind.PasskeyAdded], [mailkind.PasskeyRemoved],
+// [mailkind.AccountLinked], [mailkind.AccountUnlinked]. action is the plugin's page where the owner can secure the
+// account; the email links to it. If several plugins call NotifyMethodChanges, the first one counts. A nil mailer is
+// ignored.
 func (h *PluginHost) NotifyMethodChanges(action string, mailer Mailer) {
 	h.attaching("NotifyMethodChanges")
 	if h.plugins.notices.mailer == nil && mailer != nil {
@@ -34,8 +36,8 @@ func (h *PluginHost) CanNotify() bool { return h.plugins.notices.mailer != nil }
 // AddNoticeLink registers the function that makes the link "This wasn't me" of a security notice to a verified address.
 // link returns an action with its query, such as "account/secure?token=…", and its expiry. The page must ask for
 // confirmation before it changes anything. If several plugins call AddNoticeLink, the first one counts. Without it, the
-// link is the action of [PluginHost.NotifyMethodChanges]. The link of [EmailFactorGuessed] starts a password reset, if the
-// user has a password.
+// link is the action of [PluginHost.NotifyMethodChanges]. The link of [mailkind.FactorGuessed] starts a password reset,
+// if the user has a password.
 func (h *PluginHost) AddNoticeLink(
 	link func(ctx context.Context, n SecurityNotice) (action string, expires time.Time, err error),
 ) {
@@ -60,7 +62,7 @@ func (c *ActionRequest) ReverseNotice(ctx context.Context, n SecurityNotice) err
 	if c.in.r.Method != http.MethodPost {
 		return errNeedsPost
 	}
-	if n.Kind == EmailPasskeyAdded || n.Kind == EmailAccountLinked {
+	if n.Kind == mailkind.PasskeyAdded || n.Kind == mailkind.AccountLinked {
 		all, err := c.plugins.signInMethods(ctx, n.UserID)
 		if err != nil {
 			return err
@@ -109,7 +111,7 @@ func (ps *plugins) noticeLink(ctx context.Context, v *arrival, n SecurityNotice)
 // noticeAction returns the action of the link in a notice, or "". Guessed codes changed nothing that could be reversed,
 // and their sender knows the password: that link starts a password reset.
 func (ps *plugins) noticeAction(ctx context.Context, n SecurityNotice) (action string, expires time.Time, err error) {
-	if n.Kind == EmailFactorGuessed && ps.resetLink != nil {
+	if n.Kind == mailkind.FactorGuessed && ps.resetLink != nil {
 		action, expires, err = ps.resetLink(ctx, n.UserID)
 		if !errors.Is(err, ErrNotFound) {
 			return action, expires, err
@@ -186,7 +188,7 @@ func (ps *plugins) notify(ctx context.Context, v *arrival, user *User, n Securit
 	if v.r.Method != "" {
 		l.Request = v.r
 	}
-	if n.Kind == EmailAccountLinked || n.Kind == EmailAccountUnlinked {
+	if n.Kind == mailkind.AccountLinked || n.Kind == mailkind.AccountUnlinked {
 		l.Service = ps.providerName(n.Provider)
 	}
 	if v.base != "" {
@@ -216,7 +218,7 @@ func (e Email) withClient(at *arrival) Email {
 }
 
 // added records a sign-in method that was added to a user, and emails them unless the user is new.
-func (w *writer) added(ctx context.Context, u *User, id string, kind EmailKind, provider string) {
+func (w *writer) added(ctx context.Context, u *User, id string, kind mailkind.Kind, provider string) {
 	isNew := w.made != nil && w.made.ID == u.ID
 	ctx = context.WithoutCancel(ctx) // the context of a transaction ends with the transaction
 	w.afterCommit(func() {

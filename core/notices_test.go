@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -65,7 +66,7 @@ func TestSecurityNotice(t *testing.T) {
 			var events []audit.Event
 			user := row.user
 			plugin := &noticing{box: &letterBox{}, notice: core.SecurityNotice{
-				Kind: core.EmailFactorAdded, UserID: user.ID, Audit: audit.Event{Name: audit.FactorAdded},
+				Kind: mailkind.FactorAdded, UserID: user.ID, Audit: audit.Event{Name: audit.FactorAdded},
 			}}
 			a := newApp(t, core.Config{
 				Store: onlyUser{user: user}, Plugins: []core.Plugin{plugin}, URL: "https://app.test",
@@ -99,7 +100,7 @@ func TestSecurityNotice(t *testing.T) {
 			if row.outside {
 				device = ""
 			}
-			if l.To != row.user.Email || l.Kind != core.EmailFactorAdded || l.Device != device || l.At.IsZero() ||
+			if l.To != row.user.Email || l.Kind != mailkind.FactorAdded || l.Device != device || l.At.IsZero() ||
 				l.Host != "app.test" || (l.Request == nil) != row.outside || l.URL == "" {
 				t.Errorf("email to %s, device %q, host %q, URL %q", l.To, l.Device, l.Host, string(l.URL))
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -408,10 +409,11 @@ type partGate struct {
 // to Config.Audit and emails the user.
 type SecurityNotice struct {
 	// Kind is the kind of the email.
-	Kind EmailKind
+	Kind mailkind.Kind
 	// UserID is the user whose account changed.
 	UserID string
-	// Provider is the ID of the provider in [EmailAccountLinked] and [EmailAccountUnlinked]. It is empty in other kinds.
+	// Provider is the ID of the provider in [mailkind.AccountLinked] and [mailkind.AccountUnlinked]. It is empty in other
+	// kinds.
 	Provider string
 	// Method is the ID of the added or removed [SignInMethod], or of the plugin's factor. It may be empty.
 	Method string

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // TestPrintedValuesContainNoSecrets prints all values that callbacks receive, in every way that log lines are written.
@@ -53,7 +54,7 @@ func TestPrintedValuesContainNoSecrets(t *testing.T) {
 	}
 	mail := core.Email{To: canary + "@example.com", URL: canary, Token: canary, ProviderID: "email", Request: request}
 	letter := core.Email{
-		To: canary + "@example.com", Kind: core.EmailReset, URL: canary, Code: canary, Request: request,
+		To: canary + "@example.com", Kind: mailkind.Reset, URL: canary, Code: canary, Request: request,
 	}
 	response := &core.Response{
 		Status: 302, Body: []byte(canary), Redirect: "/?code=" + canary, Cookies: []core.Cookie{{Name: "s", Value: canary}},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // verifies is a plugin that verifies the address of a user, as a link that was sent there does.
@@ -200,8 +201,8 @@ func TestAddedMethods(t *testing.T) {
 				t.Error(err)
 			}
 			slices.SortFunc(told, func(x, y core.Email) int { return x.At.Compare(y.At) })
-			if len(told) != 2 || told[0].Kind != core.EmailAccountLinked || told[0].Service != "plain" ||
-				told[1].Kind != core.EmailPasskeyAdded || told[1].To != victim ||
+			if len(told) != 2 || told[0].Kind != mailkind.AccountLinked || told[0].Service != "plain" ||
+				told[1].Kind != mailkind.PasskeyAdded || told[1].To != victim ||
 				string(told[1].URL) != "https://app.test/auth/account" {
 				t.Errorf("emails: %v", told)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/emailcode"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/ui"
@@ -509,7 +510,7 @@ func (s *signIns) sendReauthCode(ctx context.Context, a *ActionRequest, request 
 	}
 	a.keep(cookie)
 	email := Email{
-		To: to, Kind: EmailReauth, Code: code, Expires: s.sessions.now().Add(emailcode.Life), Theme: s.pages.theme,
+		To: to, Kind: mailkind.Reauth, Code: code, Expires: s.sessions.now().Add(emailcode.Life), Theme: s.pages.theme,
 		Host: hostOf(c.origin), Request: c.r, Locale: c.language(),
 	}
 	send := s.plugins.codeMailer()

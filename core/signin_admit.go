@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -62,7 +63,7 @@ func (ps *plugins) noticeBrowser(ctx context.Context, c *call, who member, known
 			return
 		}
 		if err == nil {
-			ps.notify(ctx, &c.arrival, who.user, SecurityNotice{Kind: EmailNewDevice, UserID: who.user.ID})
+			ps.notify(ctx, &c.arrival, who.user, SecurityNotice{Kind: mailkind.NewDevice, UserID: who.user.ID})
 		}
 	}
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers"
 )
 
@@ -172,7 +173,7 @@ func send(p *core.EmailProvider, c recorded) error {
 		return err
 	}
 	m := core.Email{
-		To: "jane@example.com", Kind: core.EmailSignIn, From: p.From, URL: sampleLink, Token: "tok",
+		To: "jane@example.com", Kind: mailkind.SignIn, From: p.From, URL: sampleLink, Token: "tok",
 		Host: "app.example.com", ProviderID: p.ID,
 	}
 	if c.Identifier != "" {
@@ -301,7 +302,7 @@ func TestErrorsContainNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := core.Email{
-		To: "jane@example.com", Kind: core.EmailSignIn, URL: sampleLink + "&token=SECRETTOKEN", Token: "SECRETTOKEN",
+		To: "jane@example.com", Kind: mailkind.SignIn, URL: sampleLink + "&token=SECRETTOKEN", Token: "SECRETTOKEN",
 		Host: "app.example.com",
 	}
 	for _, row := range []struct {
@@ -349,7 +350,7 @@ func TestKeyAndSenderOfTheEnvironment(t *testing.T) {
 	if err := p.Configure(p, func(name string) string { return env[name] }); err != nil {
 		t.Fatal(err)
 	}
-	m := core.Email{To: "jane@example.com", Kind: core.EmailSignIn, URL: sampleLink, Host: "app.example.com"}
+	m := core.Email{To: "jane@example.com", Kind: mailkind.SignIn, URL: sampleLink, Host: "app.example.com"}
 	if err := p.Send(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +374,7 @@ func TestInvalidSender(t *testing.T) {
 
 func TestEmailContent(t *testing.T) {
 	m := core.Email{
-		To: "jane@example.com", Kind: core.EmailSignIn, URL: sampleLink + `"><script>alert(1)</script>`,
+		To: "jane@example.com", Kind: mailkind.SignIn, URL: sampleLink + `"><script>alert(1)</script>`,
 		Host:  `app.example.com"><b>`,
 		Theme: core.Theme{BrandColor: "rgb(1, 2, 3)", ButtonText: "black"},
 	}
@@ -414,7 +415,7 @@ func TestRecipients(t *testing.T) {
 		"jane@example.com\r\nBcc: x@example.com": false, "jane@example.com, x@example.com": false, "": false,
 		" jane@example.com": false, "jane@example.com (x)": false,
 	} {
-		if _, err := (providers.EmailOptions{}).Write(core.Email{To: to, Kind: core.EmailSignIn}); (err == nil) != good {
+		if _, err := (providers.EmailOptions{}).Write(core.Email{To: to, Kind: mailkind.SignIn}); (err == nil) != good {
 			t.Errorf("%q: %v", to, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -32,10 +33,10 @@ func WriteEmail(l core.Email) (EmailContent, error) {
 		)
 	}
 	texts = texts.in(l.Locale, l.Kind)
-	if l.Kind == core.EmailAddressChanged && l.URL == "" { // without an undo link
-		texts.button, texts.footer = "", emailTexts[core.EmailDeleted].in(l.Locale, core.EmailDeleted).footer
+	if l.Kind == mailkind.AddressChanged && l.URL == "" { // without an undo link
+		texts.button, texts.footer = "", emailTexts[mailkind.Deleted].in(l.Locale, mailkind.Deleted).footer
 	}
-	if l.Kind == core.EmailAddressChanged && l.URL != "" && l.EndsSessions {
+	if l.Kind == mailkind.AddressChanged && l.URL != "" && l.EndsSessions {
 		texts.footer += " " + l.Locale.Say(textEnds)
 	}
 	before, after, _ := strings.Cut(texts.subject, "%s")
@@ -91,7 +92,7 @@ func factsOf(l core.Email) (facts []fact) {
 	}
 	add(textService, l.Service, l.Service != "")
 	when := textTime
-	if l.Kind == core.EmailKeyExpiring {
+	if l.Kind == mailkind.KeyExpiring {
 		when = textExpires
 	}
 	add(when, l.Locale.Moment(l.At), !l.At.IsZero())
@@ -106,7 +107,7 @@ func factsOf(l core.Email) (facts []fact) {
 
 // untilOf returns the expiry of the link. Sign-in emails do not contain it, because their links are used immediately.
 func untilOf(l core.Email) []fact {
-	if l.Kind == core.EmailSignIn || l.URL == "" || l.Expires.IsZero() {
+	if l.Kind == mailkind.SignIn || l.URL == "" || l.Expires.IsZero() {
 		return nil
 	}
 	return []fact{sentence(l, textUntil, l.Locale.Moment(l.Expires))}
@@ -114,7 +115,7 @@ func untilOf(l core.Email) []fact {
 
 // plainText returns the text for mail clients without HTML. For a sign-in link it is equal to that of Auth.js.
 func plainText(subject string, l core.Email, view emailView) string {
-	if l.Kind == core.EmailSignIn && l.Code == "" {
+	if l.Kind == mailkind.SignIn && l.Code == "" {
 		return subject + "\n" + string(l.URL) + "\n\n"
 	}
 	parts := append([]string{subject}, view.Body...)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -22,17 +23,17 @@ import (
 var update = flag.Bool("update", false, "rewrite the recorded letters")
 
 // kinds are all kinds of emails, and whether they contain a link.
-var kinds = map[core.EmailKind]bool{
-	core.EmailSignIn: true, core.EmailVerify: true, core.EmailExists: true, core.EmailReset: true,
-	core.EmailPasswordChanged: true, core.EmailAddressChange: true, core.EmailAddressChanged: true,
-	core.EmailPasskeyAdded: true, core.EmailPasskeyRemoved: true, core.EmailAccountLinked: true,
-	core.EmailAccountUnlinked: true, core.EmailFactorAdded: true, core.EmailFactorRemoved: true,
-	core.EmailFactorsReset: true, core.EmailRecoveryUsed: true, core.EmailRecoveryRenewed: true,
-	core.EmailFactorGuessed: true, core.EmailNewDevice: true, core.EmailInvite: true, core.EmailDeleted: false,
-	core.EmailReauth: false, core.EmailKeyCreated: true, core.EmailKeyExpiring: true,
+var kinds = map[mailkind.Kind]bool{
+	mailkind.SignIn: true, mailkind.Verify: true, mailkind.Exists: true, mailkind.Reset: true,
+	mailkind.PasswordChanged: true, mailkind.AddressChange: true, mailkind.AddressChanged: true,
+	mailkind.PasskeyAdded: true, mailkind.PasskeyRemoved: true, mailkind.AccountLinked: true,
+	mailkind.AccountUnlinked: true, mailkind.FactorAdded: true, mailkind.FactorRemoved: true,
+	mailkind.FactorsReset: true, mailkind.RecoveryUsed: true, mailkind.RecoveryRenewed: true,
+	mailkind.FactorGuessed: true, mailkind.NewDevice: true, mailkind.Invite: true, mailkind.Deleted: false,
+	mailkind.Reauth: false, mailkind.KeyCreated: true, mailkind.KeyExpiring: true,
 }
 
-func letterOf(kind core.EmailKind) core.Email {
+func letterOf(kind mailkind.Kind) core.Email {
 	l := core.Email{
 		To: "jane@example.com", Kind: kind, Host: "app.example.com:8443", Theme: core.Theme{BrandColor: "rgb(1, 2, 3)"},
 		Expires: time.Unix(1e9, 0), Request: &core.Request{Header: http.Header{"User-Agent": {"STRANGER"}}},
@@ -40,20 +41,20 @@ func letterOf(kind core.EmailKind) core.Email {
 	if kinds[kind] {
 		l.URL = sampleLink
 	}
-	if kind == core.EmailAccountLinked || kind == core.EmailAccountUnlinked {
+	if kind == mailkind.AccountLinked || kind == mailkind.AccountUnlinked {
 		l.Service, l.At = "GitHub", time.Unix(1e9, 0)
 	}
-	if kind == core.EmailReauth {
+	if kind == mailkind.Reauth {
 		l.Code = "471103"
 	}
-	l.EndsSessions = kind == core.EmailAddressChanged
-	if kind == core.EmailKeyExpiring {
+	l.EndsSessions = kind == mailkind.AddressChanged
+	if kind == mailkind.KeyExpiring {
 		l.At, l.Expires = time.Unix(1e9, 0), time.Time{}
 	}
-	if kind == core.EmailKeyCreated || kind == core.EmailPasswordChanged || kind == core.EmailNewDevice {
+	if kind == mailkind.KeyCreated || kind == mailkind.PasswordChanged || kind == mailkind.NewDevice {
 		l.At, l.Peer, l.Device = time.Unix(1e9, 0), netip.MustParsePrefix("192.0.2.0/24"), "Firefox, Windows"
 	}
-	if kind == core.EmailNewDevice {
+	if kind == mailkind.NewDevice {
 		l.Device = "Firefox, Windows"
 	}
 	return l
@@ -81,18 +82,18 @@ func TestEmailsAsRecorded(t *testing.T) {
 			if got != string(want) {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
-			if strings.Contains(got, "jane@") && kind != core.EmailSignIn || strings.Contains(got, "STRANGER") {
+			if strings.Contains(got, "jane@") && kind != mailkind.SignIn || strings.Contains(got, "STRANGER") {
 				t.Error("it contains a text that a client sent")
 			}
 		})
 	}
-	for _, kind := range core.EmailKinds() {
+	for _, kind := range mailkind.All() {
 		if _, known := kinds[kind]; !known {
 			t.Errorf("there is no email of kind %q", kind)
 		}
 	}
-	if n := len(core.EmailKinds()); n != len(kinds) {
-		t.Errorf("core.EmailKinds has %d kinds of %d", n, len(kinds))
+	if n := len(mailkind.All()); n != len(kinds) {
+		t.Errorf("mailkind.All has %d kinds of %d", n, len(kinds))
 	}
 	if files, err := filepath.Glob("testdata/letters/*.txt"); err != nil || len(files) != len(kinds) {
 		t.Errorf("%d recordings for %d kinds, %v", len(files), len(kinds), err)
@@ -105,7 +106,7 @@ func TestEmailsAsRecorded(t *testing.T) {
 // TestNothingToUndo: after a change, an unverified old address gets an email without an undo link.
 func TestNothingToUndo(t *testing.T) {
 	for _, tag := range []string{"", "de"} {
-		l := letterOf(core.EmailAddressChanged)
+		l := letterOf(mailkind.AddressChanged)
 		l.URL, l.Expires = "", time.Time{}
 		if tag == "de" {
 			l.Locale = ui.Locale{Tag: "de", Texts: map[string]string{"email.deleted.footer": "An die Betreiber."}}
@@ -171,7 +172,7 @@ func TestEmailsUseTheTheme(t *testing.T) {
 		{"light alone", core.Theme{ColorScheme: "light"}, "background:#346df1", "#ffffff", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			l := letterOf(core.EmailReset)
+			l := letterOf(mailkind.Reset)
 			l.Theme = row.theme
 			got, err := providers.WriteEmail(l)
 			if err != nil || !strings.Contains(got.HTML, row.button+";") || !strings.Contains(got.HTML, "color:"+row.text+";") {
@@ -227,7 +228,7 @@ func TestEmailLogo(t *testing.T) {
 		{"no TLS", core.Theme{EmailLogo: "http://img.test/a.png"}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			l := letterOf(core.EmailReset)
+			l := letterOf(mailkind.Reset)
 			l.Theme = row.theme
 			got, err := providers.WriteEmail(l)
 			if err != nil {
@@ -257,7 +258,7 @@ func TestServicesAreMailers(t *testing.T) {
 			}
 			written, _ := providers.WriteEmail(l)
 			body := string(s.body)
-			if !strings.Contains(body, written.Subject) && (id != "loops" || kind != core.EmailSignIn) {
+			if !strings.Contains(body, written.Subject) && (id != "loops" || kind != mailkind.SignIn) {
 				t.Errorf("%s, %s: no subject in %s", id, kind, body)
 			}
 			if strings.Contains(body, "token=tok") != hasLink || !strings.Contains(body, "jane@example.com") {
@@ -265,7 +266,7 @@ func TestServicesAreMailers(t *testing.T) {
 			}
 		}
 		for _, to := range []string{"a@example.com, b@example.com", "", "jane@example.com\r\nBcc: x@example.com"} {
-			if err := mailer.Send(t.Context(), core.Email{To: to, Kind: core.EmailReset}); err == nil {
+			if err := mailer.Send(t.Context(), core.Email{To: to, Kind: mailkind.Reset}); err == nil {
 				t.Errorf("%s: %q was mailed to", id, to)
 			}
 		}
@@ -279,7 +280,7 @@ func TestServicesAreMailers(t *testing.T) {
 // them into the log.
 func TestMailerErrorsContainNoSecrets(t *testing.T) {
 	s := newService(t)
-	l := letterOf(core.EmailReset)
+	l := letterOf(mailkind.Reset)
 	l.Code, l.URL = "SECRETCODE", "https://app.example.com/auth/password/reset?token=SECRETTOKEN"
 	s.answer = func(w http.ResponseWriter) {
 		w.WriteHeader(http.StatusBadGateway)
@@ -309,7 +310,7 @@ func TestOwnContent(t *testing.T) {
 
 // TestMailerSendsEveryKind: one Mailer also serves a provider of sign-in links.
 func TestMailerSendsEveryKind(t *testing.T) {
-	var got []core.EmailKind
+	var got []mailkind.Kind
 	p := &core.EmailProvider{Send: func(_ context.Context, l core.Email) error {
 		got = append(got, l.Kind)
 		return nil
@@ -318,7 +319,7 @@ func TestMailerSendsEveryKind(t *testing.T) {
 	if err := mailer.Configure(noEnv); err != nil {
 		t.Fatal(err)
 	}
-	if err := mailer.Send(t.Context(), letterOf(core.EmailReset)); err != nil || len(got) != 1 {
+	if err := mailer.Send(t.Context(), letterOf(mailkind.Reset)); err != nil || len(got) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

@@ -1,7 +1,7 @@
 package providers
 
 import (
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -15,7 +15,7 @@ type emailText struct {
 
 // in returns the translated texts of a kind of email. Their keys are "email.", the kind, and ".subject", ".button",
 // ".body" or ".footer".
-func (t emailText) in(l ui.Locale, kind core.EmailKind) emailText {
+func (t emailText) in(l ui.Locale, kind mailkind.Kind) emailText {
 	say := func(part, english string) string {
 		if english == "" || len(l.Texts) == 0 {
 			return english
@@ -80,128 +80,128 @@ const (
 	textSecureNow = "If this was you, no action is needed. If not, secure your account now."
 )
 
-var emailTexts = map[core.EmailKind]emailText{
-	core.EmailSignIn: {
+var emailTexts = map[mailkind.Kind]emailText{
+	mailkind.SignIn: {
 		subject: "Sign in to %s", button: "Sign in",
 		footer: "If you didn't request this email, you can safely ignore it.",
 		why:    whyEntered,
 	},
-	core.EmailReauth: {
+	mailkind.Reauth: {
 		subject: "Your code for %s",
 		body:    []string{"Enter this code on the page where you asked for it. It is valid for 10 minutes."},
 		footer: "Never share this code: we don't ask for it anywhere else. If you didn't request it, sign out of all " +
 			"sessions.",
 	},
-	core.EmailVerify: {
+	mailkind.Verify: {
 		subject: "Confirm your email for %s", button: "Confirm email",
 		body: []string{"Confirm your email to finish creating your account. Open the link in the browser you signed up in. " +
 			"In any other browser, you'll be asked for the password you chose."},
 		footer: "Didn't sign up? Ignore this email and no account will be created.",
 		why:    whyEntered,
 	},
-	core.EmailExists: {
+	mailkind.Exists: {
 		subject: "You already have an account at %s", button: "Sign in",
 		body: []string{"We received a sign-up request for this email, but it already has an account. Nothing has changed. " +
 			"Sign in, or reset your password if you forgot it."},
 		footer: "If this wasn't you, no action is needed.",
 		why:    whyEntered,
 	},
-	core.EmailReset: {
+	mailkind.Reset: {
 		subject: "Reset your password for %s", button: "Choose a new password",
 		body:   []string{"We received a request to reset the password for your account."},
 		footer: "Didn't request this? Ignore this email and your password won't change.",
 		why:    whyEntered,
 	},
-	core.EmailPasswordChanged: {
+	mailkind.PasswordChanged: {
 		subject: "Your password for %s was changed", button: "This wasn't me",
 		body:   []string{"The password for your account was added, changed, or removed."},
 		footer: "If this was you, no action is needed. If not, choose a new password now.",
 	},
-	core.EmailAddressChange: {
+	mailkind.AddressChange: {
 		subject: "Confirm your new email for %s", button: "Confirm email",
 		body:   []string{"You asked to use this address for your account. Confirm it to finish the change."},
 		footer: "Didn't request this? Ignore this email and nothing will change.",
 		why:    whyEntered,
 	},
-	core.EmailAddressChanged: {
+	mailkind.AddressChanged: {
 		subject: "Your email for %s was changed", button: "Undo change",
 		body:   []string{"The email for your account was changed from this address to a different one."},
 		footer: "If this was you, no action is needed. If not, undo the change.",
 	},
-	core.EmailPasskeyAdded: {
+	mailkind.PasskeyAdded: {
 		subject: "New passkey for %s", button: textSecure,
 		body:   []string{"A passkey was added to your account. It can be used to sign in."},
 		footer: textSecureNow,
 	},
-	core.EmailPasskeyRemoved: {
+	mailkind.PasskeyRemoved: {
 		subject: "Passkey for %s removed", button: textSecure,
 		body:   []string{"A passkey was removed from your account. It can no longer be used to sign in."},
 		footer: textSecureNow,
 	},
-	core.EmailAccountLinked: {
+	mailkind.AccountLinked: {
 		subject: "New sign-in method for %s", button: textSecure,
 		body:   []string{"An account at another service was linked to your account. It can be used to sign in."},
 		footer: textSecureNow,
 	},
-	core.EmailAccountUnlinked: {
+	mailkind.AccountUnlinked: {
 		subject: "Sign-in method for %s removed", button: textSecure,
 		body: []string{"An account at another service was unlinked from your account. It can no longer be used to sign " +
 			"in."},
 		footer: textSecureNow,
 	},
-	core.EmailFactorAdded: {
+	mailkind.FactorAdded: {
 		subject: "New second factor for %s", button: textSecure,
 		body:   []string{"A second factor, such as an authenticator app, was added to your account."},
 		footer: textSecureNow,
 	},
-	core.EmailFactorRemoved: {
+	mailkind.FactorRemoved: {
 		subject: "Second factor for %s removed", button: textSecure,
 		body:   []string{"A second factor was removed from your account."},
 		footer: textSecureNow,
 	},
-	core.EmailFactorsReset: {
+	mailkind.FactorsReset: {
 		subject: "Second factors for %s reset", button: textSecure,
 		body:   []string{"Support removed all second factors from your account."},
 		footer: textSecureNow,
 	},
-	core.EmailRecoveryUsed: {
+	mailkind.RecoveryUsed: {
 		subject: "Recovery code used at %s", button: textSecure,
 		body:   []string{"One of your recovery codes was used to sign in. That code no longer works."},
 		footer: textSecureNow,
 	},
-	core.EmailRecoveryRenewed: {
+	mailkind.RecoveryRenewed: {
 		subject: "New recovery codes for %s", button: textSecure,
 		body:   []string{"New recovery codes were created for your account. The previous codes no longer work."},
 		footer: textSecureNow,
 	},
-	core.EmailFactorGuessed: {
+	mailkind.FactorGuessed: {
 		subject: "Someone is guessing codes for %s", button: textSecure,
 		body: []string{"Someone passed the first step of signing in to your account, and then entered several wrong codes. " +
 			"They did not get in."},
 		footer: "If this was you, no action is needed. If not, someone may know your password: choose a new one now.",
 	},
-	core.EmailNewDevice: {
+	mailkind.NewDevice: {
 		subject: "New sign-in to %s", button: textSecure,
 		body:   []string{"Your account was signed in to from a new browser."},
 		footer: textSecureNow,
 	},
-	core.EmailKeyCreated: {
+	mailkind.KeyCreated: {
 		subject: "New API key for %s", button: textSecure,
 		body:   []string{"An API key was created for your account. Programs can use it to act for you."},
 		footer: textSecureNow,
 	},
-	core.EmailKeyExpiring: {
+	mailkind.KeyExpiring: {
 		subject: "Your API key for %s expires soon", button: "Manage API keys",
 		body:   []string{"One of your API keys expires soon. Programs that use it will stop working."},
 		footer: "Replace the key if you still need it. If not, no action is needed.",
 	},
-	core.EmailInvite: {
+	mailkind.Invite: {
 		subject: "You've been invited to %s", button: "Accept invitation",
 		body:   []string{"Accept the invitation to create your account."},
 		footer: "Not interested? Ignore this email and no account will be created.",
 		why:    whyInvited,
 	},
-	core.EmailDeleted: {
+	mailkind.Deleted: {
 		subject: "Your account at %s was deleted", button: "",
 		body:   []string{"Your account and its data have been deleted."},
 		footer: "If this wasn't you, contact support.",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
@@ -22,7 +23,7 @@ func TestEmailsInEveryLanguage(t *testing.T) {
 	}
 }
 
-func writesIn(t *testing.T, l ui.Locale, kind core.EmailKind, english emailText) {
+func writesIn(t *testing.T, l ui.Locale, kind mailkind.Kind, english emailText) {
 	written, err := WriteEmail(core.Email{
 		Kind: kind, Locale: l, Host: "app.example", URL: "https://app.example/l?t=1&u=2", Code: "123456",
 		At:      time.Date(2026, 3, 5, 16, 4, 0, 0, time.UTC),
@@ -71,7 +72,7 @@ func writesIn(t *testing.T, l ui.Locale, kind core.EmailKind, english emailText)
 func TestSignInEmailInEveryLanguage(t *testing.T) {
 	for _, l := range locales.All()[1:] {
 		written, err := WriteEmail(
-			core.Email{Kind: core.EmailSignIn, Host: "app.example", URL: "https://app.example/l", Locale: l},
+			core.Email{Kind: mailkind.SignIn, Host: "app.example", URL: "https://app.example/l", Locale: l},
 		)
 		if err != nil || !strings.Contains(written.HTML, l.Texts["email.sign-in.footer"]) ||
 			strings.Contains(written.Text+written.HTML, "Sign in") {

@@ -5,6 +5,7 @@ import (
 	"log"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -33,13 +34,13 @@ func Example() {
 // One email in one language is replaced. All others have the default content.
 func ExampleWriteEmail() {
 	write := func(m core.Email) (providers.EmailContent, error) { // EmailOptions.Content, mailbox.NewWith
-		if m.Kind == core.EmailInvite && m.Locale.Tag == "de" {
+		if m.Kind == mailkind.Invite && m.Locale.Tag == "de" {
 			return providers.EmailContent{Subject: "Willkommen bei Acme", Text: "Los geht es: " + string(m.URL)}, nil
 		}
 		return providers.WriteEmail(m)
 	}
 	for _, tag := range []string{"de", "en"} {
-		invite, err := write(core.Email{Kind: core.EmailInvite, Host: "acme.example", Locale: ui.Locale{Tag: tag}})
+		invite, err := write(core.Email{Kind: mailkind.Invite, Host: "acme.example", Locale: ui.Locale{Tag: tag}})
 		fmt.Println(invite.Subject, err)
 	}
 	// Output:

@@ -7,6 +7,7 @@ import (
 	"net/mail"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // Loops sends sign-in links with https://loops.so. The email is the template with that transactional ID, which contains
@@ -18,7 +19,7 @@ func Loops(transactionalID string, options ...EmailOptions) *core.EmailProvider 
 		ctx context.Context, key string, _ *mail.Address, m core.Email, l EmailContent,
 	) (*http.Request, error) {
 		variables := map[string]string{"url": string(m.URL)}
-		if m.Kind != core.EmailSignIn {
+		if m.Kind != mailkind.SignIn {
 			variables["kind"], variables["subject"], variables["text"] = string(m.Kind), l.Subject, l.Text
 		}
 		return post(ctx, "https://app.loops.so/api/v1/transactional", "Bearer "+key, map[string]any{

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers/smtp"
 )
 
@@ -107,7 +108,7 @@ func (n *notice) Attach(h *core.PluginHost) error {
 // Send implements [core.Mailer].
 func (n *notice) Send(ctx context.Context, e core.Email) error {
 	err := n.mailer.Send(ctx, e)
-	if err == nil && e.Kind == core.EmailFactorsReset {
+	if err == nil && e.Kind == mailkind.FactorsReset {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.sent = append(n.sent, e.To)
@@ -121,7 +122,7 @@ func (c *command) tellReset(ctx context.Context, n *notice, u *core.User) error 
 		return c.say("no email was sent: tell the user yourself, or set AUTH_SECRET, AUTH_URL, EMAIL_SERVER and EMAIL_FROM " +
 			"to the application's values before the next reset")
 	}
-	n.host.NotifySecurity(ctx, core.SecurityNotice{Kind: core.EmailFactorsReset, UserID: u.ID})
+	n.host.NotifySecurity(ctx, core.SecurityNotice{Kind: mailkind.FactorsReset, UserID: u.ID})
 	if err := n.host.Auth.FlushMail(ctx); err != nil {
 		return err
 	}

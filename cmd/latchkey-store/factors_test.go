@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // resetsFactors checks that reset-factors removes passkeys and the records of a named kind, and nothing else.
@@ -25,7 +25,7 @@ func (c *terminal) resetsFactors(id string) {
 			c.Errorf("reset-factors does not say %q: %s", part, out)
 		}
 	}
-	if len(c.letters) != 1 || c.letters[0].Kind != core.EmailFactorsReset || c.letters[0].To != "ada@example.org" ||
+	if len(c.letters) != 1 || c.letters[0].Kind != mailkind.FactorsReset || c.letters[0].To != "ada@example.org" ||
 		c.letters[0].URL != "https://app.example.org/auth/signin" {
 		c.Errorf("%d emails", len(c.letters))
 	}

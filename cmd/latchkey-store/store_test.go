@@ -18,6 +18,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -192,7 +193,7 @@ func (c *terminal) manages(id string) {
 	c.resetsFactors(id)
 	c.revokesKeys(c.env["LATCHKEY_STORE"], id)
 	c.must("users", "reset-password", id, "--yes")
-	if len(c.letters) != 1 || c.letters[0].Kind != core.EmailReset || c.letters[0].To != "ada@example.org" ||
+	if len(c.letters) != 1 || c.letters[0].Kind != mailkind.Reset || c.letters[0].To != "ada@example.org" ||
 		!strings.HasPrefix(string(c.letters[0].URL), "https://app.example.org/auth/password/reset?token=") {
 		c.Errorf("%d letters", len(c.letters))
 	}

@@ -14,7 +14,7 @@ type Call struct {
 	// transaction is "transaction", and core's calls within it are reported as well. For a provider it is "discover" (its
 	// metadata, which are cached), "token", "refresh", "verify" (of an ID token, with cached keys), "userinfo" and, with
 	// OAuth 1.0a, "request token". "authorize" is core.CredentialsProvider.Authorize, and "mail" is
-	// core.EmailProvider.Send. For [Mail] it is the core.EmailKind.
+	// core.EmailProvider.Send. For [Mail] it is the mailkind.Kind.
 	Name string
 	// Provider is the ID of a configured provider. It is empty for calls to the store and for emails of plugins.
 	Provider string

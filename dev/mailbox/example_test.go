@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
 )
 
@@ -14,7 +15,7 @@ func Example() {
 	box := mailbox.New()
 	ctx := context.Background()
 	err := box.Send(ctx, core.Email{
-		To: "ada@example.com", Kind: core.EmailSignIn, URL: "http://localhost:3000/auth/callback/email?token=t",
+		To: "ada@example.com", Kind: mailkind.SignIn, URL: "http://localhost:3000/auth/callback/email?token=t",
 	})
 	if err != nil {
 		log.Fatal(err)

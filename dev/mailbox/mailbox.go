@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // kept is the maximum number of emails in a mailbox. Older ones are deleted.
@@ -28,7 +29,7 @@ type Mail struct {
 	// To and From are the addresses.
 	To, From string
 	// Kind is the kind of the email, for example "sign-in" for a sign-in link.
-	Kind core.EmailKind
+	Kind mailkind.Kind
 	// URL is the link and Code the code. Each is empty if the email has none.
 	URL, Code string
 	// Host is the host of the site in the link.

@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/providers"
 )
 
 func mail(to string) core.Email {
 	return core.Email{
-		To: to, From: "no-reply@app.example", Kind: core.EmailSignIn, Host: "app.example", Expires: time.Now(),
+		To: to, From: "no-reply@app.example", Kind: mailkind.SignIn, Host: "app.example", Expires: time.Now(),
 		URL: "http://localhost:3000/auth/callback/email?token=t&email=" + core.Secret(to),
 	}
 }
@@ -107,16 +108,16 @@ func TestWaitAndBound(t *testing.T) {
 func TestEveryKind(t *testing.T) {
 	box := mailbox.New()
 	for _, l := range []core.Email{
-		{To: "ada@example.com", Kind: core.EmailReset, URL: "http://app.example/reset?token=t", Host: "app.example",
+		{To: "ada@example.com", Kind: mailkind.Reset, URL: "http://app.example/reset?token=t", Host: "app.example",
 			Code: "471100", Expires: time.Now()},
-		{To: "bob@example.com", Kind: core.EmailDeleted, Host: "app.example"},
+		{To: "bob@example.com", Kind: mailkind.Deleted, Host: "app.example"},
 	} {
 		if err := box.Send(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got, err := box.Wait(t.Context(), "ada@example.com")
-	want := mailbox.Mail{Kind: core.EmailReset, URL: "http://app.example/reset?token=t", Code: "471100"}
+	want := mailbox.Mail{Kind: mailkind.Reset, URL: "http://app.example/reset?token=t", Code: "471100"}
 	if err != nil || got.Kind != want.Kind || got.URL != want.URL || got.Code != want.Code {
 		t.Errorf("mail %+v, error %v", got, err)
 	}
@@ -138,17 +139,17 @@ func TestEveryKind(t *testing.T) {
 func TestShowsContent(t *testing.T) {
 	type content struct{ Subject, Text, HTML string }
 	box := mailbox.NewWith(func(l core.Email) (content, error) {
-		if l.Kind == core.EmailDeleted {
+		if l.Kind == mailkind.Deleted {
 			return content{}, errors.New("no texts")
 		}
 		return content{"Subject <1>", "Text <2>", "<html><head><title>T</title></head><script>x</script></html>"}, nil
 	})
 	if err := box.Send(t.Context(), core.Email{
-		To: "ada@exämple.com", Kind: core.EmailReset, Device: "Firefox, Linux", Peer: netip.MustParsePrefix("192.0.2.7/32"),
+		To: "ada@exämple.com", Kind: mailkind.Reset, Device: "Firefox, Linux", Peer: netip.MustParsePrefix("192.0.2.7/32"),
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := box.Send(t.Context(), core.Email{To: "b@example.com", Kind: core.EmailDeleted}); err == nil {
+	if err := box.Send(t.Context(), core.Email{To: "b@example.com", Kind: mailkind.Deleted}); err == nil {
 		t.Error("an email that cannot be written was sent")
 	}
 	if n := len(box.Mails()); n != 1 {
@@ -196,7 +197,7 @@ func TestShowsContent(t *testing.T) {
 func TestPreview(t *testing.T) {
 	box := mailbox.NewWith(providers.WriteEmail)
 	err := box.Send(t.Context(), core.Email{
-		To: "ada@example.com", Kind: core.EmailReset, Theme: core.Theme{Name: "Acme <b>"}, URL: "http://localhost/reset",
+		To: "ada@example.com", Kind: mailkind.Reset, Theme: core.Theme{Name: "Acme <b>"}, URL: "http://localhost/reset",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +209,7 @@ func TestPreview(t *testing.T) {
 		box.ServeHTTP(w, r)
 		return w.Code, w.Body.String()
 	}
-	kinds := len(core.EmailKinds())
+	kinds := len(mailkind.All())
 	for target, want := range map[string]int{
 		"?preview": kinds * 8, "?preview&lang=de": kinds, "?preview&kind=reset": 8, "?preview&kind=reset&lang=ar": 1,
 		"?preview&kind=x": 0,
@@ -218,7 +219,7 @@ func TestPreview(t *testing.T) {
 			t.Errorf("%s: status %d, %d emails, want %d", target, status, n, want)
 		}
 	}
-	for _, kind := range core.EmailKinds() {
+	for _, kind := range mailkind.All() {
 		status, page := get("?html=sample&lang=en&kind=" + string(kind))
 		if status != http.StatusOK || !strings.Contains(page, "<bdi>Acme &lt;b&gt;</bdi>") {
 			t.Errorf("%s: status %d, %s", kind, status, page)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
@@ -69,14 +70,14 @@ func headersOf(m Mail) [][2]string {
 
 // preview is a page with samples.
 type preview struct {
-	Kinds      []core.EmailKind
+	Kinds      []mailkind.Kind
 	Languages  []string
 	Kind, Lang string
 	Samples    []previewed
 }
 
 type previewed struct {
-	Kind    core.EmailKind
+	Kind    mailkind.Kind
 	Lang    string
 	Content Content
 	Problem string
@@ -84,7 +85,7 @@ type previewed struct {
 
 // preview returns samples of all kinds in all languages, or of the kind and language in the query.
 func (b *Mailbox) preview(mails []Mail, query url.Values) preview {
-	p := preview{Kinds: core.EmailKinds(), Kind: query.Get("kind"), Lang: query.Get("lang")}
+	p := preview{Kinds: mailkind.All(), Kind: query.Get("kind"), Lang: query.Get("lang")}
 	for _, kind := range p.Kinds {
 		for _, locale := range locales.All() {
 			if kind == p.Kinds[0] {
@@ -105,7 +106,7 @@ func (b *Mailbox) preview(mails []Mail, query url.Values) preview {
 }
 
 // sample returns an email of a kind with the facts that it usually has. It has the theme of the newest captured email.
-func sample(kind core.EmailKind, locale ui.Locale, mails []Mail) core.Email {
+func sample(kind mailkind.Kind, locale ui.Locale, mails []Mail) core.Email {
 	at := time.Date(2026, time.March, 5, 16, 4, 0, 0, time.UTC)
 	e := core.Email{
 		To: "ada@example.com", Kind: kind, Locale: locale, Host: "app.example", Expires: at.Add(time.Hour),
@@ -115,20 +116,20 @@ func sample(kind core.EmailKind, locale ui.Locale, mails []Mail) core.Email {
 		e.Theme = mails[0].Email.Theme
 	}
 	switch kind {
-	case core.EmailSignIn:
+	case mailkind.SignIn:
 		e.Code = "471103"
 		return e
-	case core.EmailReauth:
+	case mailkind.Reauth:
 		e.Code, e.URL = "471103", ""
 		return e
-	case core.EmailVerify, core.EmailExists, core.EmailReset, core.EmailAddressChange, core.EmailInvite:
+	case mailkind.Verify, mailkind.Exists, mailkind.Reset, mailkind.AddressChange, mailkind.Invite:
 		return e
-	case core.EmailDeleted:
+	case mailkind.Deleted:
 		e.URL = ""
-	case core.EmailAccountLinked, core.EmailAccountUnlinked:
+	case mailkind.AccountLinked, mailkind.AccountUnlinked:
 		e.Service = "GitHub"
 	}
-	if kind != core.EmailAddressChanged {
+	if kind != mailkind.AddressChanged {
 		e.Expires = time.Time{}
 	}
 	e.At, e.Device, e.Peer = at, "Firefox, Windows", netip.MustParsePrefix("192.0.2.7/32")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/plugins/account"
 )
 
@@ -80,7 +81,7 @@ func TestInvitation(t *testing.T) {
 		t.Errorf("invited: %s", text)
 	}
 	letter, err := p.ways.mailbox.Wait(t.Context(), "zoe@example.com")
-	if err != nil || letter.Kind != core.EmailInvite || letter.URL != p.url+"/auth/signin" {
+	if err != nil || letter.Kind != mailkind.Invite || letter.URL != p.url+"/auth/signin" {
 		t.Fatalf("the letter is %+v, %v", letter, err)
 	}
 	p.byMail("other@example.com")

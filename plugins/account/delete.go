@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // deletePhrase is the phrase that users type to delete their account.
@@ -59,7 +60,7 @@ func (d *deletions) post(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	}
 	auditDone(ctx, c, audit.UserDeleted, session)
 	if d.sender.mail != nil && user.Email != "" {
-		email := core.Email{To: user.Email, Kind: core.EmailDeleted, At: d.host.Now()}
+		email := core.Email{To: user.Email, Kind: mailkind.Deleted, At: d.host.Now()}
 		if !user.EmailVerified.IsZero() {
 			email = c.AddClient(email)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/plugins/account"
 )
 
@@ -46,7 +47,7 @@ func TestDelete(t *testing.T) {
 			if b.signedIn() || phone.signedIn() || !other.signedIn() {
 				t.Error("the wrong browsers are signed in")
 			}
-			if m := s.mail(ada); m.Kind != core.EmailDeleted || m.URL != "" || m.Email.Peer.String() != "192.0.2.7/32" {
+			if m := s.mail(ada); m.Kind != mailkind.Deleted || m.URL != "" || m.Email.Peer.String() != "192.0.2.7/32" {
 				t.Errorf("the email is %s with %q, from %s", m.Kind, m.URL, m.Email.Peer)
 			}
 			if told := s.told(); !slices.Contains(told, "user.deleted ok ada") {

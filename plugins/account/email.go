@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -108,7 +109,7 @@ func (e *emails) addCode(
 	code, err := c.IssueCode(ctx, core.EmailCode{
 		Purpose: codeChange, Address: email.To, UserID: userID, Data: e.links.key(kindChange, token),
 	})
-	if email.Kind == core.EmailAddressChange {
+	if email.Kind == mailkind.AddressChange {
 		email.Code = code
 	}
 	return err
@@ -128,12 +129,12 @@ func (e *emails) newAddressEmail(
 	switch {
 	case err == nil && owner.ID == user.ID: // the user verifies the current address
 	case err == nil:
-		return core.Email{To: to.New, Kind: core.EmailExists, URL: core.Secret(c.URL("signin"))}, nil
+		return core.Email{To: to.New, Kind: mailkind.Exists, URL: core.Secret(c.URL("signin"))}, nil
 	case !errors.Is(err, core.ErrNotFound):
 		return l, fmt.Errorf("account: look up the address: %w", err)
 	}
 	return core.Email{
-		To: to.New, Kind: core.EmailAddressChange, Expires: ends,
+		To: to.New, Kind: mailkind.AddressChange, Expires: ends,
 		URL: core.Secret(c.URL("account/confirm", "token", token)),
 	}, nil
 }

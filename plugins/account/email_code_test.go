@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/plugins/account"
 )
 
@@ -63,7 +64,7 @@ func TestChangeByCode(t *testing.T) {
 			b.refused(b.confirmCode(code), 401, "code_expired")
 			b.refused(b.confirm(token), 410, "link_invalid")
 			attacker.refused(attacker.confirmCode(code), 401, "code_expired")
-			if undo := s.mail(ada); undo.Kind != core.EmailAddressChanged || undo.Code != "" {
+			if undo := s.mail(ada); undo.Kind != mailkind.AddressChanged || undo.Code != "" {
 				t.Errorf("the old address got %s with the code %q", undo.Kind, undo.Code)
 			}
 			told := s.told()
@@ -117,7 +118,7 @@ func TestChangeCodePage(t *testing.T) {
 			}
 		}
 	}
-	if m := s.mail(eve); m.Kind != core.EmailExists || m.Code != "" {
+	if m := s.mail(eve); m.Kind != mailkind.Exists || m.Code != "" {
 		t.Errorf("the owner of the address got %s with the code %q", m.Kind, m.Code)
 	}
 	off := newSite(t, setup{})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -23,7 +24,7 @@ func (b *browser) askFor(address string) string {
 	b.Helper()
 	b.fine(b.call("account/email", url.Values{"email": {address}}), http.StatusAccepted)
 	m := b.mail(strings.ToLower(address))
-	if m.Kind != core.EmailAddressChange {
+	if m.Kind != mailkind.AddressChange {
 		b.Fatalf("%s got an email of kind %s", address, m.Kind)
 	}
 	return b.tokenIn(m)
@@ -58,7 +59,7 @@ func TestChangeOfAddress(t *testing.T) {
 			b.refused(b.confirm(token), 410, "link_invalid")
 
 			undo := s.mail(ada)
-			if undo.Kind != core.EmailAddressChanged || !undo.Expires.Equal(s.clock().Add(7*24*time.Hour)) {
+			if undo.Kind != mailkind.AddressChanged || !undo.Expires.Equal(s.clock().Add(7*24*time.Hour)) {
 				t.Errorf("the old address got %s until %s", undo.Kind, undo.Expires)
 			}
 			s.wait(7*24*time.Hour - time.Second)
@@ -124,7 +125,7 @@ func TestTakenAddress(t *testing.T) {
 	if free.Status != taken.Status || string(free.Body) != string(taken.Body) {
 		t.Errorf("free is answered %d %s, taken %d %s", free.Status, free.Body, taken.Status, taken.Body)
 	}
-	if m := s.mail(eve); m.Kind != core.EmailExists || strings.Contains(m.URL, "token") {
+	if m := s.mail(eve); m.Kind != mailkind.Exists || strings.Contains(m.URL, "token") {
 		t.Errorf("the owner got %s with %s", m.Kind, m.URL)
 	}
 	// Another user gets the address before the confirmation. The store decides.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -83,7 +84,7 @@ func (v *invitations) invite(ctx context.Context, i Invitation) error {
 		return fmt.Errorf("account: store the invitation: %w", err)
 	}
 	return v.sender.send(ctx, nil, core.Email{
-		To: address, Kind: core.EmailInvite, URL: core.Secret(i.URL), Expires: now.Add(i.For), Host: i.Host,
+		To: address, Kind: mailkind.Invite, URL: core.Secret(i.URL), Expires: now.Add(i.For), Host: i.Host,
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/plugins/account"
 )
 
@@ -21,7 +22,7 @@ func TestInvite(t *testing.T) {
 	}
 	s.must(s.mine.Invite(ctx, account.Invitation{Email: "Zoe@Example.com", Data: json.RawMessage(`{"team":1}`)}))
 	m := s.mail("zoe@example.com")
-	if m.Kind != core.EmailInvite || m.URL != origin+"/auth/signin" || m.Host != "app.example" {
+	if m.Kind != mailkind.Invite || m.URL != origin+"/auth/signin" || m.Host != "app.example" {
 		t.Errorf("the email is %+v", m)
 	}
 	i, err := s.mine.Invitation(ctx, " zoe@example.COM")

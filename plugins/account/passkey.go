@@ -15,6 +15,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -142,7 +143,7 @@ func (p *passkeys) post(ctx context.Context, c *core.ActionRequest) (*core.Respo
 		err := p.remove(ctx, session.UserID, id)
 		if err == nil {
 			auditDone(ctx, c, audit.PasskeyRemoved, session)
-			c.NotifySecurity(ctx, core.SecurityNotice{Kind: core.EmailPasskeyRemoved, UserID: session.UserID})
+			c.NotifySecurity(ctx, core.SecurityNotice{Kind: mailkind.PasskeyRemoved, UserID: session.UserID})
 		}
 		return methodChanged(ctx, c, "passkey-removed", err)
 	}

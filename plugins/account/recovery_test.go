@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/account"
 )
@@ -139,20 +140,20 @@ func TestSignInMethodsAreReported(t *testing.T) {
 	for name, row := range map[string]struct {
 		change   func(s *site, b *browser)
 		verified bool
-		kind     core.EmailKind
+		kind     mailkind.Kind
 		service  string
 	}{
-		"passkey added": {func(_ *site, b *browser) { b.passkey("register", "one") }, true, core.EmailPasskeyAdded, ""},
+		"passkey added": {func(_ *site, b *browser) { b.passkey("register", "one") }, true, mailkind.PasskeyAdded, ""},
 		"passkey removed": {func(s *site, b *browser) {
 			b.passkey("register", "one")
 			s.wait(time.Minute)
 			b.fine(b.call("account/passkey", url.Values{"id": {b.overview().Passkeys[0].ID}, "remove": {"yes"}}), 200)
-		}, true, core.EmailPasskeyRemoved, ""},
+		}, true, mailkind.PasskeyRemoved, ""},
 		"account unlinked": {func(s *site, b *browser) {
 			b.passkey("register", "one")
 			s.wait(time.Minute)
 			b.fine(b.call("account/unlink", url.Values{"account": {b.overview().Accounts[0].ID}}), 200)
-		}, true, core.EmailAccountUnlinked, "Hub"},
+		}, true, mailkind.AccountUnlinked, "Hub"},
 		"an unverified address": {func(_ *site, b *browser) { b.passkey("register", "one") }, false, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -317,7 +318,7 @@ func TestVerifyTheAddress(t *testing.T) {
 				t.Error("the page still has the button")
 			}
 			for _, m := range s.mails.Mails() {
-				if m.To == ada && m.Kind == core.EmailAddressChanged {
+				if m.To == ada && m.Kind == mailkind.AddressChanged {
 					t.Error("an email says that the address has changed")
 				}
 			}

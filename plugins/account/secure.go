@@ -9,16 +9,17 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // disavowal is the value of a record of kind "not-me": a change that was reported to the user's address, whose owner
 // may say that it was not theirs.
 type disavowal struct {
-	Kind    core.EmailKind `json:"kind"`
-	Method  string         `json:"method,omitempty"`
-	At      time.Time      `json:"at"`
-	Address string         `json:"address"`
+	Kind    mailkind.Kind `json:"kind"`
+	Method  string        `json:"method,omitempty"`
+	At      time.Time     `json:"at"`
+	Address string        `json:"address"`
 }
 
 // disavowals handles the links "This wasn't me" of security notices.

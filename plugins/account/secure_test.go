@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // kinds returns the kinds of the emails that were sent, in their order.
-func (p *sent) kinds(s *site) (all []core.EmailKind) {
+func (p *sent) kinds(s *site) (all []mailkind.Kind) {
 	s.Helper()
 	s.must(s.auth.FlushMail(s.Context()))
 	p.mu.Lock()
@@ -24,7 +25,7 @@ func (p *sent) kinds(s *site) (all []core.EmailKind) {
 }
 
 // link returns the token of the newest email of a kind.
-func (p *sent) link(s *site, kind core.EmailKind) string {
+func (p *sent) link(s *site, kind mailkind.Kind) string {
 	s.Helper()
 	s.must(s.auth.FlushMail(s.Context()))
 	p.mu.Lock()
@@ -54,7 +55,7 @@ func TestNotMe(t *testing.T) {
 			}})
 			attacker := s.as(ada)
 			attacker.passkey("register", "attacker's")
-			token := post.link(s, core.EmailPasskeyAdded)
+			token := post.link(s, mailkind.PasskeyAdded)
 			owner := s.browse()
 			owner.fine(owner.open("account/not-me?token="+token), 200)
 			owner.fine(owner.ask("account/not-me?token="+token), 200)
@@ -116,7 +117,7 @@ func TestNotMeEndsAllSessions(t *testing.T) {
 	attacker.passkey("register", "attacker's")
 	attacker.fine(attacker.call("account/email", url.Values{"email": {"attacker@example.com"}}), 202)
 	owner := s.browse()
-	owner.fine(owner.post("account/not-me", url.Values{"token": {post.link(s, core.EmailPasskeyAdded)}}), 200)
+	owner.fine(owner.post("account/not-me", url.Values{"token": {post.link(s, mailkind.PasskeyAdded)}}), 200)
 	if before || meanwhile.signedIn() {
 		t.Errorf("signed in before the reversal: %t, after it: %t", before, meanwhile.signedIn())
 	}
@@ -136,7 +137,7 @@ func TestNotMeLinks(t *testing.T) {
 		}})
 		b := s.as(ada)
 		b.passkey("register", "one")
-		return s, b, post.link(s, core.EmailPasskeyAdded)
+		return s, b, post.link(s, mailkind.PasskeyAdded)
 	}
 	t.Run("after a week", func(t *testing.T) {
 		s, _, token := begin(t)
@@ -204,7 +205,7 @@ func TestNewBrowser(t *testing.T) {
 				b.signIn(ada)
 			}
 			kinds := post.kinds(s)
-			if len(kinds) != row.want || row.want > 0 && kinds[0] != core.EmailNewDevice {
+			if len(kinds) != row.want || row.want > 0 && kinds[0] != mailkind.NewDevice {
 				t.Errorf("emails %q, want %d", kinds, row.want)
 			}
 		})
@@ -216,7 +217,7 @@ func TestNewBrowser(t *testing.T) {
 		s.wait(day + time.Hour)
 		attacker := s.as(ada)
 		owner := s.browse()
-		token := post.link(s, core.EmailNewDevice)
+		token := post.link(s, mailkind.NewDevice)
 		owner.fine(owner.call("account/not-me", url.Values{"token": {token}}), 200)
 		if attacker.signedIn() {
 			t.Error("the new session has not ended")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -48,7 +49,7 @@ func (u *undos) actions(*reauth) []core.Action {
 func (u *undos) oldAddressEmail(ctx context.Context, c *core.ActionRequest, user *core.User) (l core.Email, err error) {
 	now := u.host.Now()
 	if proved, err := readsMail(ctx, u.host.Accounts, user); err != nil || !proved {
-		return core.Email{To: user.Email, Kind: core.EmailAddressChanged, At: now}, err
+		return core.Email{To: user.Email, Kind: mailkind.AddressChanged, At: now}, err
 	}
 	token, err := u.host.NewToken()
 	if err != nil {
@@ -61,7 +62,7 @@ func (u *undos) oldAddressEmail(ctx context.Context, c *core.ActionRequest, user
 	}
 	err = u.links.save(ctx, kindUndo, token, user.ID, ends, back)
 	return c.AddClient(core.Email{
-		To: user.Email, Kind: core.EmailAddressChanged, Expires: ends, At: now,
+		To: user.Email, Kind: mailkind.AddressChanged, Expires: ends, At: now,
 		URL: core.Secret(c.URL("account/undo", "token", token)), EndsSessions: u.host.CanEndSessions(),
 	}), err
 }

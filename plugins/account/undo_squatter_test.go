@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
@@ -68,7 +69,7 @@ func TestUnverifiedAddressGrantsNothing(t *testing.T) {
 		}))
 		b := s.as(ada)
 		b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
-		if m := s.mail(ada); m.Kind != core.EmailAddressChanged || (m.URL != "") != (links == 1) ||
+		if m := s.mail(ada); m.Kind != mailkind.AddressChanged || (m.URL != "") != (links == 1) ||
 			m.Email.Peer.IsValid() != (links == 1) {
 			t.Errorf("vouched for as %q: the mailbox got %s with %q from %s", vouched, m.Kind, m.URL, m.Email.Peer)
 		}

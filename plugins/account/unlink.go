@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // unlinks removes linked accounts.
@@ -73,7 +74,7 @@ func (u *unlinks) post(ctx context.Context, c *core.ActionRequest) (*core.Respon
 	if err == nil {
 		auditDone(ctx, c, audit.AccountUnlinked, session)
 		c.NotifySecurity(ctx, core.SecurityNotice{
-			Kind: core.EmailAccountUnlinked, UserID: session.UserID, Provider: accounts[i].Provider,
+			Kind: mailkind.AccountUnlinked, UserID: session.UserID, Provider: accounts[i].Provider,
 		})
 	}
 	return methodChanged(ctx, c, "unlinked", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -191,7 +192,7 @@ func (k *Keys) answerNew(
 		return nil, err
 	}
 	c.NotifySecurity(ctx, core.SecurityNotice{
-		Kind: core.EmailKeyCreated, UserID: key.UserID, Method: key.ID, At: key.Created, Audit: audit.Event{Name: event},
+		Kind: mailkind.KeyCreated, UserID: key.UserID, Method: key.ID, At: key.Created, Audit: audit.Event{Name: event},
 	})
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, created{key, string(text)}), nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
@@ -97,7 +98,7 @@ func TestNewKeyIsReported(t *testing.T) {
 	}
 	for _, e := range all {
 		text := fmt.Sprint(e.Kind, string(e.URL), e.To, e.Device, e.At)
-		if e.Kind != core.EmailKeyCreated || e.To != "ada@example.com" ||
+		if e.Kind != mailkind.KeyCreated || e.To != "ada@example.com" ||
 			!strings.HasSuffix(string(e.URL), "/auth/api-keys") {
 			t.Errorf("the email is %s", text)
 		}
@@ -205,7 +206,7 @@ func TestReminders(t *testing.T) {
 		t.Fatalf("due: %v", sent)
 	}
 	for _, e := range sent {
-		if e.Kind != core.EmailKeyExpiring || e.To != "ada@example.com" || !e.At.Equal(month.Expires) ||
+		if e.Kind != mailkind.KeyExpiring || e.To != "ada@example.com" || !e.At.Equal(month.Expires) ||
 			e.URL != "https://app.example/auth/api-keys" {
 			t.Errorf("the email is %s to %s, %v, %s", e.Kind, e.To, e.At, e.URL)
 		}

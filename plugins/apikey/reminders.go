@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -116,7 +117,7 @@ func (k *Keys) send(ctx context.Context, r *store.Record, due reminder, sent map
 	}
 	sent[found.UserID] = true
 	k.host.NotifySecurity(ctx, core.SecurityNotice{
-		Kind: core.EmailKeyExpiring, UserID: found.UserID, Method: found.ID, At: found.Expires, Action: name,
+		Kind: mailkind.KeyExpiring, UserID: found.UserID, Method: found.ID, At: found.Expires, Action: name,
 	})
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -222,7 +223,7 @@ func (s *handlers) checkFactor(ctx context.Context, c *core.ActionRequest, userI
 		notice, err = s.states.checkApp(ctx, userID, strings.ReplaceAll(typed, " ", ""), t)
 	}
 	if notice { // the sender of the codes knows the password
-		c.NotifySecurity(ctx, core.SecurityNotice{Kind: core.EmailFactorGuessed, UserID: userID})
+		c.NotifySecurity(ctx, core.SecurityNotice{Kind: mailkind.FactorGuessed, UserID: userID})
 	}
 	if err != nil {
 		tellRefused(ctx, c, userID, err)
@@ -231,7 +232,7 @@ func (s *handlers) checkFactor(ctx context.Context, c *core.ActionRequest, userI
 	c.ResetAttempts(ctx, limit.AttemptCode, "")
 	if p.recovery {
 		c.NotifySecurity(ctx, core.SecurityNotice{
-			Kind: core.EmailRecoveryUsed, UserID: userID, Audit: audit.Event{Name: audit.RecoveryUsed},
+			Kind: mailkind.RecoveryUsed, UserID: userID, Audit: audit.Event{Name: audit.RecoveryUsed},
 		})
 	}
 	c.Audit(ctx, audit.Event{

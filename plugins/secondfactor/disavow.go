@@ -6,6 +6,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // passkeysMethod is the SecurityNotice.Method of a notice that the user's passkeys became a second factor. Other
@@ -21,11 +22,11 @@ func (s *handlers) disavow(ctx context.Context, c *core.ActionRequest, n core.Se
 		return err
 	}
 	switch n.Kind {
-	case core.EmailFactorAdded:
+	case mailkind.FactorAdded:
 		if err := s.disavowFactor(ctx, c, n); err != nil {
 			return err
 		}
-	case core.EmailRecoveryRenewed:
+	case mailkind.RecoveryRenewed:
 	default:
 		return nil
 	}

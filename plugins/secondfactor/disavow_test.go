@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // notMe is a plugin that keeps the notices whose emails have a link, and reverses the last one.
@@ -30,14 +31,14 @@ func (p *notMe) Attach(h *core.PluginHost) error {
 	h.AddAction(core.Action{
 		Method: http.MethodPost, Name: "secure",
 		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-			return c.JSON(ctx, http.StatusOK, nil), c.ReverseNotice(ctx, p.last(core.EmailKind(c.Field("kind"))))
+			return c.JSON(ctx, http.StatusOK, nil), c.ReverseNotice(ctx, p.last(mailkind.Kind(c.Field("kind"))))
 		},
 	})
 	return nil
 }
 
 // last returns the last notice of a kind.
-func (p *notMe) last(kind core.EmailKind) (n core.SecurityNotice) {
+func (p *notMe) last(kind mailkind.Kind) (n core.SecurityNotice) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, n = range slices.Backward(p.notices) {
@@ -49,7 +50,7 @@ func (p *notMe) last(kind core.EmailKind) (n core.SecurityNotice) {
 }
 
 // reverse presses the button of the last notice of a kind, without a session.
-func (s *site) reverse(kind core.EmailKind) {
+func (s *site) reverse(kind mailkind.Kind) {
 	s.Helper()
 	owner := s.browse()
 	owner.fine(owner.call("secure", "kind", string(kind)), http.StatusOK, nil)
@@ -76,13 +77,13 @@ func TestDisavowedApp(t *testing.T) {
 			t.Fatalf("%s: %d apps", strategy, n)
 		}
 
-		s.reverse(core.EmailFactorRemoved) // ends the trust in browsers, and no more
+		s.reverse(mailkind.FactorRemoved) // ends the trust in browsers, and no more
 		if n := len(s.records("ada", "device")); n != 0 || factorCount(b) != 2 {
 			t.Errorf("%s: %d trusted browsers, %d apps", strategy, n, factorCount(b))
 		}
 		s.told()
 		for range 2 {
-			s.reverse(core.EmailFactorAdded)
+			s.reverse(mailkind.FactorAdded)
 		}
 		removed := 0
 		for _, e := range s.told() {
@@ -110,7 +111,7 @@ func TestDisavowedRecoveryCodes(t *testing.T) {
 	b := s.as(ada)
 	b.enroll()
 	b.fine(b.call("second-factor/codes"), http.StatusOK, nil)
-	s.reverse(core.EmailRecoveryRenewed)
+	s.reverse(mailkind.RecoveryRenewed)
 	if n := len(s.records("ada", "recovery")); n != 0 || factorCount(b) != 1 {
 		t.Errorf("%d recovery codes, %d apps", n, factorCount(b))
 	}
@@ -126,7 +127,7 @@ func TestDisavowedPasskeys(t *testing.T) {
 	b := s.as(ada)
 	b.passkey("register", "one")
 	b.fine(b.call("second-factor/passkeys", "on", "1"), http.StatusOK, nil)
-	s.reverse(core.EmailFactorAdded)
+	s.reverse(mailkind.FactorAdded)
 	if keys, err := s.store.Authenticators(t.Context(), "ada"); err != nil || len(keys) != 1 {
 		t.Errorf("%d passkeys, %v", len(keys), err)
 	}

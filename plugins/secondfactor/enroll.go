@@ -16,6 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -214,7 +215,7 @@ func (s *handlers) enroll(ctx context.Context, c *core.ActionRequest) (*core.Res
 	c.ResetAttempts(ctx, limit.AttemptCode, "")
 	s.browsers.accepted(ctx, c, o.id, st, false)
 	c.NotifySecurity(ctx, core.SecurityNotice{
-		Kind: core.EmailFactorAdded, UserID: o.id, Method: st.Apps[len(st.Apps)-1].ID,
+		Kind: mailkind.FactorAdded, UserID: o.id, Method: st.Apps[len(st.Apps)-1].ID,
 		Audit: audit.Event{Name: audit.FactorAdded},
 	})
 	return s.enrolled(ctx, c, o, st, "added", []core.Method{core.MethodOTP, core.MethodMultiple})

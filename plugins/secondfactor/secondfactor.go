@@ -10,6 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -159,7 +160,7 @@ func (f *Factors) Reset(ctx context.Context, userID string) error {
 		err = nil
 	}
 	s.host.NotifySecurity(ctx, core.SecurityNotice{
-		Kind: core.EmailFactorsReset, UserID: userID, Audit: audit.Event{Name: audit.FactorsReset},
+		Kind: mailkind.FactorsReset, UserID: userID, Audit: audit.Event{Name: audit.FactorsReset},
 	})
 	return err
 }

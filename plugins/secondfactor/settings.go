@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -166,7 +167,7 @@ func (s *handlers) replaceCodes(ctx context.Context, c *core.ActionRequest) (*co
 		return nil, err
 	}
 	c.NotifySecurity(ctx, core.SecurityNotice{
-		Kind: core.EmailRecoveryRenewed, UserID: session.UserID, Audit: audit.Event{Name: audit.RecoveryRenewed},
+		Kind: mailkind.RecoveryRenewed, UserID: session.UserID, Audit: audit.Event{Name: audit.RecoveryRenewed},
 	})
 	return s.codesPage(ctx, c, codes, false), nil
 }
@@ -195,7 +196,7 @@ func (s *handlers) removed(
 	ctx context.Context, c *core.ActionRequest, session *core.Session, st *state, what string,
 ) (*core.Response, error) {
 	c.NotifySecurity(ctx, core.SecurityNotice{
-		Kind: core.EmailFactorRemoved, UserID: session.UserID, Audit: audit.Event{Name: audit.FactorRemoved},
+		Kind: mailkind.FactorRemoved, UserID: session.UserID, Audit: audit.Event{Name: audit.FactorRemoved},
 	})
 	if !st.enrolled() {
 		if err := s.recovery.use(ctx, session.UserID, ""); err != nil {
@@ -233,7 +234,7 @@ func (s *handlers) switchPasskeys(ctx context.Context, c *core.ActionRequest) (*
 		return s.removed(ctx, c, session, st, "passkeys-off")
 	}
 	c.NotifySecurity(ctx, core.SecurityNotice{
-		Kind: core.EmailFactorAdded, UserID: session.UserID, Method: passkeysMethod,
+		Kind: mailkind.FactorAdded, UserID: session.UserID, Method: passkeysMethod,
 		Audit: audit.Event{Name: audit.FactorAdded},
 	})
 	return s.enrolled(ctx, c, owner{id: session.UserID, session: session, state: st}, st, "passkeys-on", nil)

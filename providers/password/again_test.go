@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
@@ -13,7 +14,7 @@ import (
 func (w *world) resets(to string) (n int) {
 	w.t.Helper()
 	for _, l := range w.letters(to) {
-		if l.Kind == core.EmailReset {
+		if l.Kind == mailkind.Reset {
 			n++
 		}
 	}
@@ -102,7 +103,7 @@ func TestOwnerGetsTheirLink(t *testing.T) {
 		if w.visitFrom("203.0.113.10:1").post("callback/password", "email", ada, "password", good).Status >= 400 {
 			t.Errorf("%s: the owner does not sign in elsewhere", name)
 		}
-		b := w.open(token(t, w.letter(ada, core.EmailReset)))
+		b := w.open(token(t, w.letter(ada, mailkind.Reset)))
 		says(t, b.post("password/reset", "newPassword", better), 200, "signin")
 	}
 }

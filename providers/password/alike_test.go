@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
@@ -181,7 +182,7 @@ func TestKnownAddressGetsAnEmail(t *testing.T) {
 	mallory := w.visit()
 	says(t, mallory.post("password/sign-up", "email", "ADA@example.com", "password", evil, "name", "Win a car"), 202,
 		"mail")
-	l := w.letter(ada, core.EmailExists)
+	l := w.letter(ada, mailkind.Exists)
 	if string(l.URL) != "https://app.test/auth/signin" || strings.Contains(string(l.URL), "token") {
 		t.Error("the email links to another page")
 	}
@@ -231,7 +232,7 @@ func TestMailFails(t *testing.T) {
 	w.post.fails = nil
 	b := w.visit()
 	b.post("password/sign-up", "email", "bob@example.com", "password", good)
-	b.post("password/confirm", "token", token(t, w.letter("bob@example.com", core.EmailVerify)))
+	b.post("password/confirm", "token", token(t, w.letter("bob@example.com", mailkind.Verify)))
 	if b.session() != "bob@example.com" {
 		t.Error("the second sign-up does not work")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
@@ -28,7 +29,7 @@ func wrong(code core.Secret) string {
 
 // codeFlow is a flow whose email has a code: a reset, or a sign-up.
 type codeFlow struct {
-	kind              core.EmailKind
+	kind              mailkind.Kind
 	known             bool // the flow is for an address with an account
 	ask, again, check string
 	page              string
@@ -37,14 +38,14 @@ type codeFlow struct {
 
 var codeFlows = map[string]codeFlow{
 	"reset": {
-		core.EmailReset, true, "password/forgot", "password/forgot", "password/reset-code", "/auth/password/sent?for=reset",
+		mailkind.Reset, true, "password/forgot", "password/forgot", "password/reset-code", "/auth/password/sent?for=reset",
 		func(_ *world, b *browser, r *core.Response) bool {
 			return strings.HasSuffix(r.Redirect+string(r.Body), `/auth/password/reset"}`) && b.session() == "" &&
 				b.post("password/reset", "newPassword", better).Status == 200
 		},
 	},
 	"sign-up": {
-		core.EmailVerify, false, "password/sign-up", "password/resend", "password/confirm-code", "/auth/password/sent",
+		mailkind.Verify, false, "password/sign-up", "password/resend", "password/confirm-code", "/auth/password/sent",
 		func(w *world, b *browser, _ *core.Response) bool {
 			return b.session() == ada && !w.user(ada).EmailVerified.IsZero()
 		},
@@ -172,7 +173,7 @@ func TestCodePage(t *testing.T) {
 			t.Errorf("%s: the pages differ:\n%s\n%s", name, pages["eve@example.com"], pages["bob@example.com"])
 		}
 		for _, l := range append(w.letters("eve@example.com"), w.letters("bob@example.com")...) {
-			if (l.Kind == core.EmailExists || l.Kind == core.EmailPasswordChanged) && l.Code != "" {
+			if (l.Kind == mailkind.Exists || l.Kind == mailkind.PasswordChanged) && l.Code != "" {
 				t.Errorf("%s: an email of kind %s has a code", name, l.Kind)
 			}
 		}
@@ -246,8 +247,8 @@ func TestCodesTogether(t *testing.T) {
 	}
 }
 
-// TestCodeDay guesses for a day from 1,000 networks, in two processes, with codes for resets and sign-ups of one person.
-// Fewer than 100 wrong codes are compared. Afterwards the link works in the browser that asked.
+// TestCodeDay guesses for a day from 1,000 networks, in two processes, with codes for resets and sign-ups of one
+// person. Fewer than 100 wrong codes are compared. Afterwards the link works in the browser that asked.
 func TestCodeDay(t *testing.T) {
 	t.Parallel()
 	var refused int
@@ -291,7 +292,7 @@ func TestCodeDay(t *testing.T) {
 	one.advance(3 * time.Hour) // the limit of emails, not the budget
 	b := one.visit()
 	b.post("password/forgot", "email", ada)
-	link := token(t, one.letter(ada, core.EmailReset))
+	link := token(t, one.letter(ada, mailkind.Reset))
 	for range 12 {
 		b.post("password/reset-code", "code", "123456")
 	}

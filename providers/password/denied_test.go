@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
@@ -36,7 +37,7 @@ func TestDeniedSignUp(t *testing.T) {
 				})
 				b := w.visit()
 				b.post("password/sign-up", "email", ada, "password", good)
-				link := token(t, w.letter(ada, core.EmailVerify))
+				link := token(t, w.letter(ada, mailkind.Verify))
 				w.store.took()
 				if r := b.post("password/confirm", "token", link); r.Status == http.StatusOK && result == core.Deny() {
 					t.Errorf("answered %d", r.Status)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // TestConfirmOnAnotherDevice opens the link of a sign-up in another browser. The page shows the address, and
@@ -14,7 +14,7 @@ func TestConfirmOnAnotherDevice(t *testing.T) {
 	w := site(t)
 	laptop, phone := w.person(), w.person()
 	laptop.post("password/sign-up", "email", ada, "password", good)
-	link := token(t, w.letter(ada, core.EmailVerify))
+	link := token(t, w.letter(ada, mailkind.Verify))
 	shows := func(page string) {
 		t.Helper()
 		for _, want := range []string{

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
@@ -45,13 +46,13 @@ func (p *disavowing) Attach(h *core.PluginHost) error {
 func TestDisavowedPassword(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
-		kind    core.EmailKind
+		kind    mailkind.Kind
 		at      time.Duration // of the notice, after the change
 		removed bool
 	}{
-		"the change":     {core.EmailPasswordChanged, 0, true},
-		"a later change": {core.EmailPasswordChanged, time.Hour, false},
-		"another kind":   {core.EmailPasskeyAdded, 0, false},
+		"the change":     {mailkind.PasswordChanged, 0, true},
+		"a later change": {mailkind.PasswordChanged, time.Hour, false},
+		"another kind":   {mailkind.PasskeyAdded, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +60,7 @@ func TestDisavowedPassword(t *testing.T) {
 			w := site(t, func(_ *password.Options, c *core.Config) { c.Plugins = append(c.Plugins, plugin) })
 			w.signUp(ada, good)
 			w.open(w.forgot(ada)).post("password/reset", "newPassword", better)
-			l := w.letter(ada, core.EmailPasswordChanged)
+			l := w.letter(ada, mailkind.PasswordChanged)
 			if string(l.URL) != "https://app.test/auth/toy/not-me?token=1" || l.Expires.IsZero() || len(plugin.links) != 1 {
 				t.Fatalf("the link is %s, made %d times", string(l.URL), len(plugin.links))
 			}
@@ -83,9 +84,9 @@ func TestGuessedCodes(t *testing.T) {
 	plugin := &disavowing{}
 	w := site(t, func(_ *password.Options, c *core.Config) { c.Plugins = append(c.Plugins, plugin) })
 	w.signUp(ada, good)
-	plugin.notice = core.SecurityNotice{Kind: core.EmailFactorGuessed, UserID: w.user(ada).ID}
+	plugin.notice = core.SecurityNotice{Kind: mailkind.FactorGuessed, UserID: w.user(ada).ID}
 	w.visit().post("toy/notify")
-	l := w.letter(ada, core.EmailFactorGuessed)
+	l := w.letter(ada, mailkind.FactorGuessed)
 	_, token, found := strings.Cut(string(l.URL), "https://app.test/auth/password/reset?token=")
 	if !found || !l.Expires.Equal(w.Now().Add(24*time.Hour)) || len(plugin.links) != 0 {
 		t.Fatalf("the link is %s until %v", string(l.URL), l.Expires)
@@ -105,7 +106,7 @@ func TestGuessedCodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.visit().post("toy/notify")
-	if l := w.letter(ada, core.EmailFactorGuessed); string(l.URL) != "https://app.test/auth/toy/not-me?token=1" {
+	if l := w.letter(ada, mailkind.FactorGuessed); string(l.URL) != "https://app.test/auth/toy/not-me?token=1" {
 		t.Errorf("without a password the link is %s", string(l.URL))
 	}
 }

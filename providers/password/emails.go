@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // emails sends the emails of this site in the background.
@@ -24,7 +25,7 @@ const (
 )
 
 // write returns an email. The caller adds the link.
-func (l *emails) write(c *core.ActionRequest, kind core.EmailKind, to string) core.Email {
+func (l *emails) write(c *core.ActionRequest, kind mailkind.Kind, to string) core.Email {
 	return core.Email{To: to, Kind: kind, Host: c.Host(), Theme: l.theme, Locale: c.Locale, Request: c.Request}
 }
 
@@ -51,11 +52,11 @@ func (l *emails) notifyChanged(ctx context.Context, c *core.ActionRequest, user 
 	if address, ok := isMail(user.Email); ok {
 		l.sent.forget(address)
 	}
-	email := l.write(c, core.EmailPasswordChanged, user.Email)
+	email := l.write(c, mailkind.PasswordChanged, user.Email)
 	email.URL, email.At = core.Secret(c.URL(ID+"/forgot")), l.now()
 	if !user.EmailVerified.IsZero() {
 		email = c.AddClient(email)
-		n := core.SecurityNotice{Kind: core.EmailPasswordChanged, UserID: user.ID, At: email.At}
+		n := core.SecurityNotice{Kind: mailkind.PasswordChanged, UserID: user.ID, At: email.At}
 		if url, expires := c.NoticeLink(ctx, n); url != "" {
 			email.URL, email.Expires = url, expires
 		}

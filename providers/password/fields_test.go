@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
@@ -119,10 +120,10 @@ func TestBodiesOfOtherShapes(t *testing.T) {
 	// The last value of a duplicate field counts, as in all actions.
 	says(t, w.visit().post("password/sign-up", "email", "x", "email", "b@example.com", "password", "y", "password", good),
 		202, "mail")
-	w.letter("b@example.com", core.EmailVerify)
+	w.letter("b@example.com", mailkind.Verify)
 	// Without cookies there is no CSRF token, so no sign-up is possible. A link that is opened there asks for the
 	// password.
-	says(t, w.visit().post("password/confirm", "token", token(t, w.letter("b@example.com", core.EmailVerify))),
+	says(t, w.visit().post("password/confirm", "token", token(t, w.letter("b@example.com", mailkind.Verify))),
 		401, "password_wrong")
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -112,7 +113,7 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	if err != nil {
 		return nil, err
 	}
-	l := s.emails.write(c, core.EmailReset, "")
+	l := s.emails.write(c, mailkind.Reset, "")
 	l.URL = core.Secret(c.URL(ID+"/reset", "token", token))
 	sent := sentMail{Email: address}
 	if s.code {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -88,7 +89,7 @@ func (p *Provider) SendReset(ctx context.Context, userID string) error {
 		return fmt.Errorf("password: reset: %w", err)
 	}
 	l := core.Email{
-		Kind: core.EmailReset, URL: core.Secret(link), Host: hostOf(link), Theme: m.host.Theme, Locale: m.host.Locale,
+		Kind: mailkind.Reset, URL: core.Secret(link), Host: hostOf(link), Theme: m.host.Theme, Locale: m.host.Locale,
 	}
 	return m.links.mail(ctx, user, token, l)
 }

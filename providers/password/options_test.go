@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/providers/password"
@@ -119,7 +120,7 @@ func TestSignUpPolicies(t *testing.T) {
 		invite(time.Hour)
 		b := w.visit()
 		b.post("password/sign-up", "email", ada, "password", good)
-		link := token(t, w.letter(ada, core.EmailVerify))
+		link := token(t, w.letter(ada, mailkind.Verify))
 		invite(-time.Second)
 		says(t, b.post("password/confirm", "token", link), 400, "link_invalid") // withdrawn in the meantime
 		invite(time.Hour)
@@ -235,7 +236,7 @@ func TestSendReset(t *testing.T) {
 	if err := w.provider.SendReset(t.Context(), u.ID); err != nil {
 		t.Fatal(err)
 	}
-	l := w.letter(ada, core.EmailReset)
+	l := w.letter(ada, mailkind.Reset)
 	if l.Host != "app.test" || l.Request != nil || !strings.HasPrefix(string(l.URL),
 		"https://app.test/auth/password/reset?token=") {
 		t.Errorf("email for host %s", l.Host)
@@ -265,7 +266,7 @@ func TestCostsAreRaised(t *testing.T) {
 	old := under(password.Params{Memory: 7168, Time: 5})
 	b := old.visit()
 	b.post("password/sign-up", "email", ada, "password", good)
-	b.post("password/confirm", "token", token(t, old.letter(ada, core.EmailVerify)))
+	b.post("password/confirm", "token", token(t, old.letter(ada, mailkind.Verify)))
 	u, err := kept.UserByEmail(t.Context(), ada)
 	if err != nil {
 		t.Fatal(err)

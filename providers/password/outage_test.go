@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // TestDatabaseDown lets the database fail at each step of each action. After any failure, no sign-in is half complete,
@@ -145,7 +146,7 @@ func (w *world) asked() (*browser, string) {
 	w.t.Helper()
 	b := w.visit()
 	b.post("password/sign-up", "email", ada, "password", good)
-	return b, token(w.t, w.letter(ada, core.EmailVerify))
+	return b, token(w.t, w.letter(ada, mailkind.Verify))
 }
 
 // TestLostResponse: a store without transactions creates the user of a sign-up but returns an error. No user without a
@@ -193,7 +194,7 @@ func TestRetryAfterAnOutage(t *testing.T) {
 	}
 	says(t, b.post("password/confirm", "token", link), 400, "link_invalid")
 	b.post("password/sign-up", "email", ada, "password", good)
-	w.letter(ada, core.EmailExists)
+	w.letter(ada, mailkind.Exists)
 	says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", better), 200, "signin")
 	if w.signIn(ada, better) != ada {
 		t.Error("the owner of the address cannot sign in")
@@ -232,7 +233,7 @@ func TestFlushWaits(t *testing.T) {
 		t.Error("Flush does not wait")
 	}
 	w.post.release()
-	w.letter(ada, core.EmailVerify)
+	w.letter(ada, mailkind.Verify)
 }
 
 // TestMailQueueOfAClient: one client can have a few emails waiting. Its next request gets 503, whether the address
@@ -262,5 +263,5 @@ func TestMailQueueOfAClient(t *testing.T) {
 	other.from = "198.51.100.7:1"
 	says(t, other.post("password/forgot", "email", ada), 202, "mail")
 	w.post.release()
-	w.letter(ada, core.EmailReset)
+	w.letter(ada, mailkind.Reset)
 }

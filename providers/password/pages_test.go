@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
 // TestPages checks each page: markup for password managers and screen readers, forms that work without scripts, and the
@@ -16,7 +16,7 @@ func TestPages(t *testing.T) {
 	signedIn := w.signUp(ada, good)
 	b := w.visit()
 	b.post("password/sign-up", "email", "bob@example.com", "password", good)
-	link := token(t, w.letter("bob@example.com", core.EmailVerify))
+	link := token(t, w.letter("bob@example.com", mailkind.Verify))
 	for name, row := range map[string]struct {
 		b      *browser
 		path   string
@@ -99,7 +99,7 @@ func TestUsersCanContinue(t *testing.T) {
 	if r := b.post("password/sign-up", "email", ada, "password", good); r.Redirect != sent {
 		t.Errorf("led to %s", r.Redirect)
 	}
-	link := token(t, w.letter(ada, core.EmailVerify))
+	link := token(t, w.letter(ada, mailkind.Verify))
 	other := w.person()
 	if r := other.post("password/confirm", "token", link, "password", evil); r.Status != 401 ||
 		!strings.Contains(string(r.Body), `value="`+link+`"`) || !strings.Contains(string(r.Body),
@@ -117,7 +117,7 @@ func TestUsersCanContinue(t *testing.T) {
 	if r := b.post("password/forgot", "email", ada); r.Redirect != "https://app.test/auth/password/sent?for=reset" {
 		t.Errorf("led to %s", r.Redirect)
 	}
-	reset := token(t, w.letter(ada, core.EmailReset))
+	reset := token(t, w.letter(ada, mailkind.Reset))
 	if r := other.get("/auth/password/reset?token=" + reset); r.Status != 303 ||
 		r.Redirect != "https://app.test/auth/password/reset" {
 		t.Errorf("led to %d %s", r.Status, r.Redirect)
@@ -134,7 +134,7 @@ func TestUsersCanContinue(t *testing.T) {
 		email := "x" + want[len(want)-4:] + "@example.com"
 		b := w.person()
 		b.post("password/sign-up", "email", email, "password", good, "callbackUrl", back)
-		r := w.person().post("password/confirm", "token", token(t, w.letter(email, core.EmailVerify)), "password", good)
+		r := w.person().post("password/confirm", "token", token(t, w.letter(email, mailkind.Verify)), "password", good)
 		if strings.TrimSuffix(r.Redirect, "/") != want {
 			t.Errorf("back to %s, want %s", r.Redirect, want)
 		}
@@ -225,7 +225,7 @@ func TestResend(t *testing.T) {
 	const bob = "bob@example.com"
 	b := w.person()
 	b.post("password/sign-up", "email", bob, "password", good, "name", "Bob")
-	first := token(t, w.letter(bob, core.EmailVerify))
+	first := token(t, w.letter(bob, mailkind.Verify))
 	before := len(w.letters(bob))
 	const sent = "https://app.test/auth/password/sent"
 	if r := b.post("password/resend"); r.Redirect != sent {
@@ -234,7 +234,7 @@ func TestResend(t *testing.T) {
 	if n := len(w.letters(bob)); n != before+1 {
 		t.Fatalf("%d emails, want %d", n, before+1)
 	}
-	second := token(t, w.letter(bob, core.EmailVerify))
+	second := token(t, w.letter(bob, mailkind.Verify))
 	if first == second {
 		t.Error("the same token was sent twice")
 	}
@@ -249,5 +249,5 @@ func TestResend(t *testing.T) {
 	if r := b.post("password/resend"); r.Redirect != sent {
 		t.Errorf("after the confirmation: %d %s", r.Status, r.Redirect)
 	}
-	w.letter(bob, core.EmailExists)
+	w.letter(bob, mailkind.Exists)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
@@ -42,7 +43,7 @@ func TestFiftyConfirmations(t *testing.T) {
 			w := site(t, patient, transactions(!hidden))
 			b := w.visit()
 			b.post("password/sign-up", "email", ada, "password", good)
-			link := token(t, w.letter(ada, core.EmailVerify))
+			link := token(t, w.letter(ada, mailkind.Verify))
 			csrf := b.csrf()
 			won := race(func(int) bool {
 				racer := w.visit()
@@ -137,7 +138,7 @@ func TestConcurrentSignUps(t *testing.T) {
 	for range 8 {
 		b := w.visit()
 		b.post("password/sign-up", "email", ada, "password", good)
-		links, browsers = append(links, token(t, w.letter(ada, core.EmailVerify))), append(browsers, b)
+		links, browsers = append(links, token(t, w.letter(ada, mailkind.Verify))), append(browsers, b)
 	}
 	won := race(func(i int) bool {
 		if i >= len(links) {

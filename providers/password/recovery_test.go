@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
@@ -148,13 +149,13 @@ func TestResetListsRemovedMethods(t *testing.T) {
 				!strings.Contains(page, "Service") {
 				t.Errorf("the page does not name the provider: %s", page)
 			}
-			var kinds []core.EmailKind
+			var kinds []mailkind.Kind
 			for _, l := range w.letters(ada) {
-				if kinds = append(kinds, l.Kind); l.Kind == core.EmailAccountUnlinked && l.Service != "Service" {
+				if kinds = append(kinds, l.Kind); l.Kind == mailkind.AccountUnlinked && l.Service != "Service" {
 					t.Errorf("an email about %q", l.Service)
 				}
 			}
-			if !slices.Contains(kinds, core.EmailAccountUnlinked) {
+			if !slices.Contains(kinds, mailkind.AccountUnlinked) {
 				t.Errorf("emails: %q", kinds)
 			}
 			w.advance(time.Minute)

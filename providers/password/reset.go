@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -84,9 +85,9 @@ func (s *resets) remove(ctx context.Context, c *core.ActionRequest, userID strin
 		return c.Field(removeField(m)) != "" || slices.Contains(ids, m.ID)
 	})
 	for _, m := range removed {
-		email, name := core.EmailAccountUnlinked, audit.AccountUnlinked
+		email, name := mailkind.AccountUnlinked, audit.AccountUnlinked
 		if m.Passkey {
-			email, name = core.EmailPasskeyRemoved, audit.PasskeyRemoved
+			email, name = mailkind.PasskeyRemoved, audit.PasskeyRemoved
 		}
 		c.NotifySecurity(ctx, core.SecurityNotice{Kind: email, UserID: userID, Provider: m.Provider})
 		c.Audit(ctx, audit.Event{

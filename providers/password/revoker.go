@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -54,7 +55,7 @@ func (e *revoker) links(ctx context.Context, userID string) {
 func (e *revoker) disavow(kept *passwords) func(context.Context, *core.ActionRequest, core.SecurityNotice) error {
 	return func(ctx context.Context, _ *core.ActionRequest, n core.SecurityNotice) error {
 		e.links(ctx, n.UserID)
-		if n.Kind != core.EmailPasswordChanged {
+		if n.Kind != mailkind.PasswordChanged {
 			return nil
 		}
 		p, err := kept.load(ctx, n.UserID)

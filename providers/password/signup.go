@@ -17,6 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -81,8 +82,9 @@ func (s *signUps) show(ctx context.Context, c *core.ActionRequest) (*core.Respon
 	return s.pages.show(ctx, c, http.StatusOK, f)
 }
 
-// signUp handles POST password/sign-up (email, password, name, callbackUrl and the fields of Options.SignUpFields). The response is the same whether or not
-// the address belongs to a user. Everything that depends on it happens after the response.
+// signUp handles POST password/sign-up (email, password, name, callbackUrl and the fields of Options.SignUpFields). The
+// response is the same whether or not the address belongs to a user. Everything that depends on it happens after the
+// response.
 func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	f := s.form(c)
 	address, ok := isMail(c.Field("email"))
@@ -165,7 +167,7 @@ func (s *signUps) send(ctx context.Context, c *core.ActionRequest, p pendingSign
 	if err := rememberSignUp(c, record.Key); err != nil {
 		s.log.WarnContext(ctx, "password: could not store the sign-up in the browser's cookie", "error", err)
 	}
-	verify := s.emails.write(c, core.EmailVerify, address)
+	verify := s.emails.write(c, mailkind.Verify, address)
 	verify.URL, verify.Expires = core.Secret(c.URL(ID+"/confirm", "token", token)), record.Expires
 	if s.code {
 		code := core.EmailCode{Purpose: codeSignUp, Address: address, Data: record.Key}
@@ -209,7 +211,7 @@ func (s *signUps) sender() core.EmailSender {
 		},
 		Undo: func(ctx context.Context, l core.Email, data json.RawMessage) {
 			var asked signUpEmail
-			if l.Kind == core.EmailVerify && json.Unmarshal(data, &asked) == nil {
+			if l.Kind == mailkind.Verify && json.Unmarshal(data, &asked) == nil {
 				s.pending.drop(ctx, asked.Key)
 			}
 		},
@@ -226,7 +228,7 @@ func (s *signUps) answer(ctx context.Context, asked *signUpEmail, verify core.Em
 	if user != nil {
 		s.pending.drop(ctx, asked.Key)
 		exists := verify
-		exists.Kind, exists.URL, exists.Expires = core.EmailExists, core.Secret(asked.SignIn), time.Time{}
+		exists.Kind, exists.URL, exists.Expires = mailkind.Exists, core.Secret(asked.SignIn), time.Time{}
 		exists.Code = "" // of a sign-up that was dropped
 		return exists, nil
 	}

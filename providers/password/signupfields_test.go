@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/storage/memory"
 	"github.com/latchkey-go/latchkey/ui"
@@ -85,7 +86,7 @@ func TestSignUpFields(t *testing.T) {
 		t.Errorf("saved before the verification: %v", app.saved)
 	}
 	other := w.visit()
-	r := other.post("password/confirm", "token", token(t, w.letter(ada, core.EmailVerify)), "password", good)
+	r := other.post("password/confirm", "token", token(t, w.letter(ada, mailkind.Verify)), "password", good)
 	if other.session() != ada {
 		t.Fatalf("no session: %d %s %v", r.Status, r.Body, r.Err)
 	}
@@ -178,7 +179,7 @@ func TestSignUpFieldsNotSaved(t *testing.T) {
 				w, app := crewSite(t, configure, func(_ *password.Options, c *core.Config) { stored = c.Store })
 				b := w.visit()
 				says(t, b.post("password/sign-up", "email", ada, "password", good, "company", "Acme"), 202, "mail")
-				link := token(t, w.letter(ada, core.EmailVerify))
+				link := token(t, w.letter(ada, mailkind.Verify))
 				fail(app)
 				r := b.post("password/confirm", "token", link)
 				if r.Status < 400 || b.session() != "" {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
@@ -169,7 +170,7 @@ func (w *world) letters(to string) []core.Email {
 }
 
 // letter returns the newest email of a kind to an address. Security notices may be sent before or after other emails.
-func (w *world) letter(to string, kind core.EmailKind) core.Email {
+func (w *world) letter(to string, kind mailkind.Kind) core.Email {
 	w.t.Helper()
 	all := w.letters(to)
 	for _, l := range slices.Backward(all) {
@@ -303,7 +304,7 @@ func (w *world) signUp(email, secret string) *browser {
 	w.t.Helper()
 	b := w.visit()
 	says(w.t, b.post("password/sign-up", "email", email, "password", secret), 202, "mail")
-	r := b.post("password/confirm", "token", token(w.t, w.letter(email, core.EmailVerify)))
+	r := b.post("password/confirm", "token", token(w.t, w.letter(email, mailkind.Verify)))
 	if b.session() != email {
 		w.t.Fatalf("no session after the confirmation: %d %s, %v", r.Status, r.Body, r.Err)
 	}
@@ -326,7 +327,7 @@ func (w *world) signIn(email, secret string) string {
 func (w *world) forgot(email string) string {
 	w.t.Helper()
 	says(w.t, w.visit().post("password/forgot", "email", email), 202, "mail")
-	return token(w.t, w.letter(email, core.EmailReset))
+	return token(w.t, w.letter(email, mailkind.Reset))
 }
 
 // open opens a reset link in a new browser.

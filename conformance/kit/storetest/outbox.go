@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -77,7 +78,7 @@ func (k outbox) process(p *postman, now *time.Time) *core.Auth {
 
 func (p *postman) send(ctx context.Context, to string) {
 	p.host.Notify(ctx, core.BackgroundEmail{
-		Sender: "toy", Email: core.Email{Kind: core.EmailDeleted, URL: "https://app.test/link"}, Data: to, UserID: to,
+		Sender: "toy", Email: core.Email{Kind: mailkind.Deleted, URL: "https://app.test/link"}, Data: to, UserID: to,
 	})
 }
 

@@ -14,26 +14,27 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/ui"
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
 // It returns an email with all optional data of its kind.
-func letter(kind core.EmailKind, locale ui.Locale, theme core.Theme) core.Email {
+func letter(kind mailkind.Kind, locale ui.Locale, theme core.Theme) core.Email {
 	at := time.Date(2026, time.March, 5, 16, 4, 0, 0, time.UTC)
 	l := core.Email{Kind: kind, Locale: locale, Host: "app.example.com", Theme: theme}
-	if kind != core.EmailDeleted && kind != core.EmailReauth {
+	if kind != mailkind.Deleted && kind != mailkind.Reauth {
 		l.URL = "https://app.example.com/auth/callback/email?callbackUrl=https%3A%2F%2Fapp.example.com%2Faccount&token=" +
 			core.Secret(strings.Repeat("5f0c9d3e", 8)) + "&email=ada%40example.com"
 	}
 	switch kind {
-	case core.EmailSignIn, core.EmailVerify, core.EmailReset, core.EmailAddressChange, core.EmailInvite:
+	case mailkind.SignIn, mailkind.Verify, mailkind.Reset, mailkind.AddressChange, mailkind.Invite:
 		l.Expires = at.Add(24 * time.Hour)
 	default:
 		l.At, l.Peer, l.Device = at, netip.MustParsePrefix("2001:db8:4a:1::/64"), "Firefox, Windows"
 	}
-	if kind == core.EmailVerify || kind == core.EmailReauth {
+	if kind == mailkind.Verify || kind == mailkind.Reauth {
 		l.Code = "471103"
 	}
 	return l
@@ -56,7 +57,7 @@ func TestLetters(t *testing.T) {
 		if tag == "de" {
 			theme = core.Theme{Name: "Acme", BrandColor: "#0f766e"}
 		}
-		written, err := providers.WriteEmail(letter(core.EmailKind(kind), all[max(i, 0)], theme))
+		written, err := providers.WriteEmail(letter(mailkind.Kind(kind), all[max(i, 0)], theme))
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusNotFound)
 			return
@@ -80,7 +81,7 @@ func TestLetters(t *testing.T) {
 const longest = "de"
 
 // complete are kinds of emails that together contain every element.
-var complete = []core.EmailKind{core.EmailVerify, core.EmailNewDevice, core.EmailDeleted}
+var complete = []mailkind.Kind{mailkind.Verify, mailkind.NewDevice, mailkind.Deleted}
 
 func lettersIn(v *visitor, tag string) {
 	for _, look := range []struct {
@@ -97,8 +98,8 @@ func lettersIn(v *visitor, tag string) {
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}},
 		})
 		v.do(chromedp.EmulateViewport(look.width, 400))
-		for _, kind := range core.EmailKinds() {
-			if kind != core.EmailVerify && (tag != longest || look.query != "") {
+		for _, kind := range mailkind.All() {
+			if kind != mailkind.Verify && (tag != longest || look.query != "") {
 				continue
 			}
 			v.open("/" + tag + "/" + string(kind) + look.query)

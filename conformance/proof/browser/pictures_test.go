@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
@@ -95,8 +96,8 @@ func TestPictures(t *testing.T) {
 			v.picture(p.name)
 		})
 	}
-	for name, kind := range map[string]core.EmailKind{
-		"letter": core.EmailSignIn, "letter-new-device": core.EmailNewDevice,
+	for name, kind := range map[string]mailkind.Kind{
+		"letter": mailkind.SignIn, "letter-new-device": mailkind.NewDevice,
 	} {
 		t.Run(name, func(t *testing.T) {
 			written, err := providers.WriteEmail(letter(kind, locales.English(), core.Theme{Name: "Acme"}))

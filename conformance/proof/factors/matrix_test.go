@@ -15,6 +15,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
@@ -80,11 +81,11 @@ var ways = []way{
 	}},
 	{name: "email link", in: func(b *browser, p *person) {
 		b.post("signin/email", "email", p.Email)
-		b.open(b.mail(p.Email, core.EmailSignIn).link)
+		b.open(b.mail(p.Email, mailkind.SignIn).link)
 	}},
 	{name: "email code", in: func(b *browser, p *person) {
 		b.post("signin/email", "email", p.Email)
-		b.post("callback/email", "code", b.mail(p.Email, core.EmailSignIn).code)
+		b.post("callback/email", "code", b.mail(p.Email, mailkind.SignIn).code)
 	}},
 	{name: "OAuth", in: func(b *browser, p *person) {
 		at, err := url.Parse(b.post("signin/hub").location)
@@ -109,12 +110,12 @@ var ways = []way{
 	{name: "invitation", creates: true, in: func(b *browser, p *person) {
 		b.must(b.account.Invite(b.Context(), account.Invitation{Email: p.Email}))
 		b.post("password/sign-up", "email", p.Email, "password", right)
-		b.post("password/confirm", "token", b.mail(p.Email, core.EmailVerify).token)
+		b.post("password/confirm", "token", b.mail(p.Email, mailkind.Verify).token)
 	}},
 	{name: "password reset", in: func(b *browser, p *person) {
 		const next = "four loud kettles!"
 		b.post("password/forgot", "email", p.Email)
-		b.open("/auth/password/reset?token=" + url.QueryEscape(b.mail(p.Email, core.EmailReset).token))
+		b.open("/auth/password/reset?token=" + url.QueryEscape(b.mail(p.Email, mailkind.Reset).token))
 		b.post("password/reset", "newPassword", next)
 		if b.signedIn() {
 			b.Error("a password reset signs in")
@@ -135,7 +136,7 @@ var ways = []way{
 type mail struct{ link, code, token string }
 
 // mail returns the newest email of a kind to an address.
-func (b *browser) mail(to string, kind core.EmailKind) mail {
+func (b *browser) mail(to string, kind mailkind.Kind) mail {
 	b.Helper()
 	b.must(b.passwords.Flush(b.Context()))
 	for _, m := range b.mails.Mails() {
@@ -340,7 +341,7 @@ func TestGuesses(t *testing.T) {
 			s.must(s.passwords.Flush(t.Context()))
 			sent := 0
 			for _, m := range s.mails.Mails() {
-				if m.Kind == core.EmailFactorGuessed && m.To == p.Email {
+				if m.Kind == mailkind.FactorGuessed && m.To == p.Email {
 					sent++
 				}
 			}
@@ -349,7 +350,7 @@ func TestGuesses(t *testing.T) {
 			}
 		}
 		b := s.browse("gin")
-		b.open(b.mail(p.Email, core.EmailFactorGuessed).link)
+		b.open(b.mail(p.Email, mailkind.FactorGuessed).link)
 		if r := b.call("password/reset", "newPassword", next); r.status != http.StatusOK || b.signedIn() {
 			t.Errorf("the reset is answered %d %s", r.status, r.body)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/dev/authenticator"
 )
 
@@ -114,7 +115,7 @@ var flows = []*flow{
 		name: "confirming a sign-up", settled: "create session", costly: true, signsIn: true, again: bySignUp,
 		before: func(v *visit) {
 			v.b.post("/auth/password/sign-up", "email", address(v.person), "password", goodWord)
-			v.keeps(token(v.letter(address(v.person), core.EmailVerify)))
+			v.keeps(token(v.letter(address(v.person), mailkind.Verify)))
 			v.target, v.form = "/auth/password/confirm", v.b.posting("token", v.secrets[len(v.secrets)-1])
 		}},
 	{
@@ -160,7 +161,7 @@ var flows = []*flow{
 	{name: "confirming another address", atOnce: true, settled: "update user", before: func(v *visit) {
 		byMail(v, v.b)
 		v.b.post("/auth/account/email", "email", "new-"+address(v.person))
-		v.keeps(token(v.letter("new-"+address(v.person), core.EmailAddressChange)))
+		v.keeps(token(v.letter("new-"+address(v.person), mailkind.AddressChange)))
 		v.target, v.form = "/auth/account/confirm", v.b.posting("token", v.secrets[len(v.secrets)-1])
 	}, again: func(v *visit, _ *browser) string {
 		// The same link, if it was not used. One of the two addresses is the user's.
@@ -209,7 +210,7 @@ func byProvider(v *visit, b *browser) string {
 func (v *visit) link(b *browser) string {
 	v.Helper()
 	b.post("/auth/signin/email", "email", address(v.person))
-	l := v.letter(address(v.person), core.EmailSignIn)
+	l := v.letter(address(v.person), mailkind.SignIn)
 	v.keeps(token(l))
 	return strings.TrimPrefix(string(l.URL), home)
 }
@@ -270,13 +271,13 @@ func bySignUp(v *visit, b *browser) string {
 		return who
 	}
 	b.post("/auth/password/sign-up", "email", address(v.person), "password", goodWord)
-	kinds := []core.EmailKind{core.EmailVerify}
+	kinds := []mailkind.Kind{mailkind.Verify}
 	if v.left {
-		kinds = append(kinds, core.EmailExists)
+		kinds = append(kinds, mailkind.Exists)
 	}
 	for range 2 { // an earlier email may arrive late; its link was replaced by the new one
 		l := v.letter(address(v.person), kinds...)
-		if l.Kind == core.EmailExists {
+		if l.Kind == mailkind.Exists {
 			return byReset(v, b)
 		}
 		b.post("/auth/password/confirm", "token", token(l))
@@ -299,7 +300,7 @@ func byReset(v *visit, b *browser) string {
 func (v *visit) openReset(b *browser) {
 	v.Helper()
 	b.post("/auth/password/forgot", "email", address(v.person))
-	v.keeps(token(v.letter(address(v.person), core.EmailReset)))
+	v.keeps(token(v.letter(address(v.person), mailkind.Reset)))
 	b.get("/auth/password/reset?token=" + url.QueryEscape(v.secrets[len(v.secrets)-1]))
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/providers/password"
@@ -110,7 +111,7 @@ type postbox struct{ letters chan core.Email }
 func (p *postbox) Send(_ context.Context, l core.Email) error { p.letters <- l; return nil }
 
 // It waits for an email of one of these kinds to an address.
-func (x *site) letter(to string, kinds ...core.EmailKind) core.Email {
+func (x *site) letter(to string, kinds ...mailkind.Kind) core.Email {
 	x.Helper()
 	for late := time.After(2 * time.Minute); ; {
 		select {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/proof/mail"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/smtp"
 )
@@ -57,7 +58,7 @@ func configured(t *testing.T, o smtp.Options) *core.EmailProvider {
 }
 
 func letterTo(to string) core.Email {
-	return core.Email{To: to, Kind: core.EmailSignIn, URL: link, Token: "tok-4711", Host: "app.example.com"}
+	return core.Email{To: to, Kind: mailkind.SignIn, URL: link, Token: "tok-4711", Host: "app.example.com"}
 }
 
 // TestConversation checks the recorded conversation: envelope, headers, parts.
@@ -329,7 +330,7 @@ func TestMailer(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := core.Email{
-		To: "jane@bücher.example", Kind: core.EmailReset, URL: link, Host: "app.example.com", Expires: time.Unix(1e9, 0),
+		To: "jane@bücher.example", Kind: mailkind.Reset, URL: link, Host: "app.example.com", Expires: time.Unix(1e9, 0),
 	}
 	if err := mailer.Send(t.Context(), l); err != nil {
 		t.Fatal(err)
@@ -344,7 +345,7 @@ func TestMailer(t *testing.T) {
 		t.Errorf("text %q, html %q, error %v", text, html, err)
 	}
 	for name, bad := range map[string]core.Email{
-		"two recipients": {To: "a@example.com, b@example.com", Kind: core.EmailReset}, "unknown kind": {To: l.To, Kind: "x"},
+		"two recipients": {To: "a@example.com, b@example.com", Kind: mailkind.Reset}, "unknown kind": {To: l.To, Kind: "x"},
 	} {
 		if err := mailer.Send(t.Context(), bad); err == nil {
 			t.Errorf("%s: sent", name)

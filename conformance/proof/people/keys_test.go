@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
 )
 
@@ -30,7 +31,7 @@ type keySite struct {
 
 // Send implements [core.Mailer].
 func (s *keySite) Send(_ context.Context, e core.Email) error {
-	if e.Kind == core.EmailKeyExpiring {
+	if e.Kind == mailkind.KeyExpiring {
 		s.mails.Add(1)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/account"
 )
@@ -99,7 +100,7 @@ func (s *site) only(won int) {
 func (s *site) confirmAtOnce(address string, at int) {
 	b := s.browse()
 	b.post(http.StatusAccepted, "password/sign-up", "email", address, "password", first)
-	token := s.token(core.EmailVerify, address)
+	token := s.token(mailkind.Verify, address)
 	tabs := make([]*browser, at)
 	for i := range tabs {
 		tabs[i] = b.tab()
@@ -124,7 +125,7 @@ func (s *site) signUpAtOnce(address string, at int) {
 	}); won != at {
 		s.Fatalf("%d of %d got the page that says to check the inbox", won, at)
 	}
-	for i, token := range s.tokens(core.EmailVerify, address, at) {
+	for i, token := range s.tokens(mailkind.Verify, address, at) {
 		tokens[i] = token
 	}
 	s.only(together(at, func(i int) bool {
@@ -138,9 +139,9 @@ func (s *site) signUpAtOnce(address string, at int) {
 func (s *site) resetAtOnce(address string, at int) {
 	b := s.browse()
 	b.post(http.StatusAccepted, "password/sign-up", "email", address, "password", first)
-	b.post(http.StatusOK, "password/confirm", "token", s.token(core.EmailVerify, address))
+	b.post(http.StatusOK, "password/confirm", "token", s.token(mailkind.Verify, address))
 	b.post(http.StatusAccepted, "password/forgot", "email", address)
-	token := s.token(core.EmailReset, address)
+	token := s.token(mailkind.Reset, address)
 	browsers := make([]*browser, at)
 	for i := range browsers {
 		browsers[i] = s.browse()
@@ -188,7 +189,7 @@ func (s *site) member(address string) (*browser, *core.User) {
 func (s *site) changeAtOnce(address string, at int) {
 	b, user := s.member(address)
 	b.post(http.StatusAccepted, "account/email", "email", "new-"+address)
-	token := s.token(core.EmailAddressChange, "new-"+address)
+	token := s.token(mailkind.AddressChange, "new-"+address)
 	s.only(together(at, func(int) bool {
 		return b.tab().try("account/confirm", "token", token).Status == http.StatusOK
 	}))
@@ -196,7 +197,7 @@ func (s *site) changeAtOnce(address string, at int) {
 	if err != nil || moved.Email != "new-"+address {
 		s.Errorf("the address is %v, %v", moved, err)
 	}
-	if n := len(s.tokens(core.EmailAddressChanged, address, 1)); n != 1 {
+	if n := len(s.tokens(mailkind.AddressChanged, address, 1)); n != 1 {
 		s.Errorf("the old address has %d emails", n)
 	}
 }
@@ -206,7 +207,7 @@ func (s *site) takeAtOnce(address string, at int) {
 	for i := range browsers {
 		browsers[i], users[i] = s.member(fmt.Sprint(i, "-", address))
 		browsers[i].post(http.StatusAccepted, "account/email", "email", address)
-		tokens[i] = s.token(core.EmailAddressChange, address) // the newest one
+		tokens[i] = s.token(mailkind.AddressChange, address) // the newest one
 	}
 	s.only(together(at, func(i int) bool {
 		return browsers[i].try("account/confirm", "token", tokens[i]).Status == http.StatusOK

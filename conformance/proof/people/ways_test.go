@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -81,14 +82,14 @@ func (s *site) forgets(address, chosen string) {
 	s.Helper()
 	b := s.browse()
 	b.post(http.StatusAccepted, "password/forgot", "email", address)
-	b.request("GET", "password/reset?token="+url.QueryEscape(s.token(core.EmailReset, address)), nil)
+	b.request("GET", "password/reset?token="+url.QueryEscape(s.token(mailkind.Reset, address)), nil)
 	b.post(http.StatusOK, "password/reset", "newPassword", chosen)
 }
 
 func beginSignUp(s *site, address string) (*browser, *lastRequest) {
 	b := s.browse()
 	b.post(http.StatusAccepted, "password/sign-up", "email", address, "password", first)
-	return b, b.posting("password/confirm", "token", s.token(core.EmailVerify, address))
+	return b, b.posting("password/confirm", "token", s.token(mailkind.Verify, address))
 }
 
 // afterSignUp: with transactions, the first press of the button creates the complete account. Without them the password
@@ -125,7 +126,7 @@ func beginReset(s *site, address string) (*browser, *lastRequest) {
 	b, u := s.member(address)
 	check(s.T, s.passwords.Import(s.Context(), u.ID, firstHashed))
 	b.post(http.StatusAccepted, "password/forgot", "email", address)
-	b.request("GET", "password/reset?token="+url.QueryEscape(s.token(core.EmailReset, address)), nil)
+	b.request("GET", "password/reset?token="+url.QueryEscape(s.token(mailkind.Reset, address)), nil)
 	return b, b.posting("password/reset", "newPassword", next)
 }
 
@@ -151,7 +152,7 @@ func afterReset(s *site, b *browser, address string, again *core.Response) {
 func beginChange(s *site, address string) (*browser, *lastRequest) {
 	b, _ := s.member(address)
 	b.post(http.StatusAccepted, "account/email", "email", "new-"+address)
-	return b, b.posting("account/confirm", "token", s.token(core.EmailAddressChange, "new-"+address))
+	return b, b.posting("account/confirm", "token", s.token(mailkind.AddressChange, "new-"+address))
 }
 
 // afterChange: the user's address is the old or the new one. With the new one, the change can be undone.
@@ -170,7 +171,7 @@ func afterChange(s *site, b *browser, address string, again *core.Response) {
 		}
 	default:
 		b.post(http.StatusAccepted, "account/email", "email", "new-"+address)
-		b.post(http.StatusOK, "account/confirm", "token", s.token(core.EmailAddressChange, "new-"+address))
+		b.post(http.StatusOK, "account/confirm", "token", s.token(mailkind.AddressChange, "new-"+address))
 	}
 }
 
@@ -179,7 +180,7 @@ func beginUndo(s *site, address string) (*browser, *lastRequest) {
 	r := s.auth.Handle(s.Context(), last.request())
 	b.keep(r.Cookies)
 	owner := s.browse()
-	return owner, owner.posting("account/undo", "token", s.token(core.EmailAddressChanged, address))
+	return owner, owner.posting("account/undo", "token", s.token(mailkind.AddressChanged, address))
 }
 
 // afterUndo: the account has the old address again.

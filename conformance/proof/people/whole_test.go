@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/plugins/account"
@@ -86,14 +87,14 @@ func (s *site) renew(kept core.Store) {
 }
 
 // token returns the token in the link of the newest email of a kind to an address.
-func (s *site) token(kind core.EmailKind, to string) string {
+func (s *site) token(kind mailkind.Kind, to string) string {
 	s.Helper()
 	return s.tokens(kind, to, 1)[0]
 }
 
 // tokens returns the tokens in the links of all emails of a kind to an address, newest first. It waits for least
 // tokens.
-func (s *site) tokens(kind core.EmailKind, to string, least int) (list []string) {
+func (s *site) tokens(kind mailkind.Kind, to string, least int) (list []string) {
 	s.Helper()
 	check(s.T, s.passwords.Flush(s.Context()))
 	for _, m := range s.mails.Mails() {
@@ -225,7 +226,7 @@ func TestSignUpToDeletion(t *testing.T) {
 			if _, err := s.store.UserByEmail(t.Context(), old); !errors.Is(err, core.ErrNotFound) {
 				t.Fatalf("before the proof there is a user: %v", err)
 			}
-			laptop.post(http.StatusOK, "password/confirm", "token", s.token(core.EmailVerify, old))
+			laptop.post(http.StatusOK, "password/confirm", "token", s.token(mailkind.Verify, old))
 			if !laptop.signedIn() {
 				t.Fatal("the proof does not sign in")
 			}
@@ -242,7 +243,7 @@ func TestSignUpToDeletion(t *testing.T) {
 			}
 
 			phone.post(http.StatusAccepted, "password/forgot", "email", old)
-			token := s.token(core.EmailReset, old)
+			token := s.token(mailkind.Reset, old)
 			phone.request("GET", "password/reset?token="+url.QueryEscape(token), nil)
 			phone.post(http.StatusOK, "password/reset", "newPassword", next)
 			if laptop.signedIn() || phone.signedIn() {
@@ -253,12 +254,12 @@ func TestSignUpToDeletion(t *testing.T) {
 			phone.signIn(old, next, true)
 
 			laptop.post(http.StatusAccepted, "account/email", "email", fresh)
-			laptop.post(http.StatusOK, "account/confirm", "token", s.token(core.EmailAddressChange, fresh))
+			laptop.post(http.StatusOK, "account/confirm", "token", s.token(mailkind.AddressChange, fresh))
 			if got := laptop.overview().User.Email; got != fresh {
 				t.Fatalf("the address is %s", got)
 			}
 			undo := s.browse()
-			undo.post(http.StatusOK, "account/undo", "token", s.token(core.EmailAddressChanged, old))
+			undo.post(http.StatusOK, "account/undo", "token", s.token(mailkind.AddressChanged, old))
 			if laptop.signedIn() || phone.signedIn() {
 				t.Fatal("an undo leaves a session")
 			}
