@@ -157,7 +157,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		}
 	}
 	switch view.Error {
-	case "", string(ErrCredentialsSignin), string(ErrTooManyFailures), sessionRequired: // nothing to report
+	case "", string(ErrCredentialsSignin), string(errTooManyFailures), sessionRequired: // nothing to report
 	default:
 		view.Reference = c.lastRef()
 	}
@@ -382,7 +382,7 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	}
 	if err != nil {
 		if response = s.alreadySignedIn(ctx, c, &out, err); response == nil {
-			return &Response{Cookies: out.cookies}, asError(err, ErrCallbackRoute)
+			return &Response{Cookies: out.cookies}, asError(err, errCallbackRoute)
 		}
 	}
 	response.Cookies = out.cookies

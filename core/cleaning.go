@@ -27,8 +27,8 @@ const cleanLease = "latchkey:clean-up"
 
 // cleaning deletes expired rows from the store, and runs the tasks of plugins. A request that writes a session, a token
 // or an expiring record starts a run in the background if one is due, and so does every visit if there are tasks. So an
-// Auth without requests has no goroutine, and none needs to be stopped. It is nil if Config.CleanUp is off and there are
-// no tasks.
+// Auth without requests has no goroutine, and none needs to be stopped. It is nil if Config.CleanUp is off and there
+// are no tasks.
 type cleaning struct {
 	cleaner store.Cleaner // nil if Config.CleanUp is off
 	tasks   []task

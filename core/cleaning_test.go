@@ -320,8 +320,8 @@ func TestCleanUpNeedsACleaner(t *testing.T) {
 	}
 }
 
-// TestTasks checks that tasks of plugins run after visits, in one process per slot, with or without a clean-up, and that
-// one that fails, panics or hangs stops neither requests nor the tasks after it.
+// TestTasks checks that tasks of plugins run after visits, in one process per slot, with or without a clean-up, and
+// that one that fails, panics or hangs stops neither requests nor the tasks after it.
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {

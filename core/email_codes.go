@@ -154,7 +154,7 @@ func (c *ActionRequest) IssueCode(ctx context.Context, e EmailCode) (Secret, err
 // CheckCode compares typed with the code that this browser requested for a purpose. If it is right, CheckCode consumes
 // the code and returns what was passed to IssueCode. Of concurrent requests one succeeds. A refusal is a [*Problem]
 // with the code code_wrong, whose member left is the number of tries left, code_expired or too_many. It is the same for
-// an address without an account. [CodeError] has the parameters for the page.
+// an address without an account. [ActionRequest.CodeError] has the parameters for the page.
 func (c *ActionRequest) CheckCode(ctx context.Context, purpose, typed string) (*EmailCode, error) {
 	codes, err := c.plugins.emailCodes(purpose)
 	if err != nil {
@@ -176,7 +176,7 @@ func (c *ActionRequest) HasCode(purpose string) bool {
 }
 
 // CodeExpired returns the refusal of a code whose link in the same email was used.
-func CodeExpired() error { return errCodeExpired() }
+func (c *ActionRequest) CodeExpired() error { return errCodeExpired() }
 
 // emailCodes returns the codes for a plugin's purpose.
 func (ps *plugins) emailCodes(purpose string) (*emailCodes, error) {
@@ -192,7 +192,9 @@ func (ps *plugins) emailCodes(purpose string) (*emailCodes, error) {
 
 // CodeError returns the parameters error and left of a page with a [ui.CodeForm] for a refusal of
 // [ActionRequest.CheckCode], as names and values. ok is false if err is another error.
-func CodeError(err error) (query []string, ok bool) {
+func (c *ActionRequest) CodeError(err error) (query []string, ok bool) { return codeError(err) }
+
+func codeError(err error) (query []string, ok bool) {
 	var problem *Problem
 	if !errors.As(err, &problem) {
 		return nil, false

@@ -22,7 +22,7 @@ const (
 	ErrAccountNotLinked              ErrorType = "AccountNotLinked"
 	ErrStore                         ErrorType = "AdapterError"
 	ErrAuth                          ErrorType = "AuthError"
-	ErrCallbackRoute                 ErrorType = "CallbackRouteError"
+	errCallbackRoute                 ErrorType = "CallbackRouteError"
 	ErrCredentialsSignin             ErrorType = "CredentialsSignin"
 	errDuplicateConditionalUI        ErrorType = "DuplicateConditionalUI"
 	ErrEmailSignIn                   ErrorType = "EmailSignInError"
@@ -30,7 +30,7 @@ const (
 	errEvent                         ErrorType = "EventError"
 	errExperimentalFeatureNotEnabled ErrorType = "ExperimentalFeatureNotEnabled"
 	errInvalidCallbackURL            ErrorType = "InvalidCallbackUrl"
-	ErrInvalidCheck                  ErrorType = "InvalidCheck"
+	errInvalidCheck                  ErrorType = "InvalidCheck"
 	errInvalidEndpoints              ErrorType = "InvalidEndpoints"
 	errInvalidProvider               ErrorType = "InvalidProvider"
 	errJWTSession                    ErrorType = "JWTSessionError"
@@ -41,7 +41,7 @@ const (
 	ErrMissingSecret                 ErrorType = "MissingSecret"
 	errMissingWebAuthnAutocomplete   ErrorType = "MissingWebAuthnAutocomplete"
 	ErrOAuthAccountNotLinked         ErrorType = "OAuthAccountNotLinked"
-	ErrOAuthCallback                 ErrorType = "OAuthCallbackError"
+	errOAuthCallback                 ErrorType = "OAuthCallbackError"
 	errOAuthProfileParse             ErrorType = "OAuthProfileParseError"
 	errOAuthSignIn                   ErrorType = "OAuthSignInError"
 	ErrSessionToken                  ErrorType = "SessionTokenError"
@@ -49,15 +49,15 @@ const (
 	ErrUnknownAction                 ErrorType = "UnknownAction"
 	ErrUntrustedHost                 ErrorType = "UntrustedHost"
 	ErrVerification                  ErrorType = "Verification"
-	ErrWebAuthnVerification          ErrorType = "WebAuthnVerificationError"
+	errWebAuthnVerification          ErrorType = "WebAuthnVerificationError"
 
 	// ErrInvalidConfig is a configuration error without a name in Auth.js.
 	ErrInvalidConfig ErrorType = "InvalidConfig"
 	// ErrTooManyRequests means that a Limit callback rejected an attempt. Auth.js does not have it.
 	ErrTooManyRequests ErrorType = "TooManyRequests"
-	// ErrTooManyFailures means that consecutive failed attempts have used up limit.AttemptInARow: the provider rejects
+	// errTooManyFailures means that consecutive failed attempts have used up limit.AttemptInARow: the provider rejects
 	// this identifier until its owner has signed in with another method. Auth.js does not have it.
-	ErrTooManyFailures ErrorType = "TooManyFailures"
+	errTooManyFailures ErrorType = "TooManyFailures"
 )
 
 // Error returns the name of the type.
@@ -71,7 +71,7 @@ func (t ErrorType) Is(target error) bool { return target == ErrAuth }
 func (t ErrorType) Public() string {
 	switch t {
 	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, ErrMissingCSRF, ErrOAuthAccountNotLinked,
-		ErrOAuthCallback, ErrTooManyFailures, ErrVerification, ErrWebAuthnVerification:
+		errOAuthCallback, errTooManyFailures, ErrVerification, errWebAuthnVerification:
 		return string(t)
 	case ErrEmailSignIn:
 		return "EmailSignin" // the user can correct the address or try again
@@ -87,8 +87,8 @@ func (t ErrorType) level() slog.Level {
 	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, errInvalidCallbackURL, errInvalidProvider,
 		ErrOAuthAccountNotLinked, ErrUnknownAction, ErrVerification:
 		return slog.LevelInfo
-	case ErrInvalidCheck, errJWTSession, ErrMissingCSRF, ErrTooManyFailures, ErrTooManyRequests,
-		ErrWebAuthnVerification:
+	case errInvalidCheck, errJWTSession, ErrMissingCSRF, errTooManyFailures, ErrTooManyRequests,
+		errWebAuthnVerification:
 		return slog.LevelWarn
 	}
 	return slog.LevelError

@@ -146,7 +146,7 @@ func (p *pages) failurePage(c *call, e *Error) (string, error) {
 	}
 	switch {
 	case e.Type == errOAuthProfileParse: // the user can try another account
-		params[1] = string(ErrOAuthCallback)
+		params[1] = string(errOAuthCallback)
 	case !e.Type.onSignInPage():
 		return c.page(p.config.Error, "error", params...)
 	}
@@ -157,7 +157,7 @@ func (p *pages) failurePage(c *call, e *Error) (string, error) {
 func (t ErrorType) onSignInPage() bool {
 	switch t {
 	case ErrAccountNotLinked, ErrCredentialsSignin, ErrEmailSignIn, ErrMissingCSRF, ErrOAuthAccountNotLinked,
-		ErrOAuthCallback, errOAuthSignIn, ErrTooManyFailures:
+		errOAuthCallback, errOAuthSignIn, errTooManyFailures:
 		return true
 	}
 	return false
@@ -311,10 +311,10 @@ var problemsOf = map[ErrorType]struct {
 	ErrAccountNotLinked:      {http.StatusForbidden, "account_not_linked"},
 	ErrOAuthAccountNotLinked: {http.StatusForbidden, "account_not_linked"},
 	ErrVerification:          {http.StatusBadRequest, "verification"},
-	ErrWebAuthnVerification:  {http.StatusUnauthorized, "webauthn_verification"},
+	errWebAuthnVerification:  {http.StatusUnauthorized, "webauthn_verification"},
 	ErrEmailSignIn:           {http.StatusBadRequest, "email_signin"},
-	ErrOAuthCallback:         {http.StatusBadRequest, "oauth_callback"},
-	ErrTooManyFailures:       {http.StatusForbidden, "too_many_failures"},
+	errOAuthCallback:         {http.StatusBadRequest, "oauth_callback"},
+	errTooManyFailures:       {http.StatusForbidden, "too_many_failures"},
 	ErrUnknownAction:         {http.StatusNotFound, "unknown_action"},
 }
 
@@ -353,5 +353,5 @@ func (c *call) refused(ctx context.Context, name audit.Name, typed string, err e
 
 // alreadyNoted reports whether an event was emitted for the error already: by a guard or a limit.
 func alreadyNoted(err error) bool {
-	return errors.Is(err, ErrMissingCSRF) || errors.Is(err, ErrTooManyRequests) || errors.Is(err, ErrTooManyFailures)
+	return errors.Is(err, ErrMissingCSRF) || errors.Is(err, ErrTooManyRequests) || errors.Is(err, errTooManyFailures)
 }

@@ -157,7 +157,7 @@ func (f *browserFlows) find(client *oauthClient, state string) (*flowState, erro
 	switch sent := client.checks(CheckState) || state != ""; {
 	case sent && flow.Tag != "" && !f.isHash(flow.Tag, "state", state),
 		flow.Tag == "" && client.checks(CheckState) && !random.Same(value, state):
-		return nil, callbackErrorf(ErrCallbackRoute, reasonExpired, "%w", suspiciousError(errDifferentState))
+		return nil, callbackErrorf(errCallbackRoute, reasonExpired, "%w", suspiciousError(errDifferentState))
 	}
 	flow.clear = nil
 	for _, k := range allChecks {
@@ -195,15 +195,15 @@ func (f *browserFlows) findNamed(client *oauthClient, purpose, text string) *flo
 func (f *browserFlows) openCheck(spec *cookieSpec, check, provider string) (*flowState, string, error) {
 	sealed, _ := f.c.jar.Get(spec.name())
 	if sealed == "" {
-		return nil, "", callbackErrorf(ErrInvalidCheck, reasonExpired, "the %s cookie is missing: the sign-in was started "+
+		return nil, "", callbackErrorf(errInvalidCheck, reasonExpired, "the %s cookie is missing: the sign-in was started "+
 			"in another browser or more than %v ago", check, checkTTL)
 	}
 	flow, value, err := f.openFlow(spec, sealed)
 	if err != nil {
-		return nil, "", callbackErrorf(ErrInvalidCheck, reasonExpired, "the %s cookie cannot be read: %w", check, err)
+		return nil, "", callbackErrorf(errInvalidCheck, reasonExpired, "the %s cookie cannot be read: %w", check, err)
 	}
 	if value == "" || flow.provider != provider {
-		return nil, "", callbackErrorf(ErrInvalidCheck, reasonExpired, "the %s cookie was made for another provider", check)
+		return nil, "", callbackErrorf(errInvalidCheck, reasonExpired, "the %s cookie was made for another provider", check)
 	}
 	return flow, value, nil
 }
@@ -212,7 +212,7 @@ func (f *browserFlows) openCheck(spec *cookieSpec, check, provider string) (*flo
 func (f *browserFlows) checkValue(client *oauthClient, k Check, tag string) (string, error) {
 	part, value, err := f.openCheck(f.c.cookies.check(k), string(k), client.ID)
 	if err == nil && part.Tag != tag {
-		err = callbackErrorf(ErrInvalidCheck, reasonExpired, "the %s cookie was made for another state", k)
+		err = callbackErrorf(errInvalidCheck, reasonExpired, "the %s cookie was made for another state", k)
 	}
 	return value, err
 }

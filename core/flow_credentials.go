@@ -91,7 +91,7 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials ma
 	if f.InARow {
 		switch err := f.limits.ask(ctx, c, row); {
 		case errors.Is(err, ErrTooManyRequests):
-			return nil, errorf(ErrTooManyFailures, "too many consecutive wrong attempts")
+			return nil, errorf(errTooManyFailures, "too many consecutive wrong attempts")
 		case err != nil:
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials ma
 	case errors.Is(err, ErrCredentialsSignin):
 		return nil, err
 	case err != nil:
-		return nil, asError(err, ErrCallbackRoute)
+		return nil, asError(err, errCallbackRoute)
 	case user == nil:
 		return nil, errorf(ErrCredentialsSignin, "Authorize refused")
 	}

@@ -255,7 +255,7 @@ func (f *emailFlow) refuseCode(ctx context.Context, c *call, err error) (outcome
 	c.auditCallback(ctx, "", err)
 	e := problem.logged()
 	c.log.failure(ctx, e, c.attrs()...)
-	query, known := CodeError(problem)
+	query, known := codeError(problem)
 	if !known {
 		query = []string{"error", "Callback"}
 	}
@@ -305,7 +305,7 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 			auditReason(audit.ReasonTokenUnknown, "the link was used before, and its user is signed in"))
 	}
 	if f.codes != nil && !f.askedHere(c, c.query.Get("token"), c.query.Get("email")) {
-		return outcome{typed: c.query.Get("email")}, callbackErrorf(ErrInvalidCheck, reasonBrowser, "%w", auditReason(
+		return outcome{typed: c.query.Get("email")}, callbackErrorf(errInvalidCheck, reasonBrowser, "%w", auditReason(
 			audit.ReasonCheck, "the link was opened in another browser than the one that requested it"))
 	}
 	if f.needsConfirmation(c) {
@@ -318,7 +318,7 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	token, address := c.query.Get("token"), c.query.Get("email")
 	if token == "" {
 		err := clientError(errors.New("the link has no token: the email program may have cut it off"))
-		return outcome{}, errorf(ErrCallbackRoute, "%w", err)
+		return outcome{}, errorf(errCallbackRoute, "%w", err)
 	}
 	attempt := newAttempt(limit.AttemptEmailToken, address)
 	attempt.Guessable = len(token) < guessable

@@ -30,12 +30,12 @@ func (c *call) exchangeOnce(
 	})
 	switch {
 	case errors.Is(err, exchange.ErrInProgress):
-		err = callbackErrorf(ErrInvalidCheck, reasonUsed, "%w", err)
+		err = callbackErrorf(errInvalidCheck, reasonUsed, "%w", err)
 	case err != nil && ctx.Err() != nil: // the browser has disconnected
 		err = clientError(err)
 	}
 	if err != nil {
-		return nil, nil, asError(err, ErrCallbackRoute)
+		return nil, nil, asError(err, errCallbackRoute)
 	}
 	tokens := *result.tokens
 	tokens.Claims, tokens.Extra = exactjson.CloneObject(tokens.Claims), maps.Clone(tokens.Extra)

@@ -196,7 +196,7 @@ func TestTwoProcesses(t *testing.T) {
 		t.Errorf("the log says\n%s", log)
 	}
 	b.auth = second // in the browser that has the response
-	if r := b.get(answer); r.Redirect != "https://app.test" || !errors.Is(r.Err, core.ErrInvalidCheck) {
+	if r := b.get(answer); r.Redirect != "https://app.test" || !errors.Is(r.Err, core.ErrorType("InvalidCheck")) {
 		t.Errorf("redirects to %s: %v", r.Redirect, r.Err)
 	}
 }
@@ -249,7 +249,7 @@ func TestOneExchangePerFlow(t *testing.T) {
 		ctx, disconnect := context.WithTimeout(t.Context(), time.Minute)
 		r := a.Handle(ctx, request("/auth/callback/p?"+answer.Encode()))
 		disconnect()
-		if !errors.Is(r.Err, core.ErrInvalidCheck) {
+		if !errors.Is(r.Err, core.ErrorType("InvalidCheck")) {
 			t.Fatalf("code %d: %d %v", i, r.Status, r.Err)
 		}
 	}

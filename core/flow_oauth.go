@@ -192,11 +192,11 @@ func (f *oauthFlow) exchange(
 func (f *oauthFlow) readAnswer(ctx context.Context, params oauth.Params) (oauth.Endpoints, oauth.Answer, error) {
 	at, err := f.client.Endpoints(ctx)
 	if err != nil {
-		return at, oauth.Answer{}, errorf(ErrAuth, "%w", err).withType(ErrCallbackRoute)
+		return at, oauth.Answer{}, errorf(ErrAuth, "%w", err).withType(errCallbackRoute)
 	}
 	answer, err := oauth.ReadAnswer(params)
 	if err != nil {
-		return at, answer, errorf(ErrInvalidCheck, "%w", err)
+		return at, answer, errorf(errInvalidCheck, "%w", err)
 	}
 	return at, answer, nil
 }
@@ -206,13 +206,13 @@ func classifyAuthError(err error) error {
 	said, ok := errors.AsType[*oauth.AnswerError](err)
 	switch {
 	case !ok:
-		return errorf(ErrInvalidCheck, "%w", err)
+		return errorf(errInvalidCheck, "%w", err)
 	case said.ByUser():
 		err = clientError(err)
 	case !said.ByClient():
 		err = suspiciousError(err) // the provider is not working, or an attacker made this URL
 	}
-	return errorf(ErrOAuthCallback, "%w", err)
+	return errorf(errOAuthCallback, "%w", err)
 }
 
 // redeem exchanges the code for tokens and requests the user's profile.
@@ -223,18 +223,18 @@ func (f *oauthFlow) redeem(
 	answered, err := f.client.Redeem(ctx, at, code, flow.Verifier, redirectURI)
 	switch {
 	case errors.Is(err, oauth.ErrNoCode):
-		return nil, nil, errorf(ErrCallbackRoute, "%w", clientError(err))
+		return nil, nil, errorf(errCallbackRoute, "%w", clientError(err))
 	case errors.Is(err, oauth.ErrInvalidGrant): // used before, by another process or a lost request
-		return nil, nil, callbackErrorf(ErrCallbackRoute, reasonUsed, "%w", suspiciousError(err))
+		return nil, nil, callbackErrorf(errCallbackRoute, reasonUsed, "%w", suspiciousError(err))
 	case err != nil:
-		return nil, nil, errorf(ErrCallbackRoute, "%w", err)
+		return nil, nil, errorf(errCallbackRoute, "%w", err)
 	}
 	tokens := f.tokenSet(answered)
 	c.debugTokens(ctx, tokens)
 	if f.Type == TypeOIDC {
 		claims, err := f.client.VerifyIDToken(ctx, at, answered, flow.Nonce)
 		if err != nil {
-			return nil, nil, errorf(ErrCallbackRoute, "%w", err)
+			return nil, nil, errorf(errCallbackRoute, "%w", err)
 		}
 		tokens.Claims = claims
 		if !f.ProfileFromUserinfo {
@@ -271,10 +271,10 @@ func (o *oauthClient) userinfo(ctx context.Context, at oauth.Endpoints, tokens *
 		profile, err = o.fetchUserinfo(ctx, at, tokens)
 	}
 	if err != nil {
-		return nil, errorf(ErrCallbackRoute, "%w", tokens.hide(err))
+		return nil, errorf(errCallbackRoute, "%w", tokens.hide(err))
 	}
 	if o.Type == TypeOIDC && profile.Text("sub") != tokens.Claims.Text("sub") {
-		return nil, errorf(ErrCallbackRoute,
+		return nil, errorf(errCallbackRoute,
 			"provider %q: userinfo is about another subject than the ID token (OpenID Connect Core section 5.3.2)", o.ID)
 	}
 	return profile, nil
@@ -318,7 +318,7 @@ func (f *oauthFlow) forwardFromProxy(c *call, state string) (string, error) {
 	}
 	claims, err := f.checks.open(f.checks.state, state)
 	if err != nil {
-		return "", errorf(ErrInvalidCheck, "state at the redirect proxy: %w", err)
+		return "", errorf(errInvalidCheck, "state at the redirect proxy: %w", err)
 	}
 	target := claims.Extra.Text("origin")
 	if target == "" {
@@ -326,7 +326,7 @@ func (f *oauthFlow) forwardFromProxy(c *call, state string) (string, error) {
 	}
 	origin, _, err := weburl.ParseOrigin(target)
 	if err != nil || !origin.Listed(f.targets) {
-		return "", errorf(ErrInvalidCheck, "the state names an origin that RedirectProxyTargets does not list")
+		return "", errorf(errInvalidCheck, "the state names an origin that RedirectProxyTargets does not list")
 	}
 	var pairs []string
 	for name, value := range c.query.Fields() {
@@ -407,7 +407,7 @@ func (f *oauthFlow) readPost(fields form.Fields) (formAnswer, error) {
 	answer, size := formAnswer{}, 0
 	for _, name := range answerParams {
 		if fields.Count(name) > 1 {
-			return nil, errorf(ErrInvalidCheck, "provider %q: the callback has %s %d times", f.ID, name, fields.Count(name))
+			return nil, errorf(errInvalidCheck, "provider %q: the callback has %s %d times", f.ID, name, fields.Count(name))
 		}
 		if value, there := fields.Text(name); there {
 			answer[name] = value
@@ -415,7 +415,7 @@ func (f *oauthFlow) readPost(fields form.Fields) (formAnswer, error) {
 		}
 	}
 	if size > maxFormAnswer {
-		return nil, errorf(ErrOAuthCallback, "provider %q: the callback has %d bytes, which do not fit into a cookie",
+		return nil, errorf(errOAuthCallback, "provider %q: the callback has %d bytes, which do not fit into a cookie",
 			f.ID, size)
 	}
 	return answer, nil
@@ -433,7 +433,7 @@ func (f *oauthFlow) answer(c *call) (oauth.Params, []Cookie, error) {
 	spec := c.cookies.formAnswer.named(tag)
 	sealed, _ := c.jar.Get(spec.name())
 	if len(tag) != flowNameLength || sealed == "" {
-		return nil, nil, callbackErrorf(ErrInvalidCheck, reasonExpired, "no cookie has the provider's answer: it was read "+
+		return nil, nil, callbackErrorf(errInvalidCheck, reasonExpired, "no cookie has the provider's answer: it was read "+
 			"before, or is an answer to no sign-in of this browser")
 	}
 	claims, err := f.checks.open(spec.keys, sealed)
@@ -442,7 +442,7 @@ func (f *oauthFlow) answer(c *call) (oauth.Params, []Cookie, error) {
 		err = errOtherAnswer
 	}
 	if err != nil {
-		return nil, nil, callbackErrorf(ErrInvalidCheck, reasonExpired, "the %s cookie cannot be read: %w", spec.name(), err)
+		return nil, nil, callbackErrorf(errInvalidCheck, reasonExpired, "the %s cookie cannot be read: %w", spec.name(), err)
 	}
 	return answer, []Cookie{spec.clear(spec.name())}, nil
 }

@@ -45,12 +45,12 @@ func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err error) {
 	answer, err := oauth.ReadVerifier(c.query)
 	if err != nil {
-		return out, errorf(ErrOAuthCallback, "%w", clientError(err))
+		return out, errorf(errOAuthCallback, "%w", clientError(err))
 	}
 	flows := f.checks.flowsOf(c)
 	flow := flows.findNamed(f.oauthClient, "request token", answer.Token)
 	if flow == nil {
-		return out, callbackErrorf(ErrInvalidCheck, reasonExpired, "no cookie has the request token: the sign-in was "+
+		return out, callbackErrorf(errInvalidCheck, reasonExpired, "no cookie has the request token: the sign-in was "+
 			"started in another browser or more than %v ago", checkTTL)
 	}
 	out.cookies = flow.clear
@@ -76,11 +76,11 @@ func (f *oauth1Flow) redeem(ctx context.Context, answer oauth.Answer1, secret st
 	token, err := f.client1.AccessToken(ctx, answer, secret)
 	switch {
 	case errors.Is(err, oauth.ErrNotAllowed):
-		return nil, nil, errorf(ErrOAuthCallback, "%w", clientError(err))
+		return nil, nil, errorf(errOAuthCallback, "%w", clientError(err))
 	case errors.Is(err, oauth.ErrRequestTokenUsed): // by another process or a lost request
-		return nil, nil, callbackErrorf(ErrCallbackRoute, reasonUsed, "%w", suspiciousError(err))
+		return nil, nil, callbackErrorf(errCallbackRoute, reasonUsed, "%w", suspiciousError(err))
 	case err != nil:
-		return nil, nil, errorf(ErrCallbackRoute, "%w", err)
+		return nil, nil, errorf(errCallbackRoute, "%w", err)
 	}
 	tokens, err := f.tokenSet(token)
 	if err != nil {
@@ -88,7 +88,7 @@ func (f *oauth1Flow) redeem(ctx context.Context, answer oauth.Answer1, secret st
 	}
 	profile, err := f.userinfo(ctx, token, tokens)
 	if err != nil {
-		return nil, nil, errorf(ErrCallbackRoute, "%w", tokens.hide(err))
+		return nil, nil, errorf(errCallbackRoute, "%w", tokens.hide(err))
 	}
 	return tokens, profile, nil
 }

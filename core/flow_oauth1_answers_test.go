@@ -55,17 +55,17 @@ func TestOAuth1Callbacks(t *testing.T) {
 		"signed in":                {answer: verified},
 		"by a function of its own": {fetch: own, answer: verified},
 		"a function of its own fails": {
-			fetch: fails, answer: verified, is: core.ErrCallbackRoute, level: "ERROR", spent: true,
+			fetch: fails, answer: verified, is: core.ErrorType("CallbackRouteError"), level: "ERROR", spent: true,
 		},
 		"denied": {
-			answer: "?denied=CANARY-request", is: core.ErrOAuthCallback, level: "INFO", spent: true,
+			answer: "?denied=CANARY-request", is: core.ErrorType("OAuthCallbackError"), level: "INFO", spent: true,
 		},
 		"no verifier": {
-			answer: "?oauth_token=CANARY-request", is: core.ErrOAuthCallback, level: "INFO", spent: true,
+			answer: "?oauth_token=CANARY-request", is: core.ErrorType("OAuthCallbackError"), level: "INFO", spent: true,
 		},
-		"a token twice": {answer: verified + "&oauth_token=x", is: core.ErrOAuthCallback, level: "INFO"},
+		"a token twice": {answer: verified + "&oauth_token=x", is: core.ErrorType("OAuthCallbackError"), level: "INFO"},
 		"the token of another browser": {
-			answer: "?oauth_token=CANARY-other&oauth_verifier=v", is: core.ErrInvalidCheck, level: "WARN",
+			answer: "?oauth_token=CANARY-other&oauth_verifier=v", is: core.ErrorType("InvalidCheck"), level: "WARN",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

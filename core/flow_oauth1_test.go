@@ -162,21 +162,21 @@ func TestOAuth1Refused(t *testing.T) {
 		answer string
 		want   core.ErrorType
 	}{
-		{"the visitor said no", nil, "denied=request-1", core.ErrOAuthCallback},
-		{"no verifier", nil, "oauth_token=request-1", core.ErrOAuthCallback},
-		{"a verifier of another", nil, "oauth_token=request-1&oauth_verifier=guessed", core.ErrCallbackRoute},
-		{"a request token of another browser", nil, "oauth_token=request-2&oauth_verifier=allowed", core.ErrInvalidCheck},
-		{"no request token", nil, "oauth_verifier=allowed", core.ErrInvalidCheck},
-		{"two request tokens", nil, good + "&oauth_token=request-2", core.ErrOAuthCallback},
-		{"two verifiers", nil, good + "&oauth_verifier=x", core.ErrOAuthCallback},
+		{"the visitor said no", nil, "denied=request-1", core.ErrorType("OAuthCallbackError")},
+		{"no verifier", nil, "oauth_token=request-1", core.ErrorType("OAuthCallbackError")},
+		{"a verifier of another", nil, "oauth_token=request-1&oauth_verifier=guessed", core.ErrorType("CallbackRouteError")},
+		{"a request token of another browser", nil, "oauth_token=request-2&oauth_verifier=allowed", core.ErrorType("InvalidCheck")},
+		{"no request token", nil, "oauth_verifier=allowed", core.ErrorType("InvalidCheck")},
+		{"two request tokens", nil, good + "&oauth_token=request-2", core.ErrorType("OAuthCallbackError")},
+		{"two verifiers", nil, good + "&oauth_verifier=x", core.ErrorType("OAuthCallbackError")},
 
-		{"an access token without its secret", answers("/access", "oauth_token=access-1"), good, core.ErrCallbackRoute},
-		{"two access tokens", answers("/access", accessToken+"&oauth_token=b"), good, core.ErrCallbackRoute},
-		{"an access token that is a book", answers("/access", accessToken+long), good, core.ErrCallbackRoute},
-		{"an access token endpoint that is down", answers("/access", "503"), good, core.ErrCallbackRoute},
-		{"a profile that is none", answers("/me", "[]"), good, core.ErrCallbackRoute},
+		{"an access token without its secret", answers("/access", "oauth_token=access-1"), good, core.ErrorType("CallbackRouteError")},
+		{"two access tokens", answers("/access", accessToken+"&oauth_token=b"), good, core.ErrorType("CallbackRouteError")},
+		{"an access token that is a book", answers("/access", accessToken+long), good, core.ErrorType("CallbackRouteError")},
+		{"an access token endpoint that is down", answers("/access", "503"), good, core.ErrorType("CallbackRouteError")},
+		{"a profile that is none", answers("/me", "[]"), good, core.ErrorType("CallbackRouteError")},
 		{"a profile without an id", answers("/me", `{"name":"Ann"}`), good, core.ErrorType("OAuthProfileParseError")},
-		{"a userinfo endpoint that is down", answers("/me", "500"), good, core.ErrCallbackRoute},
+		{"a userinfo endpoint that is down", answers("/me", "500"), good, core.ErrorType("CallbackRouteError")},
 
 		{"a callback that is not confirmed", answers("/request", accessToken), "", core.ErrorType("OAuthSignInError")},
 		{
@@ -222,7 +222,7 @@ func TestOAuth1OfAnotherProvider(t *testing.T) {
 	if r := b.submit("/auth/signin/bird", nil); r.Err != nil {
 		t.Fatal(r.Err)
 	}
-	if r := b.get("/auth/callback/hostile" + answer); !errors.Is(r.Err, core.ErrInvalidCheck) || b.who() != "" {
+	if r := b.get("/auth/callback/hostile" + answer); !errors.Is(r.Err, core.ErrorType("InvalidCheck")) || b.who() != "" {
 		t.Errorf("signed in as %q by another provider: %v", b.who(), r.Err)
 	}
 	if r := b.get("/auth/callback/bird" + answer); r.Err != nil || b.who() != "ann" {

@@ -133,21 +133,21 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action strin
 		return p, err
 	}
 	if p.started != flowSameSession && action == passkey.Register {
-		return p, errorf(ErrInvalidCheck, "the registration was started under another session")
+		return p, errorf(errInvalidCheck, "the registration was started under another session")
 	}
 	claims, err := f.checks.open(f.checks.challenge, sealed)
 	if err != nil {
-		return p, errorf(ErrInvalidCheck, "the challenge cookie cannot be read: %w", err)
+		return p, errorf(errInvalidCheck, "the challenge cookie cannot be read: %w", err)
 	}
 	p.challenge, p.typed, p.owner = claims.Extra.Text("challenge"), claims.Extra.Text("typed"), claims.Extra.Text("owner")
 	if raw, there := claims.Extra["registerData"]; there {
 		p.register = &User{}
 		if err := p.register.UnmarshalJSON(raw); err != nil {
-			return p, errorf(ErrInvalidCheck, "the challenge cookie cannot be read: %w", err)
+			return p, errorf(errInvalidCheck, "the challenge cookie cannot be read: %w", err)
 		}
 	}
 	if p.challenge == "" || (p.register != nil) != (action == passkey.Register) {
-		return p, errorf(ErrInvalidCheck, "the challenge was made for another ceremony")
+		return p, errorf(errInvalidCheck, "the challenge was made for another ceremony")
 	}
 	return p, nil
 }
@@ -176,7 +176,7 @@ func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err err
 	}
 	credentialID, err := passkey.CredentialID([]byte(data))
 	if err != nil {
-		return out, errorf(ErrCallbackRoute, "data: %w", clientError(err))
+		return out, errorf(errCallbackRoute, "data: %w", clientError(err))
 	}
 	if unproved {
 		return out, errorf(ErrMissingCSRF, "a passkey response needs the Origin header of this site, or the CSRF token: %s",
@@ -212,12 +212,12 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 	})
 	switch {
 	case err != nil:
-		return nil, errorf(ErrWebAuthnVerification, "%w", err)
+		return nil, errorf(errWebAuthnVerification, "%w", err)
 	case verified.CredentialID != credentialID:
-		return nil, errorf(ErrWebAuthnVerification, "the credential in the attestation has another ID")
+		return nil, errorf(errWebAuthnVerification, "the credential in the attestation has another ID")
 	case !f.firstUse(pending.challenge):
 		replayed := auditReason(audit.ReasonReplayed, "the challenge was answered before")
-		return nil, callbackErrorf(ErrInvalidCheck, reasonUsed, "%w", replayed)
+		return nil, callbackErrorf(errInvalidCheck, reasonUsed, "%w", replayed)
 	}
 	made := *verified
 	made.ProviderAccountID = credentialID
@@ -249,16 +249,16 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 	})
 	switch {
 	case err != nil:
-		return nil, errorf(ErrWebAuthnVerification, "%w", err)
+		return nil, errorf(errWebAuthnVerification, "%w", err)
 	case (counter != 0 || stored.Counter != 0) && counter <= stored.Counter:
-		return nil, NewError(ErrWebAuthnVerification, &audit.Denial{
+		return nil, NewError(errWebAuthnVerification, &audit.Denial{
 			Reason: audit.ReasonPasskeyCopied, UserID: stored.UserID,
 			Err: fmt.Errorf("the signature counter went from %d to %d: the passkey may have been copied",
 				stored.Counter, counter),
 		})
 	case !f.firstUse(pending.challenge):
 		replayed := auditReason(audit.ReasonReplayed, "the challenge was answered before")
-		return nil, callbackErrorf(ErrInvalidCheck, reasonUsed, "%w", replayed)
+		return nil, callbackErrorf(errInvalidCheck, reasonUsed, "%w", replayed)
 	}
 	id, err := f.owner(ctx, stored, counter)
 	if err == nil {
@@ -277,7 +277,7 @@ func (f *passkeyFlow) checkRequestedUser(
 	}
 	user, signedIn, err := f.sessionUser(ctx, c)
 	if err != nil || !signedIn || user.ID != pending.owner {
-		return errorf(ErrWebAuthnVerification, "the passkey is not one of those that were requested")
+		return errorf(errWebAuthnVerification, "the passkey is not one of those that were requested")
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func TestOneRegistration(t *testing.T) {
 	copied.cookies = maps.Clone(ada.cookies)
 	w.signedIn(ada, ada.submit(passkeyCallback, assertion("register", "second")))
 	r := copied.submit(passkeyCallback, assertion("register", "third"))
-	if !errors.Is(r.Err, core.ErrInvalidCheck) || len(w.passkeys) != 2 {
+	if !errors.Is(r.Err, core.ErrorType("InvalidCheck")) || len(w.passkeys) != 2 {
 		t.Errorf("%d passkeys: %v", len(w.passkeys), r.Err)
 	}
 }
@@ -130,7 +130,7 @@ func TestChallengeOfTheOtherCeremony(t *testing.T) {
 		beginCeremony(t, ada, asked)
 		name := map[string]string{"register": "another", "authenticate": "key"}[answered]
 		r := ada.submit(passkeyCallback, assertion(answered, name))
-		if !errors.Is(r.Err, core.ErrInvalidCheck) || len(w.passkeys) != 1 {
+		if !errors.Is(r.Err, core.ErrorType("InvalidCheck")) || len(w.passkeys) != 1 {
 			t.Errorf("%s used as %s: %d passkeys, %v", asked, answered, len(w.passkeys), r.Err)
 		}
 	}
@@ -152,7 +152,7 @@ func TestAttestedCredential(t *testing.T) {
 	w, ada := ceremonies(t, verifier(swapped{}))
 	beginCeremony(t, ada, "register")
 	r := ada.submit(passkeyCallback, assertion("register", "named"))
-	if !errors.Is(r.Err, core.ErrWebAuthnVerification) || len(w.passkeys) != 1 {
+	if !errors.Is(r.Err, core.ErrorType("WebAuthnVerificationError")) || len(w.passkeys) != 1 {
 		t.Errorf("%d passkeys: %v", len(w.passkeys), r.Err)
 	}
 }

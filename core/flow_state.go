@@ -259,7 +259,7 @@ const (
 // attacker's account.
 func (f *browserFlows) compare(ctx context.Context, flow *flowState) (flowSession, error) {
 	if flow.Browser != "" && f.knowsBrowser() && !f.isHash(flow.Browser, "browser", f.c.csrf.Token) {
-		return 0, callbackErrorf(ErrInvalidCheck, reasonBrowser,
+		return 0, callbackErrorf(errInvalidCheck, reasonBrowser,
 			"the sign-in was started in another browser: the CSRF cookie differs or is missing")
 	}
 	session := f.c.session.owner(ctx)

@@ -89,7 +89,7 @@ func TestInARow(t *testing.T) {
 				b := place(t, first, "198.51.100.7")
 				b.header.Set("Accept", "text/html")
 				r := b.submit("/auth/callback/credentials", url.Values{"email": {typed}, "password": {"engine"}})
-				if !errors.Is(r.Err, core.ErrTooManyFailures) || *asked != before ||
+				if !errors.Is(r.Err, core.ErrorType("TooManyFailures")) || *asked != before ||
 					!strings.HasSuffix(r.Redirect, "/auth/signin?error=TooManyFailures") {
 					t.Errorf("%s: the right password gets %q, %v", typed, r.Redirect, r.Err)
 				}

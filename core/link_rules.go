@@ -25,7 +25,7 @@ func (w *writer) facts(
 		return f, nil, err
 	}
 	if f.Means == linking.MeansNewAccount && signedIn.user != nil && id.started != flowSameSession {
-		return f, known, callbackErrorf(ErrInvalidCheck, reasonUsed,
+		return f, known, callbackErrorf(errInvalidCheck, reasonUsed,
 			"the sign-in was started under another session: no account is linked")
 	}
 	switch {

@@ -342,19 +342,10 @@ type ReauthMethod struct {
 	Available func(ctx context.Context, userID string) (bool, error)
 }
 
-// WellKnown returns a public document at /.well-known/<name> (RFC 8615), or a redirect. base is the public URL of the
-// auth routes, such as "https://app.example/auth".
-//
-// The document is the same for every client, because the function does not get the request. Core adds an ETag, responds
-// to If-None-Match, and lets scripts of any origin read the response. Set Cache-Control in Response.Header to let
-// caches store it; by default they do not. A [*Problem] is sent to the client, for example with status 404 if there is
-// nothing to publish. The function is called concurrently.
-type WellKnown func(ctx context.Context, base string) (*Response, error)
-
 // wellKnown is a document and its plugin, as in configuration errors. plugin is empty for a document of core.
 type wellKnown struct {
 	plugin string
-	get    WellKnown
+	get    func(ctx context.Context, base string) (*Response, error)
 }
 
 // PendingSignIn is a sign-in that has no session yet. Its pointers refer to copies: changing them has no effect.
@@ -386,21 +377,9 @@ type PendingSignIn struct {
 	data    pendingData
 }
 
-// SignInGate is a sign-in gate. It decides whether a sign-in that is otherwise complete gets its session now. An empty
-// next completes the sign-in. Otherwise the sign-in is stored as pending, and the browser is redirected to next, a GET
-// action of the same plugin such as "secondfactor". An error denies the sign-in; an error of type [ErrAccessDenied] is
-// shown to the user as a denial, any other as a failure of this site.
-//
-// Gates run in the order of their registration, for every sign-in method. [Auth.NewSession] runs them only with
-// [SessionOptions].AskGates. No session exists before all gates have passed. Before a signed-in user links another
-// account or adds a passkey, gates are asked with [PendingSignIn].Linking. After a plugin has completed a pending
-// sign-in with [ActionRequest.CompleteSignIn], the gate that stored it does not run again, but the other gates do.
-// Gates are called concurrently.
-type SignInGate func(ctx context.Context, p *PendingSignIn) (next string, err error)
-
 // partGate is a sign-in gate and its plugin.
 type partGate struct {
-	ask    SignInGate
+	ask    func(ctx context.Context, p *PendingSignIn) (next string, err error)
 	plugin string
 	number int // position among the plugin's gates
 }

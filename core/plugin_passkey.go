@@ -69,7 +69,7 @@ func (c *ActionRequest) VerifyPasskey(ctx context.Context, userID string) ([]Met
 	}
 	defer end()
 	if action, _ := c.in.fields.Text("action"); action != passkey.Authenticate {
-		return nil, errorf(ErrWebAuthnVerification, "the response is not one of an authentication")
+		return nil, errorf(errWebAuthnVerification, "the response is not one of an authentication")
 	}
 	out, err := f.finish(ctx, c.in)
 	for _, cookie := range out.cookies {
@@ -80,7 +80,7 @@ func (c *ActionRequest) VerifyPasskey(ctx context.Context, userID string) ([]Met
 		return nil, err
 	case out.identity.user.ID != userID || out.identity.started != flowSameSession:
 		return nil, errorf(
-			ErrWebAuthnVerification,
+			errWebAuthnVerification,
 			"the passkey belongs to another user, or the challenge to another session",
 		)
 	}

@@ -189,7 +189,7 @@ func (c *ActionRequest) renew(ctx context.Context, by string, methods []Method, 
 }
 
 // NewSession creates a session for a user outside the sign-in flows, for example after a registration form, and returns
-// the cookies to set. The application vouches for the user: [SignInGate] functions are called only with
+// the cookies to set. The application vouches for the user: sign-in gates are called only with
 // SessionOptions.AskGates, and the error is a [*HeldError] if one of them holds the sign-in. Callbacks.JWT is called.
 // Callbacks.SignIn and Events.SignIn are not. The session does not count as a recent sign-in unless options say when
 // the user was authenticated. Pass at most one SessionOptions. Under StrategyDatabase the user must be in the store. If

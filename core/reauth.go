@@ -551,7 +551,7 @@ func (s *signIns) reauthFailed(
 ) (*Response, error) {
 	c := a.in
 	c.refused(ctx, audit.Reauth, "", err)
-	e := asError(err, ErrCallbackRoute)
+	e := asError(err, errCallbackRoute)
 	var problem *Problem
 	isProblem := errors.As(err, &problem)
 	switch {

@@ -183,12 +183,12 @@ func (r *refreshes) ask(ctx context.Context, c *oauthClient, account *Account) (
 	}
 	answered, err := c.client.Refresh(ctx, at, string(account.RefreshToken))
 	if err != nil {
-		return nil, errorf(ErrCallbackRoute, "%w", err)
+		return nil, errorf(errCallbackRoute, "%w", err)
 	}
 	if answered.IDToken != "" && c.Type == TypeOIDC {
 		err := c.client.VerifyRefreshed(ctx, at, answered, string(account.IDToken), account.ProviderAccountID)
 		if err != nil {
-			return nil, errorf(ErrCallbackRoute, "%w", err)
+			return nil, errorf(errCallbackRoute, "%w", err)
 		}
 	}
 	tokens := c.tokenSet(answered)

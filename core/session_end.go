@@ -47,8 +47,8 @@ type EndOptions struct {
 // Under StrategyDatabase the sessions have ended when EndSessions returns. Under StrategyJWT, which needs
 // Session.Revocation, they have ended in this process, and in other processes within Revocation.Every. All, and all
 // except one, include sessions that are not listed, such as sessions that Auth.js created. Events.SignOut is called for
-// each listed session that was ended. Unless One is set, pending sign-ins of the user (see [SignInGate]) end as well.
-// Config.Audit receives one event for the call.
+// each listed session that was ended. Unless One is set, pending sign-ins of the user (see [PluginHost.AddSignInGate])
+// end as well. Config.Audit receives one event for the call.
 //
 // The requirements and other errors are those of Sessions. After an error some of the sessions may have ended.
 func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (ended int, err error) {

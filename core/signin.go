@@ -66,7 +66,7 @@ func (s *signIns) alreadySignedIn(ctx context.Context, c *call, out *outcome, er
 	if notKnown != nil || current == nil || c.kind == TypeEmail && current.user.Email != c.query.Get("email") {
 		return nil
 	}
-	failed := asError(err, ErrCallbackRoute)
+	failed := asError(err, errCallbackRoute)
 	c.log.failure(ctx, failed, c.attrs()...)
 	response := redirectTo(or(out.returnTo, c.callbackURL.target))
 	response.Err = failed
@@ -95,7 +95,7 @@ func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Resp
 	case err == nil && owner.ID == current.user.ID:
 		return nil, nil
 	case id.started == flowOtherSession || !id.byOAuth():
-		return nil, callbackErrorf(ErrInvalidCheck, reasonUsed, "the sign-in was started under another session")
+		return nil, callbackErrorf(errInvalidCheck, reasonUsed, "the sign-in was started under another session")
 	}
 	view := ui.SwitchView{
 		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.Token, Current: nameOf(current.user), Other: nameOf(id.user),

@@ -33,8 +33,19 @@ func (p *PendingSignIn) ID() string {
 	return publicID("pending " + p.key)
 }
 
-// AddSignInGate adds a sign-in gate. The store must support records, because pending sign-ins are stored there.
-func (h *PluginHost) AddSignInGate(g SignInGate) {
+// AddSignInGate adds a sign-in gate: a function that decides whether a sign-in that is otherwise complete gets its
+// session now. The store must support records, because pending sign-ins are stored there.
+//
+// An empty next completes the sign-in. Otherwise the sign-in is stored as pending, and the browser is redirected to
+// next, a GET action of the same plugin such as "secondfactor". An error denies the sign-in; an error of type
+// [ErrAccessDenied] is shown to the user as a denial, any other as a failure of this site.
+//
+// Gates run in the order of their registration, for every sign-in method. [Auth.NewSession] runs them only with
+// [SessionOptions].AskGates. No session exists before all gates have passed. Before a signed-in user links another
+// account or adds a passkey, gates are asked with [PendingSignIn].Linking. After a plugin has completed a pending
+// sign-in with [ActionRequest.CompleteSignIn], the gate that stored it does not run again, but the other gates do.
+// Gates are called concurrently.
+func (h *PluginHost) AddSignInGate(g func(ctx context.Context, p *PendingSignIn) (next string, err error)) {
 	h.attaching("AddSignInGate")
 	if g == nil {
 		h.fault("a sign-in gate is nil: remove it")

@@ -330,7 +330,7 @@ func TestGates(t *testing.T) {
 func TestGateRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		gate   core.SignInGate
+		gate   func(context.Context, *core.PendingSignIn) (string, error)
 		status int
 	}{
 		"denied": {func(context.Context, *core.PendingSignIn) (string, error) { return "", core.ErrAccessDenied }, 403},

@@ -13,7 +13,7 @@ import (
 
 // verdict returns the outcome and the reason of an error. remote reports whether a provider was involved.
 func verdict(err error, remote bool) (audit.Outcome, audit.Reason) {
-	e := asError(err, ErrCallbackRoute)
+	e := asError(err, errCallbackRoute)
 	var why *audit.Denial
 	var panicked *panicError
 	switch failed := e.level() >= slog.LevelError; {
@@ -42,11 +42,11 @@ func reasonOf(t ErrorType) audit.Reason {
 		return audit.ReasonCredentials
 	case ErrAccountNotLinked, ErrOAuthAccountNotLinked:
 		return audit.ReasonNotLinked
-	case ErrInvalidCheck:
+	case errInvalidCheck:
 		return audit.ReasonCheck
-	case ErrOAuthCallback:
+	case errOAuthCallback:
 		return audit.ReasonProviderRefused
-	case ErrWebAuthnVerification:
+	case errWebAuthnVerification:
 		return audit.ReasonPasskey
 	case ErrEmailSignIn:
 		return audit.ReasonAddress

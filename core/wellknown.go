@@ -16,7 +16,15 @@ import (
 // AddWellKnown adds a document at /.well-known/<name>, outside of the base path. It is served if the application calls
 // MountWellKnown of its adapter. A name can be added only once; another plugin with the same name is a configuration
 // error.
-func (h *PluginHost) AddWellKnown(name string, document WellKnown) {
+//
+// document returns a public document (RFC 8615), or a redirect. base is the public URL of the auth routes, such as
+// "https://app.example/auth". The document is the same for every client, because the function does not get the request.
+// Core adds an ETag, responds to If-None-Match, and lets scripts of any origin read the response. Set Cache-Control in
+// Response.Header to let caches store it; by default they do not. A [*Problem] is sent to the client, for example with
+// status 404 if there is nothing to publish. The function is called concurrently.
+func (h *PluginHost) AddWellKnown(
+	name string, document func(ctx context.Context, base string) (*Response, error),
+) {
 	h.attaching("AddWellKnown")
 	documents := h.plugins.documents
 	switch {

@@ -11,11 +11,14 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
+// document is a function for AddWellKnown.
+type document = func(ctx context.Context, base string) (*core.Response, error)
+
 // documents returns a plugin with well-known documents.
-func documents(all map[string]core.WellKnown) core.Plugin {
+func documents(all map[string]document) core.Plugin {
 	return partFunc(func(h *core.PluginHost) error {
-		for name, document := range all {
-			h.AddWellKnown(name, document)
+		for name, get := range all {
+			h.AddWellKnown(name, get)
 		}
 		return nil
 	})
@@ -40,7 +43,7 @@ func siteWith(t *testing.T, change func(*core.Config)) *core.Auth {
 func TestWellKnown(t *testing.T) {
 	auth := siteWith(t, func(c *core.Config) {
 		c.PublicPath = "/shop"
-		c.Plugins = []core.Plugin{documents(map[string]core.WellKnown{
+		c.Plugins = []core.Plugin{documents(map[string]document{
 			"keys.json": func(_ context.Context, base string) (*core.Response, error) {
 				return &core.Response{Body: []byte(base), Header: http.Header{
 					"Cache-Control": {"public, max-age=60"}, "Content-Type": {"text/plain"},
@@ -105,7 +108,7 @@ func TestWellKnown(t *testing.T) {
 func TestWellKnownIsNotSentAgain(t *testing.T) {
 	text := "one"
 	auth := siteWith(t, func(c *core.Config) {
-		c.Plugins = []core.Plugin{documents(map[string]core.WellKnown{
+		c.Plugins = []core.Plugin{documents(map[string]document{
 			"keys": func(context.Context, string) (*core.Response, error) { return &core.Response{Body: []byte(text)}, nil },
 		})}
 	})
@@ -134,13 +137,13 @@ func TestWellKnownFaults(t *testing.T) {
 		want    string
 	}{
 		{"a name twice", []core.Plugin{
-			documents(map[string]core.WellKnown{"keys": one}), documents(map[string]core.WellKnown{"keys": one}),
+			documents(map[string]document{"keys": one}), documents(map[string]document{"keys": one}),
 		}, `document "keys": Plugins[0]`},
-		{"no function", []core.Plugin{documents(map[string]core.WellKnown{"keys": nil})}, "the function is nil"},
-		{"a path", []core.Plugin{documents(map[string]core.WellKnown{"a/b": one})}, "the name must consist of"},
-		{"a wildcard", []core.Plugin{documents(map[string]core.WellKnown{"*": one})}, "the name must consist of"},
-		{"dots", []core.Plugin{documents(map[string]core.WellKnown{"..": one})}, "the name must consist of"},
-		{"no name", []core.Plugin{documents(map[string]core.WellKnown{"": one})}, "the name must consist of"},
+		{"no function", []core.Plugin{documents(map[string]document{"keys": nil})}, "the function is nil"},
+		{"a path", []core.Plugin{documents(map[string]document{"a/b": one})}, "the name must consist of"},
+		{"a wildcard", []core.Plugin{documents(map[string]document{"*": one})}, "the name must consist of"},
+		{"dots", []core.Plugin{documents(map[string]document{"..": one})}, "the name must consist of"},
+		{"no name", []core.Plugin{documents(map[string]document{"": one})}, "the name must consist of"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := core.New(core.Config{

@@ -195,7 +195,7 @@ func (e *emails) byCode(
 func (e *emails) refuseCode(
 	ctx context.Context, c *core.ActionRequest, session *core.Session, err error,
 ) (*core.Response, error) {
-	query, ok := core.CodeError(err)
+	query, ok := c.CodeError(err)
 	if !ok {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func (s *codes) confirm(ctx context.Context, c *core.ActionRequest) (*core.Respo
 		w, err = s.confirmations.pending.first(ctx, []string{found.Data})
 	}
 	if err == nil && w == nil { // the link was used
-		err = core.CodeExpired()
+		err = c.CodeExpired()
 	}
 	if err != nil {
 		return s.refuse(ctx, c, err, audit.SignUp)
@@ -81,7 +81,7 @@ func (s *codes) refuse(
 	if errors.As(err, &denial) {
 		c.Audit(ctx, audit.Event{Name: name, Outcome: audit.Refused, Reason: denial.Reason, Provider: ID})
 	}
-	more, ok := core.CodeError(err)
+	more, ok := c.CodeError(err)
 	if !ok || c.WantsJSON {
 		return nil, err
 	}
