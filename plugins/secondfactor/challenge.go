@@ -43,14 +43,13 @@ type challengeView struct {
 
 func (v *challengeView) has(method string) bool { return slices.Contains(v.methods, method) }
 
-// methods returns the methods that a user can answer a challenge with. p is the sign-in, or nil. If the first factor
-// was a passkey, it is not the second one too.
-func (s *handlers) methods(ctx context.Context, userID string, st *state, p *core.PendingSignIn) ([]string, error) {
+// methods returns the methods that a user can answer a challenge with. first are those of the sign-in or the session.
+func (s *handlers) methods(ctx context.Context, userID string, st *state, first []core.Method) ([]string, error) {
 	methods := []string{}
 	if len(st.Apps) > 0 {
 		methods = append(methods, methodApp)
 	}
-	if st.enrolled() && (p == nil || p.Account == nil || p.Account.Type != core.TypeWebAuthn) {
+	if st.enrolled() && !onlyKey(first) {
 		has, err := s.host.HasPasskeys(ctx, userID)
 		if err != nil {
 			return nil, err
@@ -67,6 +66,14 @@ func (s *handlers) methods(ctx context.Context, userID string, st *state, p *cor
 		methods = append(methods, methodRecovery)
 	}
 	return methods, nil
+}
+
+// onlyKey reports whether a user has signed in with a passkey that did not verify the user, and with nothing else. That
+// passkey, or another one on the same device, is not the second factor too.
+func onlyKey(methods []core.Method) bool {
+	return len(methods) > 0 && !slices.ContainsFunc(methods, func(m core.Method) bool {
+		return m != core.MethodHardwareKey && m != core.MethodSoftwareKey
+	})
 }
 
 // show handles GET second-factor: the challenge of a pending sign-in.
@@ -89,7 +96,7 @@ func (s *handlers) show(ctx context.Context, c *core.ActionRequest) (*core.Respo
 	if err != nil {
 		return nil, err
 	}
-	methods, err := s.methods(ctx, p.User.ID, st, p)
+	methods, err := s.methods(ctx, p.User.ID, st, p.Methods)
 	if err != nil {
 		return nil, err
 	}
@@ -149,12 +156,12 @@ func (s *handlers) check(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	case !st.enrolled():
 		return c.Redirect(c.URL(name+"/enroll", "signin", "1")), nil
 	}
-	proof, err := s.checkFactor(ctx, c, p.User.ID, signInID(p, nil))
+	proof, err := s.checkFactor(ctx, c, p.User.ID, p.Methods, signInID(p, nil))
 	if refused, ok := refusal(err); ok {
 		if c.WantsJSON {
 			return nil, refused.document()
 		}
-		has, err := s.methods(ctx, p.User.ID, st, p)
+		has, err := s.methods(ctx, p.User.ID, st, p.Methods)
 		if err != nil {
 			return nil, err
 		}
@@ -202,8 +209,10 @@ type proof struct {
 }
 
 // checkFactor checks the second factor of a request: the fields action and data of a passkey, or the field code with a
-// code of an app or a recovery code.
-func (s *handlers) checkFactor(ctx context.Context, c *core.ActionRequest, userID, signIn string) (proof, error) {
+// code of an app or a recovery code. first are the methods of the sign-in or the session.
+func (s *handlers) checkFactor(
+	ctx context.Context, c *core.ActionRequest, userID string, first []core.Method, signIn string,
+) (proof, error) {
 	typed := strings.TrimSpace(c.Field("code"))
 	p := proof{methods: []core.Method{core.MethodOTP, core.MethodMultiple}}
 	t := try{Budget: budgetApp, SignIn: signIn}
@@ -214,6 +223,8 @@ func (s *handlers) checkFactor(ctx context.Context, c *core.ActionRequest, userI
 	notice := false
 	code, isRecovery := isRecovery(typed)
 	switch {
+	case c.Field("data") != "" && onlyKey(first):
+		err = errPasskey
 	case c.Field("data") != "":
 		p.methods, err = s.checkPasskey(ctx, c, userID)
 	case isRecovery:
@@ -280,7 +291,7 @@ func (s *handlers) verifyPage(
 	if err != nil {
 		return nil, err
 	}
-	methods, err := s.methods(ctx, session.UserID, st, nil)
+	methods, err := s.methods(ctx, session.UserID, st, session.Methods)
 	switch {
 	case err != nil:
 		return nil, err
@@ -310,7 +321,7 @@ func (s *handlers) verify(ctx context.Context, c *core.ActionRequest) (*core.Res
 	if err != nil {
 		return nil, err
 	}
-	proof, err := s.checkFactor(ctx, c, session.UserID, signInID(nil, session))
+	proof, err := s.checkFactor(ctx, c, session.UserID, session.Methods, signInID(nil, session))
 	if refused, ok := refusal(err); ok {
 		if c.WantsJSON {
 			return nil, refused.document()

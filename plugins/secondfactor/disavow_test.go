@@ -61,8 +61,7 @@ func (s *site) reverse(kind mailkind.Kind) {
 func TestDisavowedApp(t *testing.T) {
 	for _, strategy := range strategies {
 		plugin := &notMe{}
-		var s *site
-		s = newSite(t, setup{strategy: strategy, configure: func(c *core.Config) {
+		s := newSite(t, setup{strategy: strategy, configure: func(c *core.Config) {
 			plugin.mailer = mailerFunc(func(context.Context, core.Email) error { return nil })
 			c.Plugins = append(c.Plugins, plugin)
 		}})
