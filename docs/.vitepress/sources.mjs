@@ -1,27 +1,30 @@
-// Paragraphs of a page that are only a link to a Go file. GitHub shows the link. The site shows the program, or a table of
+// Paragraphs of a page that are only a link to Go code. GitHub shows the link. The site shows the program, or a table of
 // the options that the doc comments of a struct describe.
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 
-const paragraph = /^\[([^\]\n]+)\]\(([^)\s]+\.go)\)$/gm
+const program = /^\[[^\]\n]+\]\(([^)\s]*programs\/[^)\s]+\.go)\)$/gm
+const struct = /^\[((?:Options|Fields) of `\w+\.(\w+)`)\]\(([^)\s]+)\)$/gm
 
 // sources runs before links are resolved and Markdown is parsed.
 export function sources(md) {
   md.core.ruler.after("normalize", "sources", state => {
     const page = state.env.realPath ?? state.env.path
     if (!page) return // VitePress reads only the title
-    state.src = state.src.replace(paragraph, (_, title, path) => {
-      const source = readFileSync(resolve(dirname(page), path), "utf8")
-      const struct = /^Options of `(?:\w+\.)?(\w+)`$/.exec(title)
-      return struct ? title + ":\n\n" + options(source, struct[1]) : "```go\n" + source.trimEnd() + "\n```"
-    })
+    const at = path => resolve(dirname(page), path)
+    state.src = state.src
+      .replace(program, (_, path) => "```go\n" + readFileSync(at(path), "utf8").trimEnd() + "\n```")
+      .replace(struct, (_, title, name, path) => title + ":\n\n" + options(at(path), name))
   })
 }
 
-// options returns a table of a struct's exported fields. Fields without a comment follow the one that describes them.
-function options(source, struct) {
-  const body = new RegExp(`^type ${struct} struct \\{\\n([^]*?)^\\}`, "m").exec(source)
-  if (!body) throw new Error("no struct " + struct)
+// options returns a table of the exported fields of a struct in a folder. Fields without a comment follow the one that
+// describes them.
+function options(folder, struct) {
+  const type = new RegExp(`^type ${struct} struct \\{\\n([^]*?)^\\}`, "m")
+  const files = readdirSync(folder).filter(name => name.endsWith(".go") && !name.endsWith("_test.go"))
+  const body = files.map(name => type.exec(readFileSync(resolve(folder, name), "utf8"))).find(Boolean)
+  if (!body) throw new Error(`no struct ${struct} in ${folder}`)
   const rows = []
   let comment = []
   for (const line of body[1].split("\n")) {

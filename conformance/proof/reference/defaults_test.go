@@ -243,8 +243,8 @@ var defaults = map[string]func(t *testing.T) string{
 	},
 }
 
-// valued matches a comment that states a value as the default: a quoted text, a boolean, a switch, a number.
-var valued = regexp.MustCompile(`[Tt]he default is ("[^"]*"|[Tt]rue|[Ff]alse|on\b|off\b|\d|` +
+// valued matches a comment that states a value as the default: a quoted text, true, a switch, a number.
+var valued = regexp.MustCompile(`[Tt]he default is ("[^"]*"|[Tt]rue|on\b|off\b|\d|` +
 	`(?:one|two|five|seven|ten) (?:second|minute|hour|day)s?)`)
 
 // elsewhere are options whose defaults the tests of other packages check.
@@ -270,6 +270,7 @@ var elsewhere = map[string]string{
 	"password.Options.MinLength":                      "tools/checks/pages TestNumbers",
 	"password.Params.Memory":                          "providers/password TestCostsAreRaised",
 	"password.Params.Time":                            "providers/password TestCostsAreRaised",
+	"secondfactor.Options.Remember":                   "plugins/secondfactor TestTrustedBrowser",
 	"password.Params.Threads":                         "providers/password TestImport",
 	"account.Options.Fresh":                           "plugins/account TestFreshByDefault",
 	"doctor.Options.Probe":                            "doctor TestProbesNothingByDefault",

@@ -54,22 +54,40 @@ func comments(t *testing.T) map[string]string {
 		if prefix == "core." || prefix == "ui." {
 			prefix = ""
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../../..", m[3]), nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
+		for _, file := range parsed(t, m[3]) {
+			ast.Inspect(file, func(n ast.Node) bool {
+				spec, ok := n.(*ast.TypeSpec)
+				if ok && spec.Name.Name == m[2] {
+					addComments(all, prefix+m[2]+".", spec.Type.(*ast.StructType))
+				}
+				return !ok
+			})
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			spec, ok := n.(*ast.TypeSpec)
-			if ok && spec.Name.Name == m[2] {
-				addComments(all, prefix+m[2]+".", spec.Type.(*ast.StructType))
-			}
-			return !ok
-		})
 	}
 	if len(all) < 200 {
 		t.Fatalf("%d options", len(all))
 	}
 	return all
+}
+
+// parsed returns the files of a package without its tests.
+func parsed(t *testing.T, folder string) (files []*ast.File) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("../../..", folder, "*.go"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%s: %d files, %v", folder, len(names), err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	return files
 }
 
 func addComments(all map[string]string, prefix string, options *ast.StructType) {

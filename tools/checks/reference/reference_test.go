@@ -156,10 +156,10 @@ func TestOptions(t *testing.T) {
 	for _, d := range documented {
 		s := read(t, d.dir)
 		for _, name := range d.structs {
-			link := "[Options of `" + cmp.Or(d.prefix, path.Base(d.dir)+".") + name + "`](../" + d.dir + "/"
+			link := "[Options of `" + cmp.Or(d.prefix, path.Base(d.dir)+".") + name + "`](../" + d.dir + ")"
 			if !slices.Contains(rows, name) && !strings.Contains(text, link) &&
 				!strings.Contains(text, strings.Replace(link, "Options", "Fields", 1)) {
-				t.Errorf("docs/reference.md has no line %s…)", link)
+				t.Errorf("docs/reference.md has no line %s", link)
 			}
 		}
 		for field, comment := range s.fields {
