@@ -57,12 +57,14 @@ type limits struct {
 	forgive func(ctx context.Context, p LimitParams)                        // Callbacks.Forgive
 	builtIn counter                                                         // the built-in limiter; nil if it is off
 	known   *knownBrowsers
+	keyUse  bool        // limit.AttemptKeyUse may have a limit
 	warned  atomic.Bool // the warning limit-without-peer was logged
 }
 
 // newLimits selects the limiters. asked reports whether a plugin requests known browsers.
 func newLimits(c *Config, a *Auth, asked bool) *limits {
 	l := &limits{limit: c.Callbacks.Limit, forgive: c.Callbacks.Forgive}
+	l.keyUse = l.limit != nil || c.Limits.Rates[limit.AttemptKeyUse] != (limit.Rates{})
 	changed := c.Limits.Shared || len(c.Limits.Rates) > 0
 	if !c.InsecureNoLimits && (l.limit == nil || changed) {
 		limiter := limit.New(c.Now, maps.Clone(c.Limits.Rates))

@@ -97,7 +97,7 @@ func (a *Auth) verifyCredential(ctx context.Context, v *arrival, kind *Credentia
 		a.validTokens.add(hash)
 		limits.right(ctx, c, attempt)
 	}
-	if p != nil && err == nil && p.Credential != "" {
+	if p != nil && err == nil && p.Credential != "" && limits.keyUse {
 		err = limits.ask(ctx, c, newAttempt(limit.AttemptKeyUse, p.Credential))
 	}
 	if err != nil {

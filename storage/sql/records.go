@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"hash/maphash"
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/store"
@@ -49,12 +50,91 @@ func (s *Store) checkedRecord(r *store.Record) (any, error) {
 	return s.optionalTime(r.Expires)
 }
 
-// Record implements [store.RecordStore].
+// recordLookUp is a lookup of a record.
+type recordLookUp struct {
+	kind, key string
+	found     *store.Record
+	err       error // of this lookup only, when it ran in a batch
+}
+
+// Record implements [store.RecordStore]. Concurrent lookups may be combined into one query.
 func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, error) {
+	const operation = "read record"
 	if !store.IsRecordName(kind, key) {
 		return nil, store.ErrNotFound
 	}
-	return queryOne(ctx, s, "read record", s.record, s.readRecord, kind, key)
+	l := &recordLookUp{kind: kind, key: key}
+	if s.named == nil || s.tx != nil {
+		err := s.recordOne(ctx, l)
+		return l.found, err
+	}
+	switch err := s.named.Do(ctx, l); {
+	case err == nil:
+		return l.found, l.err
+	case err == ctx.Err(): //nolint:errorlint // from Do itself: errors of statements name the operation
+		return nil, s.failed(ctx, operation, err, nil)
+	default:
+		return nil, err
+	}
+}
+
+func (s *Store) recordOne(ctx context.Context, l *recordLookUp) (err error) {
+	l.found, err = queryOne(ctx, s, "read record", s.record, s.readRecord, l.kind, l.key)
+	return err
+}
+
+// recordAll is recordOne for several lookups. Those of the first one's kind are one query. Some may be for the same
+// record: each gets its own copy.
+func (s *Store) recordAll(ctx context.Context, all []*recordLookUp) error {
+	same := make([]*recordLookUp, 0, len(all))
+	for _, l := range all {
+		if l.kind == all[0].kind {
+			same = append(same, l)
+		} else {
+			l.err = s.recordOne(ctx, l)
+		}
+	}
+	if len(same) == 1 {
+		same[0].err = s.recordOne(ctx, same[0])
+		return nil
+	}
+	err := s.recordsOfOneKind(ctx, same)
+	if err == nil || ctx.Err() != nil || errors.Is(err, store.ErrUnavailable) {
+		return err
+	}
+	for _, l := range same { // one of the keys may be a value that the database rejects
+		l.err = s.recordOne(ctx, l)
+	}
+	return nil
+}
+
+func (s *Store) recordsOfOneKind(ctx context.Context, all []*recordLookUp) error {
+	size := 0
+	for groups[size] < len(all) {
+		size++
+	}
+	args := make([]any, groups[size], groups[size]+1)
+	for i := range args {
+		args[i] = all[min(i, len(all)-1)].key // unused places repeat the last key
+	}
+	for _, l := range all {
+		l.found, l.err = nil, store.ErrNotFound
+	}
+	args = append(args, all[0].kind)
+	_, err := s.queryEach(ctx, "read records", s.recordsNamed[size], args, func(rows sqlpool.Rows) error {
+		r, err := s.readRecord(rows)
+		if err != nil {
+			return err
+		}
+		hash := maphash.String(seed, r.Key)
+		for _, l := range all { // by hash first, see seed
+			if maphash.String(seed, l.key) == hash && l.key == r.Key && l.kind == r.Kind {
+				l.found, l.err = r.Clone(), nil
+			}
+		}
+		return nil
+	})
+	return err
 }
 
 // UpdateRecord implements [store.RecordStore]. It is one update with a condition on the version.

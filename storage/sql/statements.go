@@ -66,6 +66,7 @@ type statements struct {
 	deleteAuthenticator, deleteAuthenticators                         *statement
 
 	createRecord, createUnownedRecord, record, updateRecord, recordToTake, takeRecord *statement
+	recordsNamed                                                                      [len(groups)]*statement
 	userRecords, userRecordsOfKind, deleteUserRecords, deleteUserRecordsOfKind        *statement
 	deleteExpiredRecords, expiredRecords, recordsOfKind                               *statement
 }
@@ -232,6 +233,14 @@ func (b *builder) buildRecords() {
 		w.insert(records, unowned).add(" VALUES (").values(records, unowned).add(")")
 	})
 	s.record = b.write(reads, func(w *writer) { w.selectFrom(records, b.columns[records]).where(records, byName) })
+	if b.pool.Lookups > 0 {
+		for i, n := range groups {
+			s.recordsNamed[i] = b.write(reads, func(w *writer) {
+				w.selectFrom(records, b.columns[records]).whereIn(records, "", "key", n)
+				w.add(" AND " + w.quoted(records, "kind") + " = ").value(w.fresh())
+			})
+		}
+	}
 	s.updateRecord = b.write(writes, func(w *writer) {
 		w.update(records, []string{"value", "version", "expires"}).where(records, byVersion)
 	})

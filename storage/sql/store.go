@@ -51,9 +51,10 @@ type engine struct {
 	layout  Layout
 	pool    *sqlpool.Pool
 	statements
-	writtenAs atomic.Int64          // the Times value that FoundTimes has resolved to
-	lookUps   *batch.Calls[*lookUp] // nil if lookups are not combined
-	writing   chan struct{}         // contains a value while a call writes; nil if writers need not wait for each other
+	writtenAs atomic.Int64                // the Times value that FoundTimes has resolved to
+	lookUps   *batch.Calls[*lookUp]       // nil if lookups are not combined
+	named     *batch.Calls[*recordLookUp] // the same for records
+	writing   chan struct{}               // contains a value while a call writes; nil if writers need not wait for each other
 }
 
 // New returns a Store on an open handle. It sends nothing to the database: the tables may not exist yet.
@@ -80,6 +81,7 @@ func newStore(db *sql.DB, dialect Dialect, layout Layout, pool *sqlpool.Pool) (*
 	s := &Store{engine: e}
 	if pool.Lookups > 0 {
 		e.lookUps = batch.New(pool.Lookups, s.lookUpOne, s.lookUpAll)
+		e.named = batch.New(pool.Lookups, s.recordOne, s.recordAll)
 	}
 	if dialect.OneWriter {
 		e.writing = make(chan struct{}, 1)

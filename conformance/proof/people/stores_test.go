@@ -45,7 +45,7 @@ type place struct{ Address, Name string }
 type engine struct {
 	name string
 	// place returns a new empty place.
-	place func(t *testing.T) place
+	place func(t testing.TB) place
 	// open opens the store of a place, and creates its tables.
 	open func(ctx context.Context, at place) (closing, error)
 	// alone is set if only one process at a time can open a place.
@@ -60,7 +60,7 @@ type closing struct {
 
 // stores are the databases.
 var stores = []engine{
-	{name: "memory", place: func(*testing.T) place { return place{} },
+	{name: "memory", place: func(testing.TB) place { return place{} },
 		open: func(context.Context, place) (closing, error) {
 			return closing{memory.New(), func() error { return nil }}, nil
 		}},
@@ -77,12 +77,12 @@ var stores = []engine{
 		s, err := mysql.Open(at.Address, mysql.Options{})
 		return migrated(ctx, s, err)
 	}},
-	{name: "redis", place: func(t *testing.T) place { return place{engines.Redis(t), "{" + rand.Text() + "}:"} },
+	{name: "redis", place: func(t testing.TB) place { return place{engines.Redis(t), "{" + rand.Text() + "}:"} },
 		open: func(_ context.Context, at place) (closing, error) {
 			s, err := redisstore.Open(at.Address, redisstore.Options{Prefix: at.Name})
 			return opened(s, err)
 		}},
-	{name: "etcd", place: func(t *testing.T) place { return place{engines.Etcd(t), rand.Text() + "/"} },
+	{name: "etcd", place: func(t testing.TB) place { return place{engines.Etcd(t), rand.Text() + "/"} },
 		open: func(_ context.Context, at place) (closing, error) {
 			s, err := etcd.Open(at.Address, etcd.Options{Prefix: at.Name})
 			return opened(s, err)
@@ -91,13 +91,13 @@ var stores = []engine{
 		s, err := bboltstore.Open(at.Address)
 		return opened(s, err)
 	}},
-	{name: "mongodb", place: func(t *testing.T) place {
+	{name: "mongodb", place: func(t testing.TB) place {
 		return place{engines.MongoDB(t), "t" + strings.ToLower(rand.Text())}
 	}, open: openMongoDB},
-	{name: "dynamodb", place: func(t *testing.T) place { return place{engines.DynamoDB(t), "t" + rand.Text()} },
+	{name: "dynamodb", place: func(t testing.TB) place { return place{engines.DynamoDB(t), "t" + rand.Text()} },
 		open: openDynamoDB},
 	// The real service cannot be installed. This server implements the service's documentation.
-	{name: "hosted", place: func(t *testing.T) place {
+	{name: "hosted", place: func(t testing.TB) place {
 		return place{tables.New(t, "svc_").URL + tables.Path, tables.Branch}
 	},
 		open: func(_ context.Context, at place) (closing, error) {
@@ -106,10 +106,10 @@ var stores = []engine{
 		}},
 }
 
-func file(t *testing.T) place { return place{Address: filepath.Join(t.TempDir(), "people.db")} }
+func file(t testing.TB) place { return place{Address: filepath.Join(t.TempDir(), "people.db")} }
 
 // empty opens an empty store until the test ends.
-func (e engine) empty(t *testing.T) core.Store {
+func (e engine) empty(t testing.TB) core.Store {
 	t.Helper()
 	s, err := e.open(t.Context(), e.place(t))
 	check(t, err)
@@ -136,7 +136,7 @@ func migrated[S interface {
 	return closing{s, s.Close}, err
 }
 
-func check(t *testing.T, err error) {
+func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func check(t *testing.T, err error) {
 }
 
 // placeInPostgres creates a database, because the tests of this package share one PostgreSQL.
-func placeInPostgres(t *testing.T) place {
+func placeInPostgres(t testing.TB) place {
 	address, err := url.Parse(engines.Postgres(t))
 	check(t, err)
 	db, err := sql.Open("pgx", address.String())
@@ -157,7 +157,7 @@ func placeInPostgres(t *testing.T) place {
 	return place{Address: address.String()}
 }
 
-func placeInMariaDB(t *testing.T) place {
+func placeInMariaDB(t testing.TB) place {
 	config, err := driver.ParseDSN(engines.MariaDB(t))
 	check(t, err)
 	name := "t" + strings.ToLower(rand.Text())
