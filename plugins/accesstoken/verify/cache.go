@@ -14,7 +14,7 @@ const (
 	longestAge = 24 * time.Hour
 	// staleAge is how much longer a key set is used if the issuer does not respond.
 	staleAge = time.Hour
-	// unknownEvery is how often unknown key IDs, which anybody can send, cause a request.
+	// unknownEvery is the minimum time between requests because of unknown key IDs, which attackers can make up.
 	unknownEvery = 30 * time.Second
 	// retryAfter is how long no request is sent after a failure.
 	retryAfter = 5 * time.Second

@@ -13,7 +13,7 @@ var encoding = base64.RawURLEncoding.Strict()
 // signed is a token in the compact form (RFC 7515 section 7.1), whose signature was not verified.
 type signed struct {
 	alg, kid  string
-	text      string // what is signed
+	text      string // the signed text
 	payload   []byte
 	signature []byte
 }

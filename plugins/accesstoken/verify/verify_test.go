@@ -732,7 +732,7 @@ func TestIssuerForTests(t *testing.T) {
 	_ = response.Body.Close()
 }
 
-// BenchmarkVerify verifies a token whose key is stored.
+// BenchmarkVerify verifies a token of a stored key.
 func BenchmarkVerify(b *testing.B) {
 	i := verifytest.New(b)
 	v, token := i.Verifier(orders), i.Token(orders, nil)

@@ -141,6 +141,11 @@ var table = []rule{
 	},
 
 	// An adapter imports core and its router.
+	{
+		module: "adapters/mcp", code: []string{"core", "adapters/stdlib", "plugins/accesstoken/verify"},
+		tests:      []string{"dev", "plugins/accesstoken", "plugins/apikey", "storage/memory"},
+		thirdParty: []string{"github.com/modelcontextprotocol/go-sdk"},
+	},
 	{module: "adapters/stdlib", code: []string{"core", "ui"}, tests: []string{"conformance"}, thirdParty: []string{templ}},
 	{
 		module:     "adapters/gin",
