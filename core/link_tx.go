@@ -251,11 +251,17 @@ func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) er
 	if passkeys == nil {
 		return errors.New("the Store that InTransaction passes does not implement AuthenticatorStore")
 	}
-	if err := passkeys.CreateAuthenticator(ctx, id.passkey.Authenticator); err != nil {
+	method := passkeyMethodID(id.passkey.CredentialID)
+	write := func(ctx context.Context) error {
+		err := passkeys.CreateAuthenticator(ctx, id.passkey.Authenticator)
+		if err == nil {
+			w.afterCommit(func() { w.at.decided(ctx, audit.PasskeyAdded, "", who.user.ID) })
+		}
 		return err
 	}
-	w.afterCommit(func() { w.at.decided(ctx, audit.PasskeyAdded, "", who.user.ID) })
-	w.added(ctx, who.user, passkeyMethodID(id.passkey.CredentialID), mailkind.PasskeyAdded, id.account.Provider)
+	if err := w.add(ctx, who.user, method, mailkind.PasskeyAdded, id.account.Provider, write); err != nil {
+		return err
+	}
 	if id.typed() == "" || !who.created {
 		return nil
 	}
@@ -288,19 +294,22 @@ func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) 
 
 func (w *writer) linkAccount(ctx context.Context, u *User, account *Account, profile *User) error {
 	account.UserID = u.ID
-	if err := w.tx.LinkAccount(ctx, account); err != nil {
-		return err
+	write := func(ctx context.Context) error {
+		if err := w.tx.LinkAccount(ctx, account); err != nil {
+			return err
+		}
+		w.afterCommit(func() {
+			told := account.Clone()
+			told.UserID = ""
+			w.events.linkedAccount(ctx, w.at, u, told, profile)
+			w.at.decided(ctx, audit.AccountLinked, "", u.ID)
+		})
+		return nil
 	}
-	w.afterCommit(func() {
-		told := account.Clone()
-		told.UserID = ""
-		w.events.linkedAccount(ctx, w.at, u, told, profile)
-		w.at.decided(ctx, audit.AccountLinked, "", u.ID)
-	})
-	if account.Type != TypeWebAuthn {
-		w.added(ctx, u, accountMethodID(account), mailkind.AccountLinked, account.Provider)
+	if account.Type == TypeWebAuthn {
+		return write(ctx)
 	}
-	return nil
+	return w.add(ctx, u, accountMethodID(account), mailkind.AccountLinked, account.Provider, write)
 }
 
 func (e *Events) linkedAccount(ctx context.Context, v *arrival, u *User, account *Account, profile *User) {

@@ -103,6 +103,8 @@ type mailQueue struct {
 	retries []time.Duration
 	senders map[string]*EmailSender // by name
 	outbox  *outbox                 // nil if emails are in memory only
+	// made reports whether the change of a planned notice was made.
+	made func(ctx context.Context, j *mailJob) (bool, error)
 
 	notices, known, open mailLane
 
@@ -134,6 +136,8 @@ type mailJob struct {
 	counted  []mailQuota
 	attempts int
 	written  *Email // the result of Write
+	// checkable reports that mailQueue.made can tell whether the change of a planned notice was made.
+	checkable bool
 
 	record  *store.Record // nil if the email is in memory only
 	stored  storedMail
@@ -303,7 +307,7 @@ func (q *mailQueue) postpone(j *mailJob, wait time.Duration) {
 }
 
 func (q *mailQueue) remove(j *mailJob) {
-	if q.outbox != nil {
+	if q.outbox != nil && j.record != nil {
 		q.warn(j, q.outbox.remove(j.ctx, j))
 	}
 }
@@ -466,6 +470,73 @@ func (q *mailQueue) notify(ctx context.Context, at *arrival, e BackgroundEmail) 
 	q.sendNotice(j)
 }
 
+// NotifyAround runs change and then sends e, which informs the user of the change, as Notify does. The email is stored
+// before the change: if the process ends between the change and the email, another process sends it. If change returns an
+// error, no email is sent and NotifyAround returns that error.
+func (c *ActionRequest) NotifyAround(
+	ctx context.Context, e BackgroundEmail, change func(ctx context.Context) error,
+) error {
+	q := c.plugins.auth.mail
+	j, err := q.job(ctx, &c.in.arrival, &q.notices, e)
+	if err != nil {
+		return err
+	}
+	return q.around(ctx, j, change)
+}
+
+// around stores a notice, makes its change, and sends the notice. j may be nil.
+func (q *mailQueue) around(ctx context.Context, j *mailJob, change func(ctx context.Context) error) error {
+	if err := q.plan(ctx, nil, j); err != nil {
+		return err
+	}
+	if err := change(ctx); err != nil {
+		q.cancel(j, err)
+		return err
+	}
+	q.confirm(j)
+	return nil
+}
+
+// plan stores a notice before its change, or in the transaction of its change if records is not nil.
+func (q *mailQueue) plan(ctx context.Context, records store.RecordStore, j *mailJob) error {
+	if j == nil || q.outbox == nil {
+		return nil
+	}
+	if records == nil {
+		records = q.outbox.records
+	}
+	j.stored.Planned = true
+	if err := q.outbox.put(ctx, records, j); err != nil {
+		return errorf(ErrStore, "store a security notice: %w", err)
+	}
+	return nil
+}
+
+// cancel deletes a planned notice, because its change was not made. If the result of the change is unknown, and it can
+// be looked up, the notice stays: a process that looks for emails that are due decides.
+func (q *mailQueue) cancel(j *mailJob, cause error) {
+	if j == nil || j.record == nil {
+		return
+	}
+	refused := errors.Is(cause, ErrNotFound) || errors.Is(cause, ErrConflict) || errors.As(cause, new(*Problem))
+	if refused || !j.checkable {
+		q.remove(j)
+	}
+}
+
+// confirm sends a planned notice whose change was made. If the change took so long that another process may have judged
+// it, the notice is stored again.
+func (q *mailQueue) confirm(j *mailJob) {
+	if j == nil {
+		return
+	}
+	j.stored.Planned = false
+	if j.record != nil && !q.outbox.now().Before(j.claimed) {
+		j.record = nil
+	}
+	q.sendNotice(j)
+}
+
 func (q *mailQueue) sendNotice(j *mailJob) {
 	quotas := []mailQuota{{"user " + or(j.UserID, j.Email.To), mailNoticePerUser}}
 	if q.add(j, quotas) {
@@ -473,7 +544,9 @@ func (q *mailQueue) sendNotice(j *mailJob) {
 	}
 	if err := q.send(j); err != nil {
 		q.giveUp(j, err)
+		return
 	}
+	q.remove(j)
 }
 
 // SendLater sends an email that a client requested, for example a link, after the response. Each client, and all

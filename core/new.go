@@ -35,6 +35,7 @@ func New(config Config) (*Auth, error) {
 	}
 	a.site = newSite(&c, a.log, faults)
 	a.mail = newMailQueue(&c, a)
+	a.mail.made = a.plugins.noticeMade
 	a.plugins.attach(a, &c, faults)
 	a.providers = newProviders(&c, faults)
 	a.plugins.relatedOrigins(a.providers)

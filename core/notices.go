@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -25,7 +26,7 @@ func (h *PluginHost) NotifyMethodChanges(action string, mailer Mailer) {
 	h.attaching("NotifyMethodChanges")
 	if h.plugins.notices.mailer == nil && mailer != nil {
 		h.plugins.notices.mailer, h.plugins.notices.action = mailer, action
-		h.AddEmailSender(EmailSender{Name: noticeSender, Mailer: mailer})
+		h.AddEmailSender(EmailSender{Name: noticeSender, Mailer: mailer, Write: h.plugins.composeNotice})
 	}
 }
 
@@ -144,15 +145,8 @@ func (h *PluginHost) NotifySecurity(ctx context.Context, n SecurityNotice) {
 
 // notifySecurity reports and emails a notice. at is the request for the audit event, or nil outside of a request.
 func (ps *plugins) notifySecurity(ctx context.Context, v, at *arrival, n SecurityNotice) {
-	if n.Audit.Name != "" {
-		n.Audit.UserID, n.Audit.Provider = n.UserID, or(n.Audit.Provider, n.Provider)
-		n.Audit.Outcome = audit.Outcome(or(string(n.Audit.Outcome), string(audit.OK)))
-		noteAt(ctx, v.audit, at, n.Audit)
-	}
-	if ps.notices.mailer == nil || ps.auth.store.Store == nil {
-		return
-	}
-	user, err := ps.auth.store.User(ctx, n.UserID)
+	ps.auditNotice(ctx, v, at, n)
+	user, err := ps.noticeUser(ctx, n.UserID)
 	if err != nil {
 		v.log.failure(ctx, errorf(ErrStore, "notify a user: %w", err), v.attrs()...)
 		return
@@ -160,26 +154,85 @@ func (ps *plugins) notifySecurity(ctx context.Context, v, at *arrival, n Securit
 	ps.notify(ctx, v, user, n)
 }
 
+func (ps *plugins) auditNotice(ctx context.Context, v, at *arrival, n SecurityNotice) {
+	if n.Audit.Name == "" {
+		return
+	}
+	n.Audit.UserID, n.Audit.Provider = n.UserID, or(n.Audit.Provider, n.Provider)
+	n.Audit.Outcome = audit.Outcome(or(string(n.Audit.Outcome), string(audit.OK)))
+	noteAt(ctx, v.audit, at, n.Audit)
+}
+
+// noticeUser returns the recipient of notices, or nil if none are sent.
+func (ps *plugins) noticeUser(ctx context.Context, id string) (*User, error) {
+	if ps.notices.mailer == nil || ps.auth.store.Store == nil {
+		return nil, nil
+	}
+	return ps.auth.store.User(ctx, id)
+}
+
 // notify emails a user. It does not report the notice to Config.Audit.
 func (ps *plugins) notify(ctx context.Context, v *arrival, user *User, n SecurityNotice) {
+	j, err := ps.noticeJob(ctx, v, user, n)
+	switch {
+	case err != nil:
+		v.log.failure(ctx, asError(err, ErrAuth), v.attrs()...)
+	case j != nil:
+		ps.auth.mail.sendNotice(j)
+	}
+}
+
+// NotifyChange runs change, which makes the change that n describes, and then reports it as NotifySecurity does. The
+// email is stored before the change: if the process ends between the change and the email, another process sends it. If
+// change returns an error, no email is sent and NotifyChange returns that error.
+func (c *ActionRequest) NotifyChange(
+	ctx context.Context, n SecurityNotice, change func(ctx context.Context) error,
+) error {
+	ps, v := c.plugins, &c.in.arrival
+	user, err := ps.noticeUser(ctx, n.UserID)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return errorf(ErrStore, "notify a user: %w", err)
+	}
+	if err := ps.notifyAround(ctx, v, user, n, change); err != nil {
+		return err
+	}
+	ps.auditNotice(ctx, v, v, n)
+	return nil
+}
+
+// notifyAround stores a notice, runs change, and sends the notice.
+func (ps *plugins) notifyAround(
+	ctx context.Context, v *arrival, user *User, n SecurityNotice, change func(ctx context.Context) error,
+) error {
+	j, err := ps.noticeJob(ctx, v, user, n)
+	if err != nil {
+		return err
+	}
+	return ps.auth.mail.around(ctx, j, change)
+}
+
+// noticeData is the data of a notice in the mail queue. The link in the email is made when the email is delivered, so
+// that a notice can be stored in the transaction of its change.
+type noticeData struct {
+	UserID   string `json:"user"`
+	Provider string `json:"provider,omitempty"`
+	Method   string `json:"method,omitempty"`
+	// Base is the URL of the actions. It is empty outside of a request without Config.URL.
+	Base string `json:"base,omitempty"`
+	// Action is SecurityNotice.Action.
+	Action string `json:"action,omitempty"`
+	// Verified reports that the user had verified the address. Otherwise a linked provider must have.
+	Verified bool `json:"verified,omitempty"`
+}
+
+// noticeJob returns the job of a notice to a user, or nil if none is sent.
+func (ps *plugins) noticeJob(ctx context.Context, v *arrival, user *User, n SecurityNotice) (*mailJob, error) {
 	if ps.notices.mailer == nil || user == nil || user.Email == "" {
-		return
+		return nil, nil
 	}
 	to, err := NormalizeEmail(user.Email)
-	if err != nil {
-		return
-	}
-	verified := !user.EmailVerified.IsZero()
-	if !verified {
-		linked, err := ps.auth.store.linked(ctx, user)
-		if err != nil {
-			v.log.failure(ctx, errorf(ErrStore, "notify a user: %w", err), v.attrs()...)
-			return
-		}
-		verified = slices.ContainsFunc(linked, func(a *Account) bool { return a.VerifiedEmail == user.Email })
-	}
-	if !verified {
-		return
+	if err != nil { // not an address
+		return nil, nil //nolint:nilerr // such a user gets no email
 	}
 	if n.At.IsZero() {
 		n.At = ps.now()
@@ -188,19 +241,85 @@ func (ps *plugins) notify(ctx context.Context, v *arrival, user *User, n Securit
 	if v.r.Method != "" {
 		l.Request = v.r
 	}
-	if n.Kind == mailkind.AccountLinked || n.Kind == mailkind.AccountUnlinked {
-		l.Service = ps.providerName(n.Provider)
-	}
 	if v.base != "" {
-		l.Host, l.URL = hostOf(v.origin), Secret(v.base+"/"+or(n.Action, ps.notices.action))
-		if n.Action == "" {
-			if url, expires := ps.noticeLink(ctx, v, n); url != "" {
-				l.URL, l.Expires = url, expires
-			}
-		}
+		l.Host = hostOf(v.origin)
 		l = l.withClient(v)
 	}
-	ps.auth.mail.notify(ctx, v, BackgroundEmail{Sender: noticeSender, Email: l, UserID: user.ID})
+	j, err := ps.auth.mail.job(ctx, v, &ps.auth.mail.notices, BackgroundEmail{
+		Sender: noticeSender, Email: l, UserID: user.ID,
+		Data: noticeData{user.ID, n.Provider, n.Method, v.base, n.Action, !user.EmailVerified.IsZero()},
+	})
+	if err == nil {
+		j.checkable = n.addsMethod()
+	}
+	return j, err
+}
+
+// addsMethod reports whether a sign-in method was added, which can be looked up.
+func (n *SecurityNotice) addsMethod() bool {
+	return n.Method != "" && (n.Kind == mailkind.PasskeyAdded || n.Kind == mailkind.AccountLinked)
+}
+
+// composeNotice adds the link to a notice. If the user is gone or has another address by now, a link to reset their
+// password is not sent to the old address. An address that no one has verified gets no email.
+func (ps *plugins) composeNotice(ctx context.Context, l Email, data json.RawMessage) (Email, error) {
+	var d noticeData
+	if err := json.Unmarshal(data, &d); err != nil {
+		return Email{}, err
+	}
+	user, err := ps.auth.store.User(ctx, d.UserID)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return Email{}, errorf(ErrStore, "notify a user: %w", err)
+	}
+	if err == nil && !d.Verified {
+		linked, err := ps.auth.store.linked(ctx, user)
+		if err != nil {
+			return Email{}, errorf(ErrStore, "notify a user: %w", err)
+		}
+		d.Verified = slices.ContainsFunc(linked, func(a *Account) bool { return SameMailbox(a.VerifiedEmail, l.To) })
+	}
+	if !d.Verified {
+		return Email{}, nil
+	}
+	if l.Kind == mailkind.AccountLinked || l.Kind == mailkind.AccountUnlinked {
+		l.Service = ps.providerName(d.Provider)
+	}
+	if d.Base == "" {
+		return l, nil
+	}
+	l.URL = Secret(d.Base + "/" + or(d.Action, ps.notices.action))
+	if err != nil || d.Action != "" || l.Kind == mailkind.FactorGuessed && !SameMailbox(user.Email, l.To) {
+		return l, nil
+	}
+	n := SecurityNotice{
+		Kind: l.Kind, UserID: d.UserID, Provider: d.Provider, Method: d.Method, At: l.At, Address: l.To,
+	}
+	action, expires := "", time.Time{}
+	err = guard("NoticeLink", func() (err error) { action, expires, err = ps.noticeAction(ctx, n); return err })
+	switch {
+	case err != nil: // the email is more important than its link
+		ps.auth.log.failure(ctx, errorf(ErrAuth, "link of a security notice: %w", err))
+	case action != "":
+		l.URL, l.Expires = Secret(d.Base+"/"+action), expires
+	}
+	return l, nil
+}
+
+// noticeMade reports whether the change of a notice was made, for a process that ended or failed in between. It reports
+// true if that cannot be known: a needless notice is better than none.
+func (ps *plugins) noticeMade(ctx context.Context, j *mailJob) (bool, error) {
+	var d noticeData
+	if j.Sender != noticeSender || json.Unmarshal(j.data, &d) != nil {
+		return true, nil
+	}
+	if n := (SecurityNotice{Kind: j.Email.Kind, Method: d.Method}); !n.addsMethod() {
+		return true, nil
+	}
+	methods, err := ps.signInMethods(ctx, d.UserID)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return slices.ContainsFunc(methods, func(m SignInMethod) bool { return m.ID == d.Method }), err
 }
 
 // AddClient returns e with the network and the device of this request's client, for a security notice. The network is
@@ -217,14 +336,34 @@ func (e Email) withClient(at *arrival) Email {
 	return e
 }
 
-// added records a sign-in method that was added to a user, and emails them unless the user is new.
-func (w *writer) added(ctx context.Context, u *User, id string, kind mailkind.Kind, provider string) {
-	isNew := w.made != nil && w.made.ID == u.ID
+// add runs write, which adds a sign-in method to a user, and emails them unless the user is new. The email is stored in
+// the same transaction, or before write if the store has none.
+func (w *writer) add(
+	ctx context.Context, u *User, id string, kind mailkind.Kind, provider string, write func(ctx context.Context) error,
+) (err error) {
+	var j *mailJob
+	if w.made == nil || w.made.ID != u.ID {
+		n := SecurityNotice{Kind: kind, UserID: u.ID, Provider: provider, Method: id}
+		if j, err = w.plugins.noticeJob(ctx, w.at, u, n); err != nil {
+			return err
+		}
+	}
+	mail, records := w.plugins.auth.mail, w.tx.records
+	if records != nil || !w.inTx {
+		if err := mail.plan(ctx, records, j); err != nil {
+			return err
+		}
+	}
+	if err := write(ctx); err != nil {
+		if !w.inTx {
+			mail.cancel(j, err)
+		}
+		return err
+	}
 	ctx = context.WithoutCancel(ctx) // the context of a transaction ends with the transaction
 	w.afterCommit(func() {
 		w.plugins.noteMethod(ctx, w.at, u.ID, id)
-		if !isNew {
-			w.plugins.notify(ctx, w.at, u, SecurityNotice{Kind: kind, UserID: u.ID, Provider: provider, Method: id})
-		}
+		mail.confirm(j)
 	})
+	return nil
 }

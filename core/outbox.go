@@ -47,6 +47,8 @@ type storedMail struct {
 	Due      int64  `json:"due"`
 	Attempts int    `json:"attempts,omitempty"`
 	Mail     string `json:"mail"`
+	// Planned reports that the email is a notice of a change that has not been made yet.
+	Planned bool `json:"planned,omitempty"`
 }
 
 // sealedMail is the encrypted content of a record.
@@ -105,7 +107,7 @@ func (o *outbox) put(ctx context.Context, records store.RecordStore, j *mailJob)
 	if err != nil {
 		return err
 	}
-	j.stored = storedMail{Mail: mail}
+	j.stored.Mail = mail
 	now := o.now()
 	r := &store.Record{Kind: outboxKind, Key: j.lane.prefix + j.Email.ID, Expires: now.Add(outboxFor)}
 	if r.Value, err = j.stored.until(now.Add(outboxClaim)); err != nil {
@@ -245,6 +247,16 @@ func (q *mailQueue) adopt(ctx context.Context, r *store.Record) error {
 	if err := q.outbox.write(ctx, j, now.Add(outboxClaim)); err != nil {
 		q.finish(j)
 		return err
+	}
+	if j.stored.Planned { // its process has ended, or the result of its change was unknown
+		if made, err := q.made(ctx, j); err != nil || !made {
+			if err == nil {
+				q.remove(j)
+			}
+			q.finish(j)
+			return err
+		}
+		j.stored.Planned = false
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()

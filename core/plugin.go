@@ -398,6 +398,9 @@ type SecurityNotice struct {
 	Method string
 	// At is the time of the change. The default is now.
 	At time.Time
+	// Address is the recipient of the email, which was the user's address at the time of the change. Core sets it for the
+	// function of [PluginHost.AddNoticeLink].
+	Address string
 	// Action is the plugin's page that the email links to, if that is not the page to secure the account.
 	Action string
 	// Audit is the audit event, if Audit.Name is not empty. Core adds the user, the provider and, if it is empty, the

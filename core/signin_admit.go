@@ -57,13 +57,13 @@ func (ps *plugins) noticeBrowser(ctx context.Context, c *call, who member, known
 		}
 		note.Mailed = now.Unix()
 		if r.Value, err = json.Marshal(note); err == nil {
-			err = records.UpdateRecord(ctx, r)
+			n := SecurityNotice{Kind: mailkind.NewDevice, UserID: who.user.ID}
+			err = ps.notifyAround(ctx, &c.arrival, who.user, n, func(ctx context.Context) error {
+				return records.UpdateRecord(ctx, r)
+			})
 		}
 		if errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
 			return
-		}
-		if err == nil {
-			ps.notify(ctx, &c.arrival, who.user, SecurityNotice{Kind: mailkind.NewDevice, UserID: who.user.ID})
 		}
 	}
 	if err != nil {

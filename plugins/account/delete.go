@@ -49,8 +49,18 @@ func (d *deletions) post(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	if err != nil && !notListed(err) && !errors.Is(err, core.ErrNotFound) {
 		return nil, fmt.Errorf("account: end the sessions of a deleted user: %w", err)
 	}
-	if err := d.host.UserDeleter.DeleteUser(ctx, user.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
-		return nil, fmt.Errorf("account: delete the user: %w", err)
+	email := core.Email{To: user.Email, Kind: mailkind.Deleted, At: d.host.Now()}
+	if !user.EmailVerified.IsZero() {
+		email = c.AddClient(email)
+	}
+	err = d.sender.notify(ctx, c, user.ID, email, func(ctx context.Context) error {
+		if err := d.host.UserDeleter.DeleteUser(ctx, user.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
+			return fmt.Errorf("account: delete the user: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if ended { // with StrategyJWT a session may have started before the user was deleted
 		if _, err := d.host.Auth.EndSessions(ctx, user.ID, core.EndOptions{}); err != nil {
@@ -59,13 +69,6 @@ func (d *deletions) post(ctx context.Context, c *core.ActionRequest) (*core.Resp
 		}
 	}
 	auditDone(ctx, c, audit.UserDeleted, session)
-	if d.sender.mail != nil && user.Email != "" {
-		email := core.Email{To: user.Email, Kind: mailkind.Deleted, At: d.host.Now()}
-		if !user.EmailVerified.IsZero() {
-			email = c.AddClient(email)
-		}
-		d.sender.notify(ctx, c, user.ID, email)
-	}
 	if ended {
 		return d.answer(ctx, c)
 	}

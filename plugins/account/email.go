@@ -286,7 +286,11 @@ func (e *emails) move(ctx context.Context, c *core.ActionRequest, userID string,
 	}
 	moved := user.Clone()
 	moved.Email, moved.EmailVerified, moved.Null = to.New, e.host.Now(), moved.Null&^store.NullEmail
-	if moved, err = e.host.Store.UpdateUser(ctx, moved); err != nil {
+	err = e.sender.notify(ctx, c, userID, email, func(ctx context.Context) error {
+		moved, err = e.host.Store.UpdateUser(ctx, moved)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	e.links.forget(ctx, userID)
@@ -294,10 +298,6 @@ func (e *emails) move(ctx context.Context, c *core.ActionRequest, userID string,
 	if user.EmailVerified.IsZero() {
 		e.endOthers(ctx, c, userID)
 	}
-	if email.To == "" {
-		return nil
-	}
-	e.sender.notify(ctx, c, userID, email) // if sending fails, the change stays
 	return nil
 }
 

@@ -140,10 +140,10 @@ func (p *passkeys) post(ctx context.Context, c *core.ActionRequest) (*core.Respo
 	id := c.Field("id")
 	var remove bool
 	if c.Field("remove") != "" || c.JSONMember("remove", &remove) && remove {
-		err := p.remove(ctx, session.UserID, id)
+		n := core.SecurityNotice{Kind: mailkind.PasskeyRemoved, UserID: session.UserID}
+		err := c.NotifyChange(ctx, n, func(ctx context.Context) error { return p.remove(ctx, session.UserID, id) })
 		if err == nil {
 			auditDone(ctx, c, audit.PasskeyRemoved, session)
-			c.NotifySecurity(ctx, core.SecurityNotice{Kind: mailkind.PasskeyRemoved, UserID: session.UserID})
 		}
 		return methodChanged(ctx, c, "passkey-removed", err)
 	}

@@ -40,16 +40,19 @@ func (d *disavowals) actions(*reauth) []core.Action {
 // link stores the record of a notice and returns the action of its link. Like the undo link of an email change, it is
 // valid for a week.
 func (d *disavowals) link(ctx context.Context, n core.SecurityNotice) (action string, expires time.Time, err error) {
-	user, err := d.host.Store.User(ctx, n.UserID)
-	if err != nil {
-		return "", time.Time{}, err
+	if n.Address == "" {
+		user, err := d.host.Store.User(ctx, n.UserID)
+		if err != nil {
+			return "", time.Time{}, err
+		}
+		n.Address = user.Email
 	}
 	token, err := d.host.NewToken()
 	if err != nil {
 		return "", time.Time{}, err
 	}
 	expires = d.host.Now().Add(undoTTL)
-	v := disavowal{Kind: n.Kind, Method: n.Method, At: n.At, Address: user.Email}
+	v := disavowal{Kind: n.Kind, Method: n.Method, At: n.At, Address: n.Address}
 	return "account/not-me?token=" + token, expires, d.links.save(ctx, kindNotMe, token, n.UserID, expires, v)
 }
 
@@ -102,7 +105,7 @@ func (d *disavowals) post(ctx context.Context, c *core.ActionRequest) (*core.Res
 		Heading: textSecured, Text: textSecuredBody, Address: v.Address, Ended: d.host.CanEndSessions(),
 	}
 	// The mailbox of a previous address may not choose the password. Its owner has the undo link of the email change.
-	return d.undos.continueWith(ctx, c, user.ID, view, user.Email == v.Address)
+	return d.undos.continueWith(ctx, c, user.ID, view, core.SameMailbox(user.Email, v.Address))
 }
 
 // reverse ends the sessions before and after the change is reversed, so that no session of an attacker can repeat it.

@@ -18,10 +18,16 @@ type sender struct {
 // senderName is the name of the sender of background emails.
 const senderName = "account"
 
-// notify sends a security notice to a user after the response.
-func (l *sender) notify(ctx context.Context, c *core.ActionRequest, userID string, email core.Email) {
+// notify runs change and then sends a security notice to a user. It sends none if email has no recipient or change
+// fails.
+func (l *sender) notify(
+	ctx context.Context, c *core.ActionRequest, userID string, email core.Email, change func(ctx context.Context) error,
+) error {
+	if l.mail == nil || email.To == "" {
+		return change(ctx)
+	}
 	email.Theme, email.Host, email.Request, email.Locale = l.host.Theme, c.Host(), c.Request, c.Locale
-	c.Notify(ctx, core.BackgroundEmail{Sender: senderName, Email: email, UserID: userID})
+	return c.NotifyAround(ctx, core.BackgroundEmail{Sender: senderName, Email: email, UserID: userID}, change)
 }
 
 // sendTimeout is the timeout for sending an email.

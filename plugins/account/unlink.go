@@ -70,12 +70,14 @@ func (u *unlinks) post(ctx context.Context, c *core.ActionRequest) (*core.Respon
 	if i < 0 {
 		return refuse(c, http.StatusNotFound, codeNotFound)
 	}
-	err = u.unlink(ctx, session.UserID, accounts[i].Provider, accounts[i].ProviderAccountID)
+	n := core.SecurityNotice{
+		Kind: mailkind.AccountUnlinked, UserID: session.UserID, Provider: accounts[i].Provider,
+	}
+	err = c.NotifyChange(ctx, n, func(ctx context.Context) error {
+		return u.unlink(ctx, session.UserID, accounts[i].Provider, accounts[i].ProviderAccountID)
+	})
 	if err == nil {
 		auditDone(ctx, c, audit.AccountUnlinked, session)
-		c.NotifySecurity(ctx, core.SecurityNotice{
-			Kind: mailkind.AccountUnlinked, UserID: session.UserID, Provider: accounts[i].Provider,
-		})
 	}
 	return methodChanged(ctx, c, "unlinked", err)
 }

@@ -75,7 +75,10 @@ func (s *changes) change(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	if err := s.revoker.others(ctx, c); err != nil {
 		return nil, err
 	}
-	switch err := s.passwords.set(ctx, user.ID, hash, user.EmailVerified.IsZero(), old); {
+	err = s.emails.change(ctx, c, user, func(ctx context.Context) error {
+		return s.passwords.set(ctx, user.ID, hash, user.EmailVerified.IsZero(), old)
+	})
+	switch {
 	case errors.Is(err, core.ErrConflict):
 		return s.pages.showAgain(ctx, c, changeForm(c, user.Email), problem(http.StatusConflict, codeChanged, textChanged))
 	case err != nil:
@@ -126,7 +129,6 @@ func (s *changes) after(ctx context.Context, c *core.ActionRequest, user *core.U
 		Name: audit.PasswordChanged, Outcome: audit.OK, UserID: user.ID, Provider: s.provider,
 	})
 	c.RememberBrowser(ctx, user)
-	s.emails.notifyChanged(ctx, c, user)
 	s.revoker.links(ctx, user.ID)
 	err := s.revoker.others(ctx, c)
 	if err != nil && !errors.Is(err, core.ErrNotFound) {

@@ -44,13 +44,13 @@ func (l *emails) later(ctx context.Context, c *core.ActionRequest, e core.Backgr
 	return err
 }
 
-// notifyChanged emails a user that their password changed.
-func (l *emails) notifyChanged(ctx context.Context, c *core.ActionRequest, user *core.User) {
+// change runs change, which changes the password of a user, and emails the user about it. If change fails, it sends no
+// email.
+func (l *emails) change(
+	ctx context.Context, c *core.ActionRequest, user *core.User, change func(ctx context.Context) error,
+) error {
 	if user.Email == "" {
-		return
-	}
-	if address, ok := isMail(user.Email); ok {
-		l.sent.forget(address)
+		return change(ctx)
 	}
 	email := l.write(c, mailkind.PasswordChanged, user.Email)
 	email.URL, email.At = core.Secret(c.URL(ID+"/forgot")), l.now()
@@ -61,5 +61,9 @@ func (l *emails) notifyChanged(ctx context.Context, c *core.ActionRequest, user 
 			email.URL, email.Expires = url, expires
 		}
 	}
-	c.Notify(ctx, core.BackgroundEmail{Sender: senderNotice, Email: email, UserID: user.ID})
+	err := c.NotifyAround(ctx, core.BackgroundEmail{Sender: senderNotice, Email: email, UserID: user.ID}, change)
+	if address, ok := isMail(user.Email); ok && err == nil {
+		l.sent.forget(address)
+	}
+	return err
 }

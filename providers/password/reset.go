@@ -89,7 +89,7 @@ func (s *resets) remove(ctx context.Context, c *core.ActionRequest, userID strin
 		if m.Passkey {
 			email, name = mailkind.PasskeyRemoved, audit.PasskeyRemoved
 		}
-		c.NotifySecurity(ctx, core.SecurityNotice{Kind: email, UserID: userID, Provider: m.Provider})
+		c.NotifySecurity(ctx, core.SecurityNotice{Kind: email, UserID: userID, Provider: m.Provider, Method: m.ID})
 		c.Audit(ctx, audit.Event{
 			Name: name, Outcome: audit.OK, Reason: audit.ReasonAsked, UserID: userID, Provider: m.Provider,
 		})
@@ -202,7 +202,7 @@ func (s *resets) reset(ctx context.Context, c *core.ActionRequest) (*core.Respon
 		removed = append(removed, selected...)
 	}
 	if err == nil {
-		err = s.replace(ctx, o, hash)
+		err = s.replace(ctx, c, o, hash)
 	}
 	switch {
 	case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrConflict):
@@ -254,20 +254,23 @@ func methodName(l ui.Locale, m core.SignInMethod) string {
 // replace uses up the link and sets the password. Of concurrent requests with one link, one succeeds. Sessions end
 // before that, so that a failure of the store changes neither password nor link, and again after it, for sessions that
 // started in between.
-func (s *resets) replace(ctx context.Context, o *openReset, hash hashed) error {
+func (s *resets) replace(ctx context.Context, c *core.ActionRequest, o *openReset, hash hashed) error {
 	if err := s.revoker.sessions(ctx, o.user.ID); err != nil {
 		return err
 	}
 	if err := s.links.use(ctx, o.record); err != nil {
 		return err
 	}
-	if err := s.passwords.set(ctx, o.user.ID, hash, false, o.old); err != nil {
-		if !errors.Is(err, core.ErrConflict) {
-			s.links.restore(ctx, o.record)
+	err := s.emails.change(ctx, c, o.user, func(ctx context.Context) error {
+		if err := s.passwords.set(ctx, o.user.ID, hash, false, o.old); err != nil {
+			if !errors.Is(err, core.ErrConflict) {
+				s.links.restore(ctx, o.record)
+			}
+			return err
 		}
-		return err
-	}
-	if err := s.recheckAddress(ctx, o); err != nil {
+		return s.recheckAddress(ctx, o)
+	})
+	if err != nil {
 		return err
 	}
 	if err := s.revoker.sessions(ctx, o.user.ID); err != nil {
@@ -299,7 +302,6 @@ func (s *resets) after(ctx context.Context, c *core.ActionRequest, user *core.Us
 		Name: audit.PasswordSet, Outcome: audit.OK, UserID: user.ID, Provider: s.provider,
 	})
 	resetCounts(ctx, c, user)
-	s.emails.notifyChanged(ctx, c, user)
 }
 
 // resetCounts resets the counts of wrong passwords for a user, at the sign-in page and for a change.

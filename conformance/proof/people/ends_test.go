@@ -27,7 +27,9 @@ type lastRequest struct {
 	Engine string
 	Place  place
 	// Writes is the number of committed writes after which the process kills itself.
-	Writes         int
+	Writes int
+	// Silent is set if no email is delivered.
+	Silent         bool
 	Method, Target string
 	Header         http.Header
 	Body           string
@@ -57,7 +59,12 @@ func answerOne(text string) int {
 		if err != nil {
 			return err
 		}
-		site, err := build(mortal(kept.Store, l.Writes), mailbox.New())
+		mails := mailbox.New()
+		var by core.Mailer = mails
+		if l.Silent {
+			by = silent{}
+		}
+		site, err := build(mortal(kept.Store, l.Writes), mails, by)
 		if err != nil {
 			return err
 		}

@@ -20,6 +20,7 @@ type faces interface {
 	store.AuthenticatorStore
 	store.AuthenticatorDeleter
 	store.RecordStore
+	store.RecordLister
 }
 
 // mortal wraps a store, and kills the process after a number of committed writes. A transaction's writes count when it

@@ -162,9 +162,12 @@ func beginDelete(s *site, address string) (*browser, *lastRequest) {
 func afterDelete(s *site, b *browser, address string, _ *core.Response) {
 	if u := s.user(address); u != nil {
 		s.same(address, address)
-		if b, _ = s.comes(address); s.user(address).ID != u.ID {
+		if s.comes(address); s.user(address).ID != u.ID {
 			s.Error("the account has opened another user")
 		}
+		var last *lastRequest // a sign-in at the hub may be silent and is not recent enough
+		b, last = beginMail(s, address)
+		b.keep(s.auth.Handle(s.Context(), last.request()).Cookies)
 		b.post(http.StatusOK, "account/delete", "phrase", "delete my account")
 	}
 	if s.user(address) != nil || b.signedIn() {

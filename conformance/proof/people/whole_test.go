@@ -37,12 +37,12 @@ type parts struct {
 	ahead *atomic.Int64
 }
 
-// build creates the application with a store.
-func build(kept core.Store, mails *mailbox.Mailbox) (p parts, err error) {
+// build creates the application with a store. by sends the emails of its plugins.
+func build(kept core.Store, mails *mailbox.Mailbox, by core.Mailer) (p parts, err error) {
 	p = parts{store: kept, mails: mails, ahead: &atomic.Int64{}}
-	p.passwords = password.New(password.Options{Mail: mails, Hash: cheapest})
+	p.passwords = password.New(password.Options{Mail: by, Hash: cheapest})
 	p.mine = account.New(account.Options{
-		Mail: mails, Delete: func(context.Context, *core.User) error { return nil },
+		Mail: by, Delete: func(context.Context, *core.User) error { return nil },
 	})
 	p.auth, err = core.New(core.Config{
 		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: kept,
@@ -73,7 +73,8 @@ type site struct {
 
 func newSite(t *testing.T, kept core.Store) *site {
 	t.Helper()
-	built, err := build(kept, mailbox.New())
+	mails := mailbox.New()
+	built, err := build(kept, mails, mails)
 	check(t, err)
 	return &site{t, built}
 }
@@ -82,7 +83,7 @@ func newSite(t *testing.T, kept core.Store) *site {
 func (s *site) renew(kept core.Store) {
 	s.Helper()
 	var err error
-	s.parts, err = build(kept, s.mails)
+	s.parts, err = build(kept, s.mails, s.mails)
 	check(s.T, err)
 }
 
