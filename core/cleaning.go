@@ -84,11 +84,6 @@ func (r *endingRecords) wrote(record *store.Record, err error) {
 	}
 }
 
-func cleansItself(s Store) bool {
-	self, ok := s.(store.SelfCleaner)
-	return ok && self.CleansItself()
-}
-
 // randomOffset returns a random offset within a slot, in seconds, so that processes that start together do not run
 // together. It is never zero, because a process that has just started has other work to do.
 func randomOffset() int64 { return 1 + rand.Int64N(int64(cleanSlot/time.Second)) } //nolint:gosec // no secret

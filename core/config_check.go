@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
@@ -290,10 +291,32 @@ type linkables struct {
 	prove, open bool
 }
 
-func linkablesOf(providers []*provider) (can linkables) {
-	for _, p := range providers {
-		can.prove = can.prove || p.email != nil || p.oauth != nil && p.oauth.AllowDangerousEmailAccountLinking
-		can.open = can.open || p.oauth != nil || p.webauthn != nil
+// checkLimits checks Config.Limits.
+func checkLimits(c *Config, kept stores, faults *ConfigError) {
+	if c.InsecureNoLimits && (c.Limits.Shared || len(c.Limits.Rates) > 0) {
+		faults.add(ErrInvalidConfig, "InsecureNoLimits leaves attempts unlimited, and Limits is set: choose one of them")
 	}
-	return can
+	if c.Limits.Shared && kept.records == nil {
+		faults.add(ErrMissingStoreMethods, "Limits.Shared needs a Store that is a store.RecordStore too "+
+			"(package core/store): %T is not", c.Store)
+	}
+	for a := range c.Limits.Rates {
+		rates := c.Limits.Rates[a].WithDefaults(a)
+		for _, rate := range []struct {
+			name string
+			limit.Rate
+		}{
+			{"Identifier", rates.Identifier}, {"Visitor", rates.Visitor}, {"Network", rates.Network}, {"Browser", rates.Browser},
+		} {
+			if (rate.Burst <= 0 || rate.Every <= 0) && rate.Rate != (limit.Rate{}) {
+				faults.add(ErrInvalidConfig, "Limits.Rates[%q].%s is %d, every %v: both must be more than zero",
+					a, rate.name, rate.Burst, rate.Every)
+			}
+		}
+		one, all := rates.Visitor, rates.Identifier
+		if all != (limit.Rate{}) && one != (limit.Rate{}) && (one.Burst >= all.Burst || one.Every < all.Every) {
+			faults.add(ErrInvalidConfig, "Limits.Rates[%q]: Visitor (%d, every %v) is not less than Identifier (%d, every %v): "+
+				"an attacker in one network could lock out the owner of a name", a, one.Burst, one.Every, all.Burst, all.Every)
+		}
+	}
 }

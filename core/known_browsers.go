@@ -49,17 +49,6 @@ func (k *knownBrowsers) of(c *call, name string) string {
 	return ""
 }
 
-// anyID returns the ID of a browser that is known for at least one name, and "" for other browsers.
-func (k *knownBrowsers) anyID(c *call) string {
-	if k == nil {
-		return ""
-	}
-	if b := k.read(c); len(b.People) > 0 {
-		return b.ID
-	}
-	return ""
-}
-
 // remember returns the cookie for a browser in which a user with these names has signed in. The names are the text that
 // the user typed, their email address and their ID.
 func (k *knownBrowsers) remember(ctx context.Context, c *call, names ...string) []Cookie {

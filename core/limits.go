@@ -187,36 +187,6 @@ func (l *limits) attempt(c *call, p LimitParams) LimitParams {
 	return p
 }
 
-// checkLimits checks Config.Limits.
-func checkLimits(c *Config, kept stores, faults *ConfigError) {
-	if c.InsecureNoLimits && (c.Limits.Shared || len(c.Limits.Rates) > 0) {
-		faults.add(ErrInvalidConfig, "InsecureNoLimits leaves attempts unlimited, and Limits is set: choose one of them")
-	}
-	if c.Limits.Shared && kept.records == nil {
-		faults.add(ErrMissingStoreMethods, "Limits.Shared needs a Store that is a store.RecordStore too "+
-			"(package core/store): %T is not", c.Store)
-	}
-	for a := range c.Limits.Rates {
-		rates := c.Limits.Rates[a].WithDefaults(a)
-		for _, rate := range []struct {
-			name string
-			limit.Rate
-		}{
-			{"Identifier", rates.Identifier}, {"Visitor", rates.Visitor}, {"Network", rates.Network}, {"Browser", rates.Browser},
-		} {
-			if (rate.Burst <= 0 || rate.Every <= 0) && rate.Rate != (limit.Rate{}) {
-				faults.add(ErrInvalidConfig, "Limits.Rates[%q].%s is %d, every %v: both must be more than zero",
-					a, rate.name, rate.Burst, rate.Every)
-			}
-		}
-		one, all := rates.Visitor, rates.Identifier
-		if all != (limit.Rate{}) && one != (limit.Rate{}) && (one.Burst >= all.Burst || one.Every < all.Every) {
-			faults.add(ErrInvalidConfig, "Limits.Rates[%q]: Visitor (%d, every %v) is not less than Identifier (%d, every %v): "+
-				"an attacker in one network could lock out the owner of a name", a, one.Burst, one.Every, all.Burst, all.Every)
-		}
-	}
-}
-
 // Client describes the client of a request to a plugin, so that it can share scarce resources such as processor time
 // among clients.
 type Client struct {
@@ -242,4 +212,15 @@ func (l *limits) withClient(ctx context.Context, c *call, identifier string) con
 		who.Networks = limit.Networks(from.network)
 	}
 	return context.WithValue(ctx, clientKey{}, who)
+}
+
+// anyID returns the ID of a browser that is known for at least one name, and "" for other browsers.
+func (k *knownBrowsers) anyID(c *call) string {
+	if k == nil {
+		return ""
+	}
+	if b := k.read(c); len(b.People) > 0 {
+		return b.ID
+	}
+	return ""
 }

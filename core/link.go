@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
@@ -21,29 +20,6 @@ type sessionUser struct {
 	authTime time.Time
 }
 
-// sessionUserOf reads the user of the request's session. An unreadable token means that no user is signed in. A failure
-// of the store is an error.
-func (l *linker) sessionUserOf(ctx context.Context, r requestSession) (sessionUser, error) {
-	none := sessionUser{token: r.carrier().value()}
-	current, err := r.current(ctx)
-	if err != nil || current == nil || current.user.ID == "" {
-		return none, err
-	}
-	v := sessionUser{token: none.token, user: current.user, session: current.record, authTime: current.authTime}
-	if current.token == nil {
-		return v, nil
-	}
-	v.user, err = l.sessions.jwt.user(ctx, current.token.Subject)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return none, nil
-	case err != nil:
-		return v, err
-	}
-	v.outdated = issuedBefore(current.token, v.user.EmailVerified)
-	return v, nil
-}
-
 // linkAttempts is the maximum number of attempts at a sign-in while concurrent sign-ins of the same user interfere.
 const linkAttempts = 5
 
@@ -53,31 +29,6 @@ const (
 	linkPause  = 25 * time.Millisecond
 	linkPauses = 6
 )
-
-// lostRace reports whether an attempt failed because a concurrent sign-in of the same user was faster, so that another
-// attempt will succeed. That is so if the store reported a conflict, or if the rules refused the address and its user
-// now has this account.
-//
-// On a store without transactions the user is created before the account. A user without any account and with an
-// unverified address may be about to get this account, so lostRace waits for it.
-func (w *writer) lostRace(ctx context.Context, id *identity, err error) bool {
-	switch {
-	case errors.Is(err, ErrConflict):
-		return true
-	case w.refused == nil || id.passkey != nil || w.store.accounts == nil:
-		return false
-	}
-	for n := range linkPauses {
-		linked, err := w.store.linked(ctx, w.refused)
-		if err != nil || len(linked) > 0 {
-			return err == nil && slices.ContainsFunc(linked, id.isAccount)
-		}
-		if w.store.tx != nil || !w.refused.EmailVerified.IsZero() || !pause(ctx, linkPause<<n) {
-			return false
-		}
-	}
-	return false
-}
 
 // pause waits for d. It returns false if the request was canceled.
 func pause(ctx context.Context, d time.Duration) bool {

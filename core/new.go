@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 	"weak"
 
 	"github.com/latchkey-go/latchkey/core/audit"
@@ -292,4 +293,23 @@ func newCleaning(c *Config, kept stores, tasks []task, log *reporter) *cleaning 
 	}
 	v.due.Store(c.Now().Unix() + randomOffset())
 	return v
+}
+
+func cleansItself(s Store) bool {
+	self, ok := s.(store.SelfCleaner)
+	return ok && self.CleansItself()
+}
+
+func newRefreshes(accounts store.AccountStore, now func() time.Time) *refreshes {
+	r := &refreshes{accounts: accounts}
+	r.inProgress.Timeout, r.known.Now = refreshTimeout, now
+	return r
+}
+
+func linkablesOf(providers []*provider) (can linkables) {
+	for _, p := range providers {
+		can.prove = can.prove || p.email != nil || p.oauth != nil && p.oauth.AllowDangerousEmailAccountLinking
+		can.open = can.open || p.oauth != nil || p.webauthn != nil
+	}
+	return can
 }

@@ -2,14 +2,12 @@ package core
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/oidc"
@@ -30,23 +28,6 @@ type oauthClient struct {
 
 // checks reports whether the provider uses a check.
 func (o *oauthClient) checks(k Check) bool { return slices.Contains(o.Checks, k) }
-
-// watchedBy makes w observe the requests of the client and of FetchUserinfo.
-func (o *oauthClient) watchedBy(w watch) {
-	asked := func(operation string) observe.Call {
-		return observe.Call{Target: observe.Provider, Name: operation, Provider: o.ID}
-	}
-	observer := func(ctx context.Context, operation string) (context.Context, func(error)) {
-		ctx, end := w.begin(ctx, asked(operation))
-		return ctx, func(err error) { end(callOutcome(ctx, err)) }
-	}
-	o.client.Observer, o.client1.Observer = observer, observer
-	if fetch := o.FetchUserinfo; fetch != nil {
-		o.FetchUserinfo = func(ctx context.Context, r *UserinfoRequest) (Profile, error) {
-			return watched(ctx, w, asked("userinfo"), func(ctx context.Context) (Profile, error) { return fetch(ctx, r) })
-		}
-	}
-}
 
 // tokenSet returns a token response as a TokenSet.
 func (o *oauthClient) tokenSet(t *oauth.Tokens) *TokenSet {

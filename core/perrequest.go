@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/latchkey-go/latchkey/internal/reference"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -192,4 +194,13 @@ func logAll(ctx context.Context, v *arrival, faults *ConfigError) {
 	for _, p := range faults.Problems {
 		v.log.failure(ctx, p, v.attrs()...)
 	}
+}
+
+// randomReference returns the code of a request if no Auth could be selected for it.
+func randomReference(source io.Reader) string {
+	b, err := randomBytes(source, reference.Len)
+	if err != nil {
+		return "none"
+	}
+	return reference.Of(b)
 }

@@ -229,3 +229,20 @@ func clockCheck(c *Config) func(host string, date time.Time) {
 // maxClockSkew is the smallest difference between this process's clock and a provider's clock that is logged. ID tokens
 // and cookies have lifetimes of minutes, so a larger difference makes sign-ins fail.
 const maxClockSkew = time.Minute
+
+// watchedBy makes w observe the requests of the client and of FetchUserinfo.
+func (o *oauthClient) watchedBy(w watch) {
+	asked := func(operation string) observe.Call {
+		return observe.Call{Target: observe.Provider, Name: operation, Provider: o.ID}
+	}
+	observer := func(ctx context.Context, operation string) (context.Context, func(error)) {
+		ctx, end := w.begin(ctx, asked(operation))
+		return ctx, func(err error) { end(callOutcome(ctx, err)) }
+	}
+	o.client.Observer, o.client1.Observer = observer, observer
+	if fetch := o.FetchUserinfo; fetch != nil {
+		o.FetchUserinfo = func(ctx context.Context, r *UserinfoRequest) (Profile, error) {
+			return watched(ctx, w, asked("userinfo"), func(ctx context.Context) (Profile, error) { return fetch(ctx, r) })
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/latchkey-go/latchkey/internal/random"
-	"github.com/latchkey-go/latchkey/internal/reference"
 )
 
 // randomBytes returns n random bytes from the configured source.
@@ -49,13 +48,4 @@ func sourceError(err error) error {
 func hashed(value, secret string) string {
 	sum := sha256.Sum256([]byte(value + secret))
 	return hex.EncodeToString(sum[:])
-}
-
-// randomReference returns the code of a request if no Auth could be selected for it.
-func randomReference(source io.Reader) string {
-	b, err := randomBytes(source, reference.Len)
-	if err != nil {
-		return "none"
-	}
-	return reference.Of(b)
 }

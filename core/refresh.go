@@ -9,7 +9,6 @@ import (
 	"maps"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/flight"
 	"github.com/latchkey-go/latchkey/internal/random"
 )
@@ -60,12 +59,6 @@ const (
 	// have the old refresh token.
 	refreshedFor = time.Minute
 )
-
-func newRefreshes(accounts store.AccountStore, now func() time.Time) *refreshes {
-	r := &refreshes{accounts: accounts}
-	r.inProgress.Timeout, r.known.Now = refreshTimeout, now
-	return r
-}
 
 // keep remembers the result of a refresh for later callers.
 func (r *refreshes) keep(key refreshKey, known refreshed) {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -414,4 +415,62 @@ func (p *jwtSession) end(ctx context.Context) (event SignOutEvent, err error) {
 		return event, errorf(ErrStore, "%w", err)
 	}
 	return SignOutEvent{Token: token, SessionID: sessiontoken.SessionID(token)}, nil
+}
+
+// replaces returns how the response replaces the token of the request.
+func (r *sessionRead) replaces() replacement {
+	if r.updates() {
+		return tokenUpdated
+	}
+	return tokenRenewed
+}
+
+// begin returns the claims for a new session of a user.
+func (j *sessionTokens) begin(u *User) *Token {
+	t := &Token{Subject: u.ID, Name: u.Name, Email: u.Email, Picture: u.Image, Null: u.Null}
+	if j.session.AbsoluteMaxAge > 0 {
+		_ = t.Extra.Set(authTime, j.now().Unix())
+	}
+	return t
+}
+
+// markUnverified adds the claim emailUnproved to a new token, if the user's address is unverified and a configured
+// provider can verify it later. A session that only the application vouches for gets the claim even without such a
+// provider: its tokens may outlive a change of the configuration.
+func (j *sessionTokens) markUnverified(ctx context.Context, v *arrival, t *Token, applicationSays bool, u *User) error {
+	if j.users == nil || !applicationSays && !j.proofs {
+		return nil
+	}
+	if applicationSays && j.proofs { // the application's user may differ from the stored one
+		stored, err := j.user(ctx, u.ID)
+		switch {
+		case errors.Is(err, ErrNotFound): // not a user whose address another person could verify
+			return nil
+		case err != nil: // not a reason to fail the sign-in: at worst, the user signs in again before a link
+			v.log.failure(ctx, errorf(ErrStore, "look up the user who signed in: %w", err), v.attrs()...)
+			stored = &User{}
+		}
+		u = stored
+	}
+	switch {
+	case !u.EmailVerified.IsZero():
+		return nil
+	case applicationSays:
+		return t.Extra.Set(emailUnproved, j.now().Unix())
+	}
+	return t.Extra.Set(emailUnproved, true)
+}
+
+// needsRenewal reports whether a token is older than UpdateAge, so that it must be renewed. If the session would expire
+// before that, it is renewed after half of its lifetime.
+func (j *sessionTokens) needsRenewal(t *Token, now time.Time) bool {
+	age, lifetime := j.session.UpdateAge, min(j.session.MaxAge, j.config.MaxAge)
+	if age >= lifetime {
+		age = lifetime / 2
+	}
+	return t.IssuedAt.IsZero() || age == 0 || t.IssuedAt.After(now) || !now.Before(t.IssuedAt.Add(age))
+}
+
+func sameClaims(a, b *Token) bool {
+	return a == b || bytes.Equal(sessiontoken.AppendClaims(nil, a), sessiontoken.AppendClaims(nil, b))
 }

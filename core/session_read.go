@@ -12,14 +12,6 @@ import (
 // updates reports whether the request changes the session.
 func (r *sessionRead) updates() bool { return r.trigger == TriggerUpdate }
 
-// replaces returns how the response replaces the token of the request.
-func (r *sessionRead) replaces() replacement {
-	if r.updates() {
-		return tokenUpdated
-	}
-	return tokenRenewed
-}
-
 // getSession handles GET session. The response is the session as JSON, or null.
 func (s *sessions) getSession(ctx context.Context, c *call) (*Response, error) {
 	return s.sessionResponse(ctx, c, sessionRead{asked: true}, uncachedJSON)

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -196,29 +195,6 @@ func (j *sessionTokens) ends(t *Token, now time.Time) time.Time {
 	return expires
 }
 
-// needsRenewal reports whether a token is older than UpdateAge, so that it must be renewed. If the session would expire
-// before that, it is renewed after half of its lifetime.
-func (j *sessionTokens) needsRenewal(t *Token, now time.Time) bool {
-	age, lifetime := j.session.UpdateAge, min(j.session.MaxAge, j.config.MaxAge)
-	if age >= lifetime {
-		age = lifetime / 2
-	}
-	return t.IssuedAt.IsZero() || age == 0 || t.IssuedAt.After(now) || !now.Before(t.IssuedAt.Add(age))
-}
-
-func sameClaims(a, b *Token) bool {
-	return a == b || bytes.Equal(sessiontoken.AppendClaims(nil, a), sessiontoken.AppendClaims(nil, b))
-}
-
-// begin returns the claims for a new session of a user.
-func (j *sessionTokens) begin(u *User) *Token {
-	t := &Token{Subject: u.ID, Name: u.Name, Email: u.Email, Picture: u.Image, Null: u.Null}
-	if j.session.AbsoluteMaxAge > 0 {
-		_ = t.Extra.Set(authTime, j.now().Unix())
-	}
-	return t
-}
-
 // runCallback runs the jwt callback on a copy of the token. Without a callback it returns the token. A callback that
 // returns nil ends the session; that is logged here. The session ID, authentication time, methods and the claim
 // emailUnproved are copied into the token that the callback returns, even if that is a new one.
@@ -292,31 +268,4 @@ func issuedBefore(t *Token, proof time.Time) bool {
 	}
 	begun, ok := exactjson.Int64(raw)
 	return !ok || proof.Unix() >= begun
-}
-
-// markUnverified adds the claim emailUnproved to a new token, if the user's address is unverified and a configured
-// provider can verify it later. A session that only the application vouches for gets the claim even without such a
-// provider: its tokens may outlive a change of the configuration.
-func (j *sessionTokens) markUnverified(ctx context.Context, v *arrival, t *Token, applicationSays bool, u *User) error {
-	if j.users == nil || !applicationSays && !j.proofs {
-		return nil
-	}
-	if applicationSays && j.proofs { // the application's user may differ from the stored one
-		stored, err := j.user(ctx, u.ID)
-		switch {
-		case errors.Is(err, ErrNotFound): // not a user whose address another person could verify
-			return nil
-		case err != nil: // not a reason to fail the sign-in: at worst, the user signs in again before a link
-			v.log.failure(ctx, errorf(ErrStore, "look up the user who signed in: %w", err), v.attrs()...)
-			stored = &User{}
-		}
-		u = stored
-	}
-	switch {
-	case !u.EmailVerified.IsZero():
-		return nil
-	case applicationSays:
-		return t.Extra.Set(emailUnproved, j.now().Unix())
-	}
-	return t.Extra.Set(emailUnproved, true)
 }
