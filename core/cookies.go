@@ -125,10 +125,12 @@ const (
 	// localeCookie stores the language that a query parameter requested. A redirect of the sign-in loses the parameter,
 	// and the pages after it must use the same language.
 	localeCookie = "locale"
+	// addressCookie has the email address between the two pages of PagesConfig.EmailFirst.
+	addressCookie = "address"
 )
 
 // ownCookies lists the names of core's own cookies. Plugins cannot use them.
-var ownCookies = [...]string{pendingCookie, localeCookie, knownCookie}
+var ownCookies = [...]string{pendingCookie, localeCookie, knownCookie, addressCookie}
 
 const knownCookie = "known"
 

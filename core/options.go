@@ -111,12 +111,18 @@ type EncodeParams struct {
 // DecodeParams contains a token to decode.
 type DecodeParams = sessiontoken.DecodeParams
 
-// PagesConfig replaces built-in pages with pages of the application. Values are paths or URLs; their queries are kept.
+// PagesConfig replaces built-in pages with pages of the application, or changes them. Pages are paths or URLs; their
+// queries are kept.
 type PagesConfig struct {
 	// SignIn receives callbackUrl and, after a failure, error and code; a guard sets the error SessionRequired. SignOut is
 	// the confirmation page. Error receives error. VerifyRequest says that an email was sent. NewUser is shown after a
 	// user's first sign-in and receives callbackUrl.
 	SignIn, SignOut, Error, VerifyRequest, NewUser string
+	// EmailFirst splits the built-in sign-in page. The first page has the providers, the passkey button and the email
+	// address, the second the password and the button for an email link. The second page is the same for every address:
+	// nothing is looked up. The address is in an encrypted cookie for 10 minutes. It has no effect unless a provider asks
+	// for an email address and a password, such as providers/password. The default is one page.
+	EmailFirst bool
 }
 
 // CookiesConfig changes cookies. Empty fields keep the defaults in docs/protocol.md §3. The name of an encrypted cookie

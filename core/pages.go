@@ -29,7 +29,8 @@ type pages struct {
 	cached        pagecache.Cache
 	// sessions finds the signed-in user. It is nil for the pages of a failed configuration.
 	sessions *sessions
-	builtIn  bool // the sign-in page is the built-in one
+	plugins  *plugins // for the cookie with the address
+	builtIn  bool     // the sign-in page is the built-in one
 }
 
 func newPages(c *Config, providers []ui.Provider) *pages {

@@ -15,7 +15,7 @@ import (
 // start handles POST signin: it starts the provider's flow.
 func (s *signIns) start(ctx context.Context, c *call) (*Response, error) {
 	if c.flow == nil {
-		return toSignInPage(c), nil
+		return s.pages.addressTyped(c)
 	}
 	response, err := c.flow.start(ctx, c)
 	if err != nil {

@@ -63,8 +63,16 @@ func views() map[string]templ.Component {
 	required.Email = "ada@example.com"
 	card := required
 	card.Error, card.SwitchURL = "", "https://app.test/auth/signin?callbackUrl=%2F&prompt=login"
+	first := signIn(page, mock, withAddress, email, passkey)
+	first.NextURL = "https://app.test/auth/signin"
+	second := first
+	second.NextURL, second.Email = "", "ada@example.com"
+	second.ChangeURL = "https://app.test/auth/signin?step=email"
+	second.Error = "CredentialsSignin"
 	linkedPasskey := signIn(linked.Page, passkey)
 	return map[string]templ.Component{
+		"signin-first":    ui.SignInPage(first),
+		"signin-second":   ui.SignInPage(second),
 		"signin-required": ui.SignInPage(required),
 		"signin-card":     ui.SignInPage(card),
 		"signout-user": ui.SignOutPage(ui.SignOutView{

@@ -20,6 +20,11 @@ func (b block) shared() bool { return b.mail != nil || b.passkey != nil }
 // blocks returns the parts of the page. Password, email link and passkey share a form, at the position of the first of
 // them. Other methods, and second providers of these types, have their own forms.
 func (v SignInView) blocks() []block {
+	if v.changesAddress() {
+		host := v.withPassword()
+		mail, _ := v.sharingMethods(host)
+		return []block{{index: host, Provider: v.Providers[host], mail: v.at(mail)}}
+	}
 	host := v.host()
 	mail, passkey := v.sharingMethods(host)
 	all, shared := make([]block, 0, len(v.Providers)), false
@@ -35,6 +40,21 @@ func (v SignInView) blocks() []block {
 	pair(all)
 	return all
 }
+
+// withPassword returns the index of the first provider that asks for an email address and a password, or noIndex.
+func (v SignInView) withPassword() int {
+	return slices.IndexFunc(v.Providers, func(p Provider) bool {
+		return p.Type == typeCredentials && p.asksForEmailAndPassword()
+	})
+}
+
+// asksForAddress reports whether a form asks for the address only, on the first of two pages.
+func (v SignInView) asksForAddress(b block) bool {
+	return v.NextURL != "" && v.ChangeURL == "" && b.index == v.withPassword()
+}
+
+// changesAddress reports whether this is the second of two pages.
+func (v SignInView) changesAddress() bool { return v.ChangeURL != "" && v.withPassword() != noIndex }
 
 func (v SignInView) at(i int) *Provider {
 	if i == noIndex {

@@ -71,6 +71,13 @@ type SignInView struct {
 	// The page then shows only the user, a link to CallbackURL and a link to SwitchURL. If it is empty, the page shows the
 	// user above its forms.
 	SwitchURL string
+	// NextURL is the URL that the form with the email address posts to, on the first of two pages: the password and the
+	// button for an email link are on the second one. If it is empty, or if no provider asks for an email address and a
+	// password, there is one page.
+	NextURL string
+	// ChangeURL is the URL of the link that changes Email, on the second page. That page has only the form with the
+	// password. It is ignored like NextURL.
+	ChangeURL string
 	// Providers are shown in this order.
 	Providers []Provider
 
@@ -481,6 +488,10 @@ func (v SignInView) failed(blocks []block) int {
 // focus returns the initial focus: the first field of the page, or of the form that failed. If the message is above all
 // forms, no field gets the focus, because browsers would scroll past the message.
 func (v SignInView) focus(blocks []block) (provider, field int) {
+	if v.changesAddress() && (v.Error == "" || v.failed(blocks) != noIndex) {
+		at := v.withPassword()
+		return at, v.Providers[at].password()
+	}
 	if at := v.failed(blocks); at != noIndex {
 		if secret := v.Providers[at].password(); secret != noIndex && v.Email != "" && v.Error == "CredentialsSignin" {
 			return at, secret // the address is filled in

@@ -48,7 +48,7 @@
     // it worked. Storage is separate for each origin.
     const path = (button) =>
       new URL(button.getAttribute("formaction") ?? button.form.getAttribute("action"), location.href).pathname;
-    const ways = Array.from(document.querySelectorAll(".provider button[type=submit]"));
+    const ways = Array.from(document.querySelectorAll(".provider form:not([data-next]) button[type=submit]"));
     const mark = ways.length > 1 && ways.find((button) => path(button) === localStorage.getItem(last));
     const words = document.querySelector("[data-last]")?.dataset.last;
     if (mark && words) {

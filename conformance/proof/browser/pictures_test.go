@@ -46,6 +46,13 @@ var pictured = []struct {
 			v.becomes(`document.querySelector(".meter").dataset.level === "2"`)
 		},
 	},
+	{"signin-first", "en", "light", 480, 560, emailFirst, path("/auth/signin")},
+	{"signin-second", "en", "light", 480, 480, emailFirst, typesAddress},
+	{"signin-first-dark", "de", "dark", 390, 640, emailFirst, path("/auth/signin")},
+	{"signin-second-dark", "de", "dark", 390, 520, emailFirst, typesAddress},
+	{"signin-second-arabic", "ar", "light", 320, 520, emailFirst, typesAddress},
+	{"sign-up-fields", "en", "light", 480, 900, signUpFields, refusedField},
+	{"sign-up-fields-dark", "ar", "dark", 390, 900, signUpFields, refusedField},
 	{"signed-in", "en", "light", 480, 420, nil, func(v *visitor) { v.open("/enter"); v.open("/auth/signin") }},
 	{"signin-required", "de", "dark", 480, 660, nil, path("/auth/signin?error=SessionRequired")},
 	{"sent", "ar", "light", 390, 500, nil, func(v *visitor) {
