@@ -242,7 +242,7 @@ func (p *pages) splitSignIn(c *call, view *ui.SignInView) {
 	var typed string
 	step := c.query.Get(addressParameter)
 	switch view.Error {
-	case string(ErrCredentialsSignin), string(ErrTooManyFailures), "EmailSignin":
+	case string(ErrCredentialsSignin), string(errTooManyFailures), "EmailSignin":
 		step = stepPassword
 	}
 	if step != "" && p.plugins.readCookie(&c.arrival, addressCookie, &typed) {
