@@ -232,7 +232,8 @@ func TestCodesTogether(t *testing.T) {
 		counts := map[string]int{}
 		for range 50 {
 			all.Go(func() {
-				r := b.send("POST", "/auth/"+f.check, "application/json", fmt.Sprintf(`{"csrfToken":%q,"code":%q}`, csrf, string(code)))
+				body := fmt.Sprintf(`{"csrfToken":%q,"code":%q}`, csrf, string(code))
+				r := b.send("POST", "/auth/"+f.check, "application/json", body)
 				var answer struct{ Code string }
 				_ = json.Unmarshal(r.Body, &answer)
 				mu.Lock()

@@ -75,7 +75,9 @@ func (s *SignUpFields) validate(h *core.PluginHost) {
 		case slices.IndexFunc(s.Fields, same) < i:
 			h.AddConfigError(fmt.Sprintf("SignUpFields: two fields have the name %q", f.Name))
 		case f.Type == "password":
-			h.AddConfigError(fmt.Sprintf("SignUpFields: the field %q has the type password: its value is stored as text", f.Name))
+			h.AddConfigError(
+				fmt.Sprintf("SignUpFields: the field %q has the type password: its value is stored as text", f.Name),
+			)
 		}
 	}
 }

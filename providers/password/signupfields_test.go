@@ -156,7 +156,8 @@ func TestSignUpFieldsFromALink(t *testing.T) {
 	t.Parallel()
 	w, _ := crewSite(t)
 	page := string(w.person().get("/auth/password/sign-up?company=Mallory&news=on").Body)
-	if strings.Contains(page, "Mallory") || strings.Contains(page, "checked") || !strings.Contains(page, `name="company"`) {
+	if strings.Contains(page, "Mallory") || strings.Contains(page, "checked") ||
+		!strings.Contains(page, `name="company"`) {
 		t.Errorf("page %s", page)
 	}
 }

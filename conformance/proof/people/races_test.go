@@ -258,7 +258,7 @@ func (s *site) reauthAtOnce(address string, at int) {
 	b.post(http.StatusOK, "reauth")
 	code := ""
 	for _, m := range s.mails.Mails() { // newest first
-		if m.To == address && m.Kind == core.EmailReauth {
+		if m.To == address && m.Kind == mailkind.Reauth {
 			code = m.Code
 			break
 		}
