@@ -49,6 +49,23 @@ type faulty struct {
 	mu     sync.Mutex
 	broken error
 	reads  int
+	listed func() // runs once, after records were listed
+}
+
+func (f *faulty) ListRecords(
+	ctx context.Context, kind, prefix, cursor string, limit int,
+) ([]*store.Record, string, error) {
+	page, next, err := f.Store.ListRecords(ctx, kind, prefix, cursor, limit)
+	f.mu.Lock()
+	then := f.listed
+	if len(page) > 0 {
+		f.listed = nil
+	}
+	f.mu.Unlock()
+	if then != nil && len(page) > 0 {
+		then()
+	}
+	return page, next, err
 }
 
 func (f *faulty) Record(ctx context.Context, kind, key string) (*store.Record, error) {

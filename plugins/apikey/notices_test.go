@@ -224,6 +224,31 @@ func TestReminders(t *testing.T) {
 	}
 }
 
+// TestReminderOfTwoProcesses lets another process send the email after this one has read that it is due.
+func TestReminderOfTwoProcesses(t *testing.T) {
+	m := &mails{}
+	s := mailing(t, m)
+	other := serve(t, s.store, func(c *core.Config, o *apikey.Options) {
+		c.Now, c.URL, o.Mail = s.clock, "https://app.example", m
+	})
+	s.create(s.as("ada"), map[string]any{"name": "x", "scopes": []string{"orders:read"}, "days": 8})
+	m.take(s)
+	s.later(24 * time.Hour)
+	s.store.mu.Lock()
+	s.store.listed = func() {
+		if err := other.keys.Remind(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	s.store.mu.Unlock()
+	if err := s.keys.Remind(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if sent := m.take(s, other); len(sent) != 1 {
+		t.Errorf("%d emails", len(sent))
+	}
+}
+
 // TestNoReminders configures no emails, and stores that cannot find the keys that are due.
 func TestNoReminders(t *testing.T) {
 	m := &mails{}
