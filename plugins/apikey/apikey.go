@@ -14,6 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+const defaultPrefix = "lk"
+
 // Options configures [New]. Only Scopes is required.
 type Options struct {
 	// Prefix is the beginning of every key: letters, digits and underscores, at most 20. Use a different one for each
@@ -60,7 +62,7 @@ type Keys struct {
 // New returns the plugin. [core.New] reports configuration errors in the options.
 func New(o Options) *Keys {
 	if o.Prefix == "" {
-		o.Prefix = "lk"
+		o.Prefix = defaultPrefix
 	}
 	if o.TTL == 0 {
 		o.TTL = 90 * 24 * time.Hour
@@ -124,6 +126,22 @@ func (k *Keys) Attach(h *core.PluginHost) error {
 
 // Mailer returns Options.Mail, which may be nil. Package doctor uses it to check the mail configuration.
 func (k *Keys) Mailer() core.Mailer { return k.options.Mail }
+
+// Advise calls report for each weakness of the configuration, with its fix. Package doctor calls it after New.
+func (k *Keys) Advise(report func(what, fix string)) {
+	if k.options.Prefix == defaultPrefix {
+		report("API keys have the default prefix "+defaultPrefix, "set Options.Prefix of plugins/apikey to a text of this "+
+			"environment, such as acme_live: people and secret scanners recognize the keys, and a key of the test system is "+
+			"refused here")
+	}
+	if !k.host.CanNotify() {
+		report("users get no email about their API keys", "set Mail of account.Options or apikey.Options")
+	}
+	if k.options.ExpiryWarning > 0 && k.host.RecordLister == nil {
+		report("users get no email before their API keys expire: the store is not a store.RecordLister",
+			"use a store that lists records, or set Options.ExpiryWarning of plugins/apikey to -1")
+	}
+}
 
 // reverse revokes the keys that were created since a change that was not by the user, because its author could also
 // create keys.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"strings"
 	"sync"
@@ -268,6 +269,44 @@ func TestNoReminders(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "it emails links") {
 		t.Errorf("a site that trusts any host: %v", err)
 	}
+}
+
+// TestAdvice checks what the doctor reports.
+func TestAdvice(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		prefix string
+		store  core.Store
+		mail   core.Mailer
+		want   string
+	}{
+		{"a good configuration", "acme_live", memory.New(), &mails{}, ""},
+		{"the default prefix", "", memory.New(), &mails{}, "API keys have the default prefix lk"},
+		{"no emails", "acme_live", memory.New(), nil, "users get no email about their API keys"},
+		{"no list of records", "acme_live", listless{memory.New(), memory.New()}, &mails{}, "users get no email before"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			keys := apikey.New(apikey.Options{Prefix: row.prefix, Scopes: scopes, Mail: row.mail})
+			if _, err := core.New(core.Config{
+				Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: row.store,
+				Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
+				Plugins: []core.Plugin{keys},
+			}); err != nil {
+				t.Fatal(err)
+			}
+			said := ""
+			keys.Advise(func(what, _ string) { said += what })
+			if !strings.Contains(said, row.want) || row.want == "" && said != "" {
+				t.Errorf("the advice is %q", said)
+			}
+		})
+	}
+}
+
+// listless is a store that cannot list records.
+type listless struct {
+	core.Store
+	store.RecordStore
 }
 
 // TestRemindersInTrouble has malformed reminders, many reminders, and a store that fails.

@@ -38,6 +38,7 @@ var documented = []struct {
 	{"providers/smtp", "smtp.", []string{"Options"}},
 	{"plugins/account", "account.", []string{"Options", "ProfileFields", "Invitation"}},
 	{"plugins/secondfactor", "secondfactor.", []string{"Options"}},
+	{"plugins/apikey", "apikey.", []string{"Options"}},
 	{"doctor", "doctor.", []string{"Options"}},
 	{"observe/otel", "otel.", []string{"Options"}},
 	{"providers/password", "password.", []string{"Options", "SignUpFields", "Params", "FirebaseParams", "Range"}},
