@@ -968,6 +968,58 @@ func catalogued(key string) (english string, ok bool) {
 		return "Switch to %s", true
 	case "terms":
 		return "Terms", true
+	case "tokens.allow":
+		return "Allow", true
+	case "tokens.apps":
+		return "Apps", true
+	case "tokens.apps.body":
+		return "Apps that are signed in to your account.", true
+	case "tokens.apps.none":
+		return "No apps are signed in.", true
+	case "tokens.ask":
+		return "Sign in to %s?", true
+	case "tokens.ask.body":
+		return "%s will be able to:", true
+	case "tokens.ask.started":
+		return "Only allow this if you started it yourself, on a device that shows this code:", true
+	case "tokens.ask.user":
+		return "You're signed in as %s.", true
+	case "tokens.browser":
+		return "Open this page in a browser.", true
+	case "tokens.code":
+		return "Code", true
+	case "tokens.code.body":
+		return "Enter the code that your device shows.", true
+	case "tokens.code.wrong":
+		return "This code is wrong or has expired.", true
+	case "tokens.continue":
+		return "Continue", true
+	case "tokens.denied":
+		return "%s was not signed in.", true
+	case "tokens.deny":
+		return "Don't allow", true
+	case "tokens.device":
+		return "Sign in on a device", true
+	case "tokens.done":
+		return "You're signed in to %s. Go back to your device.", true
+	case "tokens.end":
+		return "Sign out", true
+	case "tokens.ended":
+		return "The app was signed out.", true
+	case "tokens.gone":
+		return "This app is not signed in anymore.", true
+	case "tokens.invalid":
+		return "This sign-in doesn't work", true
+	case "tokens.invalid.body":
+		return "The app sent an invalid request. Tell its developers:", true
+	case "tokens.manage":
+		return "Manage apps", true
+	case "tokens.network":
+		return "The request came from %s.", true
+	case "tokens.since":
+		return "Since %s", true
+	case "tokens.used":
+		return "Last used %s", true
 	case "verify.body":
 		return "We sent you a sign-in link. You can close this page.", true
 	case "verify.heading":

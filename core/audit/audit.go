@@ -102,6 +102,9 @@ const (
 	KeyRevoked Name = "key.revoked" // an API key was revoked
 
 	TokenIssued Name = "token.issued" // a signed access token for another service was issued
+
+	AppSignedIn Name = "app.signed-in" // an app of this site got tokens of a user
+	AppEnded    Name = "app.ended"     // the tokens of an app ended: the user ended them, or they were used twice
 )
 
 // Outcome is the result of a decision.

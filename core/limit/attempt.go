@@ -25,6 +25,7 @@ const (
 	AttemptCode        Attempt = "code"             // a code or second factor is about to be checked
 	AttemptKey         Attempt = "key"              // an API key or another token of a program is about to be checked
 	AttemptKeyUse      Attempt = "key-use"          // a request has a valid API key or another token of a program
+	AttemptDevice      Attempt = "device"           // a device asks for the code that its user types in the browser
 	AttemptInARow      Attempt = "in-a-row"         // like AttemptCredentials, for consecutive wrong attempts
 )
 
@@ -122,6 +123,8 @@ func defaultRates(a Attempt) Rates {
 		return Rates{Rate{10, 2 * time.Minute}, few, Rate{10, time.Minute}, few}
 	case AttemptSignUp:
 		return Rates{Network: Rate{5, 5 * time.Minute}}
+	case AttemptDevice:
+		return Rates{Network: Rate{20, 30 * time.Second}}
 	case AttemptKey:
 		return Rates{Network: Rate{20, 3 * time.Second}}
 	case AttemptWebAuthn:

@@ -88,6 +88,12 @@ var table = []rule{
 		module: "plugins/apikey", code: []string{"core", "ui"},
 		tests: []string{"adapters/stdlib", "dev", "plugins/account", "storage/memory"}, thirdParty: []string{templ},
 	},
+	// Its tests use a real client.
+	{
+		module: "plugins/tokens", code: []string{"core", "ui"},
+		tests:      []string{"adapters/stdlib", "dev", "storage/memory"},
+		thirdParty: []string{templ, "golang.org/x/oauth2"},
+	},
 	// A plugin imports core and its own pages. Second factors draw QR codes.
 	{
 		module: "plugins/secondfactor", code: []string{"core", "ui"}, tests: []string{"dev", "storage/memory"},

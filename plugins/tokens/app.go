@@ -1,0 +1,177 @@
+package tokens
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// App is a program of yours that signs users in. It is a public client (RFC 6749 section 2.1): it has no secret,
+// because everyone who has the program could read it.
+type App struct {
+	// ID is the client_id: at most 64 letters, digits, dots, hyphens and underscores.
+	ID string
+	// Name is shown to users, for example "Acme CLI".
+	Name string
+	// RedirectURIs are where the browser returns to the program after a sign-in. Without one, the program can only use
+	// the device flow. A URI must match exactly, except that the port of an http URI on the same computer is ignored,
+	// because a program listens on any free port (RFC 8252 section 7.3). Possible URIs are:
+	//   - http with 127.0.0.1, [::1] or localhost, for programs that open a port;
+	//   - https, for apps that the system opens for a link ("app links");
+	//   - a scheme of the app with a dot, such as "com.example.app:/callback".
+	RedirectURIs []string
+	// Device permits the device flow (RFC 8628), for programs on computers without a browser.
+	Device bool
+	// Scopes are what the app can do. A program that requests no scope gets all of them.
+	Scopes []Scope
+}
+
+// Scope is something that an app can be allowed to do.
+type Scope struct {
+	// Name consists of segments of lower-case letters, digits, dots and hyphens, separated by colons, such as
+	// "orders:read"; see [core.Principal.Allows].
+	Name string
+	// Label is shown to users, for example "Read orders". The default is Name.
+	Label string
+}
+
+func (a App) clone() App {
+	a.RedirectURIs, a.Scopes = slices.Clone(a.RedirectURIs), slices.Clone(a.Scopes)
+	for i := range a.Scopes {
+		if a.Scopes[i].Label == "" {
+			a.Scopes[i].Label = a.Scopes[i].Name
+		}
+	}
+	return a
+}
+
+const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+// check returns the problems of the app, as they follow its place in the options.
+func (a *App) check() (problems []string) {
+	if a.ID == "" || len(a.ID) > 64 || strings.Trim(a.ID, alphanumeric+".-_") != "" {
+		problems = append(problems, fmt.Sprintf(".ID is %.80q: use at most 64 letters, digits, dots, hyphens and underscores",
+			a.ID))
+	}
+	if a.Name == "" {
+		problems = append(problems, ".Name is empty: set the name that users see")
+	}
+	if len(a.RedirectURIs) == 0 && !a.Device {
+		problems = append(problems, ": users cannot sign in: set RedirectURIs or Device")
+	}
+	for i, text := range a.RedirectURIs {
+		if err := checkRedirectURI(text); err != nil {
+			problems = append(problems, fmt.Sprintf(".RedirectURIs[%d] is %q: %v", i, text, err))
+		}
+	}
+	for i, s := range a.Scopes {
+		if !isScope(s.Name) {
+			problems = append(
+				problems,
+				fmt.Sprintf(".Scopes[%d].Name is %q: use segments of lower-case letters, digits, dots and "+
+					"hyphens, separated by colons, such as orders:read", i, s.Name),
+			)
+		}
+	}
+	return problems
+}
+
+func isScope(s string) bool {
+	for segment := range strings.SplitSeq(s, ":") {
+		if segment == "" || strings.Trim(segment, "abcdefghijklmnopqrstuvwxyz0123456789.-") != "" {
+			return false
+		}
+	}
+	return len(s) <= 100 && s != offlineAccess
+}
+
+// checkRedirectURI returns why a URI cannot be in App.RedirectURIs, or nil.
+func checkRedirectURI(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || strings.Contains(text, "#"):
+		return errors.New("it must be a URI without a fragment")
+	case u.User != nil:
+		return errors.New("it must not have a user name")
+	case u.Scheme == "https" && u.Host != "":
+		return nil
+	case u.Scheme == "http" && isLoopback(u.Hostname()):
+		return nil
+	case u.Scheme == "http":
+		return errors.New("http is only possible on the same computer: use https, or http with 127.0.0.1")
+	case strings.Contains(u.Scheme, "."):
+		return nil
+	}
+	return errors.New("use https, http with 127.0.0.1, or a scheme with a dot, such as com.example.app:/callback")
+}
+
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
+}
+
+// accepts reports whether a redirect_uri of a request is one of the app's.
+func (a *App) accepts(text string) bool {
+	if checkRedirectURI(text) != nil {
+		return false
+	}
+	return slices.Contains(a.RedirectURIs, text) ||
+		slices.ContainsFunc(
+			a.RedirectURIs,
+			func(own string) bool { return loopback(own) != "" && loopback(own) == loopback(text) },
+		)
+}
+
+// loopback returns an http URI on the same computer without its port, or "" for another URI.
+func loopback(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" { // checkRedirectURI permits no other host
+		return ""
+	}
+	u.Host = u.Hostname()
+	return u.String()
+}
+
+// app returns the app with this ID, or nil.
+func (t *Tokens) app(id string) *App {
+	for i := range t.options.Apps {
+		if t.options.Apps[i].ID == id {
+			return &t.options.Apps[i]
+		}
+	}
+	return nil
+}
+
+// offlineAccess is a scope that clients send to request a refresh token. Every app gets one.
+const offlineAccess = "offline_access"
+
+// scopes returns the scopes of a request, or all of the app if it requests none. ok is false if the app does not have
+// one of them.
+func (a *App) scopes(asked string) (names []string, ok bool) {
+	for _, name := range strings.Fields(asked) {
+		if name == offlineAccess || slices.Contains(names, name) {
+			continue
+		}
+		names = append(names, name)
+	}
+	if names == nil {
+		for _, s := range a.Scopes {
+			names = append(names, s.Name)
+		}
+	}
+	return names, len(a.allowed(names)) == len(names)
+}
+
+// allowed returns the names that are scopes of the app. An application can remove a scope from an app, which ends it
+// for all tokens.
+func (a *App) allowed(names []string) (allowed []string) {
+	for _, name := range names {
+		if slices.ContainsFunc(a.Scopes, func(s Scope) bool { return s.Name == name }) {
+			allowed = append(allowed, name)
+		}
+	}
+	return allowed
+}

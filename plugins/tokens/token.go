@@ -1,0 +1,200 @@
+package tokens
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
+)
+
+// The grant types of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 8628 section 3.4).
+const (
+	grantCode    = "authorization_code"
+	grantRefresh = "refresh_token"
+	grantDevice  = "urn:ietf:params:oauth:grant-type:device_code"
+)
+
+// actions returns the endpoints for programs, and the pages for users.
+func (t *Tokens) actions() []core.Action {
+	program := func(name, verb string, handle endpoint) core.Action {
+		return core.Action{Method: http.MethodPost, Name: name, Verb: verb, NoCookies: true, Handle: t.answers(handle)}
+	}
+	recent := []core.Guard{core.RecentSignIn(t.options.Fresh)}
+	// A user who has opened the page has the same time again to decide.
+	decide := []core.Guard{core.RecentSignIn(2 * t.options.Fresh)}
+	signedIn := []core.Guard{func(context.Context, *core.Session) error { return nil }}
+	page := func(method, name, verb string, guards []core.Guard, handle handler) core.Action {
+		return core.Action{Method: method, Name: name, Verb: verb, Require: guards, Handle: inBrowser(handle)}
+	}
+	return []core.Action{
+		program("token", "", t.postToken),
+		program("token", "revoke", t.postRevoke),
+		program("device", "authorization", t.postDeviceAuthorization),
+		page(http.MethodGet, "authorize", "", recent, t.getAuthorize),
+		page(http.MethodPost, "authorize", "", decide, t.postAuthorize),
+		page(http.MethodGet, "device", "", recent, t.getDevice),
+		page(http.MethodPost, "device", "", decide, t.postDevice),
+		page(http.MethodGet, "apps", "", signedIn, t.getApps),
+		page(http.MethodPost, "apps", "end", signedIn, t.postEnd),
+	}
+}
+
+// oauthError is an error response of RFC 6749 section 5.2.
+type oauthError struct {
+	Status      int    `json:"-"`
+	Code        string `json:"error"`
+	Description string `json:"error_description,omitempty"`
+}
+
+func (e *oauthError) Error() string { return "tokens: " + e.Code + ": " + e.Description }
+
+func invalid(code, description string) *oauthError {
+	return &oauthError{http.StatusBadRequest, code, description}
+}
+
+var (
+	errInvalidGrant = invalid("invalid_grant", "The code or token is not valid, has expired, or was used before.")
+	errTooLate      = invalid("expired_token", "The device code has expired. Start again.")
+	errPending      = invalid("authorization_pending", "The user has not decided yet.")
+	errSlowDown     = invalid("slow_down", "Wait five more seconds between requests.")
+	errBusy         = &oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", "Try again."}
+	errDenied       = invalid("access_denied", "The user denied the request.")
+)
+
+// endpoint handles the request of an app. The result is encoded as JSON.
+type endpoint func(ctx context.Context, c *core.ActionRequest, app *App) (any, error)
+
+// answers identifies the app and encodes the result or the [oauthError].
+func (t *Tokens) answers(handle endpoint) func(context.Context, *core.ActionRequest) (*core.Response, error) {
+	return func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+		app, err := t.client(c)
+		var result any
+		if err == nil {
+			result, err = handle(ctx, c, app)
+		}
+		var refused *oauthError
+		switch {
+		case errors.As(err, &refused):
+			response := c.JSON(ctx, refused.Status, refused)
+			if refused.Status == http.StatusUnauthorized && first(c.Request.Header, "Authorization") != "" {
+				response.Header.Set("Www-Authenticate", `Basic realm="`+c.Origin+`"`)
+			}
+			return response, nil
+		case err != nil:
+			return nil, err
+		}
+		return c.JSON(ctx, http.StatusOK, result), nil
+	}
+}
+
+func first(h http.Header, name string) string {
+	if all := h[name]; len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// client returns the app that makes a request. It is identified by the field client_id, or by the user name of an
+// Authorization header with an empty password, which some clients send (RFC 6749 section 2.3.1).
+func (t *Tokens) client(c *core.ActionRequest) (*App, error) {
+	id := c.Field("client_id")
+	r := http.Request{Header: http.Header{"Authorization": c.Request.Header["Authorization"]}}
+	if name, password, ok := r.BasicAuth(); ok {
+		decoded, err := url.QueryUnescape(name)
+		if err != nil || password != "" || id != "" && id != decoded {
+			return nil, &oauthError{http.StatusUnauthorized, "invalid_client", "Send client_id without a secret."}
+		}
+		id = decoded
+	}
+	if app := t.app(id); app != nil {
+		return app, nil
+	}
+	return nil, &oauthError{http.StatusUnauthorized, "invalid_client", "Send the client_id of an app of this site."}
+}
+
+// tokenResponse is a successful response of the token endpoint (RFC 6749 section 5.1).
+type tokenResponse struct {
+	AccessToken  string `json:"access_token"`
+	TokenType    string `json:"token_type"`
+	ExpiresIn    int64  `json:"expires_in"`
+	RefreshToken string `json:"refresh_token"`
+	Scope        string `json:"scope,omitempty"`
+}
+
+func respond(g *grantRecord, p *tokenPair) tokenResponse {
+	return tokenResponse{p.Access, "Bearer", int64(p.TTL.Seconds()), p.Refresh, strings.Join(g.Scopes, " ")}
+}
+
+// postToken is the token endpoint.
+func (t *Tokens) postToken(ctx context.Context, c *core.ActionRequest, app *App) (any, error) {
+	var g *grantRecord
+	var p *tokenPair
+	var err error
+	switch grantType := c.Field("grant_type"); grantType {
+	case grantCode:
+		g, p, err = t.redeemCode(ctx, c, app)
+	case grantRefresh:
+		g, p, err = t.refresh(ctx, app.ID, c.Field("refresh_token"))
+	case grantDevice:
+		g, p, err = t.redeemDevice(ctx, c, app)
+	case "":
+		return nil, invalid("invalid_request", "The field grant_type is missing.")
+	default:
+		return nil, invalid("unsupported_grant_type", "Use authorization_code, refresh_token or device_code.")
+	}
+	switch {
+	case errors.Is(err, errReused):
+		t.audit(ctx, c, audit.AppEnded, g.UserID, audit.ReasonReplayed)
+		return nil, errInvalidGrant
+	case errors.Is(err, core.ErrNotFound):
+		return nil, errInvalidGrant
+	case errors.Is(err, core.ErrConflict): // many requests with one token at the same time
+		return nil, errBusy
+	case err != nil:
+		return nil, err
+	}
+	if c.Field("grant_type") != grantRefresh {
+		t.audit(ctx, c, audit.AppSignedIn, g.UserID, "")
+	}
+	return respond(g, p), nil
+}
+
+func (t *Tokens) audit(
+	ctx context.Context, c *core.ActionRequest, name audit.Name, userID string, reason audit.Reason,
+) {
+	c.Audit(ctx, audit.Event{Name: name, Outcome: audit.OK, UserID: userID, Reason: reason})
+}
+
+// postRevoke ends the grant of a token (RFC 7009). An unknown token is no error.
+func (t *Tokens) postRevoke(ctx context.Context, c *core.ActionRequest, app *App) (any, error) {
+	text := c.Field("token")
+	if text == "" {
+		return nil, invalid("invalid_request", "The field token is missing.")
+	}
+	var access accessToken
+	id := ""
+	if token, ok := t.parseRefresh(text); ok {
+		id = token.Grant
+	} else if sealed, ok := strings.CutPrefix(text, accessPrefix); ok && t.host.Decrypt(purposeAccess, sealed, &access) == nil {
+		id = access.Grant
+	}
+	if id == "" {
+		return struct{}{}, nil
+	}
+	g, err := t.find(ctx, id)
+	switch {
+	case errors.Is(err, core.ErrNotFound), err == nil && g.App != app.ID:
+		return struct{}{}, nil
+	case err != nil:
+		return nil, err
+	}
+	if err := t.delete(ctx, id); err != nil {
+		return nil, err
+	}
+	t.audit(ctx, c, audit.AppEnded, g.UserID, audit.ReasonAsked)
+	return struct{}{}, nil
+}

@@ -1,0 +1,130 @@
+package tokens
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// Options configures [New]. Only Apps is required.
+type Options struct {
+	// Apps are the programs that can sign users in.
+	Apps []App
+	// AccessTTL is the lifetime of an access token. The default is 15 minutes.
+	AccessTTL time.Duration
+	// IdleTimeout ends the sign-in of an app that has not refreshed its tokens for this long. The default is 30 days.
+	IdleTimeout time.Duration
+	// MaxAge is the longest lifetime of a sign-in, however often the app refreshes its tokens. The default is 365 days.
+	MaxAge time.Duration
+	// MaxGrants is the maximum number of sign-ins of a user, over all apps. A further one ends the sign-in that was not
+	// used for the longest time. The default is 50.
+	MaxGrants int
+	// Fresh is the maximum time since the last sign-in of a user who lets an app sign in. The default is 15 minutes.
+	Fresh time.Duration
+}
+
+// Tokens is the plugin. Create it with [New], and add it to Config.Plugins of one Auth. It is safe for concurrent use.
+type Tokens struct {
+	options Options
+	host    *core.PluginHost
+	records store.RecordStore
+}
+
+// New returns the plugin. [core.New] reports configuration errors in the options.
+func New(o Options) *Tokens {
+	for field, standard := range map[*time.Duration]time.Duration{
+		&o.AccessTTL: 15 * time.Minute, &o.IdleTimeout: 30 * 24 * time.Hour, &o.MaxAge: 365 * 24 * time.Hour,
+		&o.Fresh: 15 * time.Minute,
+	} {
+		if *field == 0 {
+			*field = standard
+		}
+	}
+	if o.MaxGrants == 0 {
+		o.MaxGrants = 50
+	}
+	o.Apps = slices.Clone(o.Apps)
+	for i := range o.Apps {
+		o.Apps[i] = o.Apps[i].clone()
+	}
+	return &Tokens{options: o}
+}
+
+// Attach implements [core.Plugin].
+func (t *Tokens) Attach(h *core.PluginHost) error {
+	if t.host != nil {
+		return errors.New("already attached to an Auth: call tokens.New for each Auth")
+	}
+	t.host, t.records = h, h.Records()
+	t.check(h)
+	h.TrackAuthentication() // for Options.Fresh
+	h.OnEndSessions(t.endAll)
+	h.AddCredential(core.Credential{
+		Matches: func(text string) bool { return strings.HasPrefix(text, accessPrefix) },
+		Verify:  t.verify,
+	})
+	h.AddWellKnown("oauth-authorization-server", t.metadata)
+	for _, a := range t.actions() {
+		h.AddAction(a)
+	}
+	return nil
+}
+
+// check reports configuration errors.
+func (t *Tokens) check(h *core.PluginHost) {
+	o := &t.options
+	if len(o.Apps) == 0 {
+		h.AddConfigError("Options.Apps is empty: list the programs that can sign users in")
+	}
+	for i := range o.Apps {
+		for _, problem := range o.Apps[i].check() {
+			h.AddConfigError(fmt.Sprintf("Options.Apps[%d]%s", i, problem))
+		}
+		same := func(before App) bool { return before.ID == o.Apps[i].ID }
+		if slices.ContainsFunc(o.Apps[:i], same) {
+			h.AddConfigError(fmt.Sprintf("Options.Apps[%d].ID is %q, as in another entry: choose another one", i, o.Apps[i].ID))
+		}
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"AccessTTL", o.AccessTTL}, {"IdleTimeout", o.IdleTimeout}, {"MaxAge", o.MaxAge}, {"Fresh", o.Fresh},
+	} {
+		if d.value < time.Second {
+			h.AddConfigError(fmt.Sprintf("Options.%s is %v: it must be at least a second", d.name, d.value))
+		}
+	}
+	if o.MaxGrants < 0 {
+		h.AddConfigError(fmt.Sprintf("Options.MaxGrants is %d: it must not be negative", o.MaxGrants))
+	}
+}
+
+// verify returns the principal of an access token, or nil if it is not valid.
+func (t *Tokens) verify(ctx context.Context, text string, _ netip.Prefix) (*core.Principal, error) {
+	var token accessToken
+	if t.host.Decrypt(purposeAccess, strings.TrimPrefix(text, accessPrefix), &token) != nil {
+		return nil, nil
+	}
+	found, err := t.find(ctx, token.Grant)
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	app := t.app(found.App)
+	if app == nil || !found.accepts(token.Hash) {
+		return nil, nil
+	}
+	return &core.Principal{
+		UserID: found.UserID, Credential: "app:" + found.ID, Name: app.Name, Scopes: app.allowed(found.Scopes),
+	}, nil
+}
