@@ -179,7 +179,7 @@ func (t *Tokens) postRevoke(ctx context.Context, c *core.ActionRequest, app *App
 	id := ""
 	if token, ok := t.parseRefresh(text); ok {
 		id = token.Grant
-	} else if sealed, ok := strings.CutPrefix(text, accessPrefix); ok && t.host.Decrypt(purposeAccess, sealed, &access) == nil {
+	} else if t.host.Decrypt(purposeAccess, strings.TrimPrefix(text, accessPrefix), &access) == nil {
 		id = access.Grant
 	}
 	if id == "" {

@@ -332,7 +332,8 @@ func TestAuthorizeRefused(t *testing.T) {
 					!strings.Contains(r.body, "invalid_") && !strings.Contains(r.body, "is not") {
 					t.Errorf("%d %v %s", r.StatusCode, to, r.body)
 				}
-			case err != nil || to.Host != "127.0.0.1:7777" || to.Query().Get("error") != row.want || to.Query().Get("iss") != s.url:
+			case err != nil || to.Host != "127.0.0.1:7777" || to.Query().Get("error") != row.want ||
+				to.Query().Get("iss") != s.url:
 				t.Errorf("%d %v, want %s", r.StatusCode, to, row.want)
 			}
 		})
@@ -382,20 +383,25 @@ func TestCodeRefused(t *testing.T) {
 		change func(s *site, f url.Values)
 		want   string
 	}{
-		"another verifier": {func(_ *site, f url.Values) { f.Set("code_verifier", oauth2.GenerateVerifier()) }, "invalid_grant"},
-		"no verifier":      {func(_ *site, f url.Values) { f.Del("code_verifier") }, "invalid_grant"},
+		"another verifier": {
+			func(_ *site, f url.Values) { f.Set("code_verifier", oauth2.GenerateVerifier()) }, "invalid_grant",
+		},
+		"no verifier": {func(_ *site, f url.Values) { f.Del("code_verifier") }, "invalid_grant"},
 		"another redirect URI": {func(_ *site, f url.Values) { f.Set("redirect_uri", "http://127.0.0.1:7778/callback") },
 			"invalid_grant"},
-		"no redirect URI":  {func(_ *site, f url.Values) { f.Del("redirect_uri") }, "invalid_grant"},
-		"another app":      {func(_ *site, f url.Values) { f.Set("client_id", "other") }, "invalid_grant"},
-		"an unknown app":   {func(_ *site, f url.Values) { f.Set("client_id", "x") }, "invalid_client"},
-		"no app":           {func(_ *site, f url.Values) { f.Del("client_id") }, "invalid_client"},
-		"a changed code":   {func(_ *site, f url.Values) { f.Set("code", f.Get("code")+"x") }, "invalid_grant"},
-		"after a minute":   {func(s *site, _ url.Values) { s.clock.wait(time.Minute) }, "invalid_grant"},
-		"no grant type":    {func(_ *site, f url.Values) { f.Del("grant_type") }, "invalid_request"},
-		"passwords":        {func(_ *site, f url.Values) { f.Set("grant_type", "password") }, "unsupported_grant_type"},
-		"the app twice":    {func(_ *site, f url.Values) { f.Add("client_id", "acme-cli") }, "invalid_request"},
-		"as a device code": {func(_ *site, f url.Values) { f.Set("grant_type", "urn:ietf:params:oauth:grant-type:device_code") }, "invalid_grant"},
+		"no redirect URI": {func(_ *site, f url.Values) { f.Del("redirect_uri") }, "invalid_grant"},
+		"another app":     {func(_ *site, f url.Values) { f.Set("client_id", "other") }, "invalid_grant"},
+		"an unknown app":  {func(_ *site, f url.Values) { f.Set("client_id", "x") }, "invalid_client"},
+		"no app":          {func(_ *site, f url.Values) { f.Del("client_id") }, "invalid_client"},
+		"a changed code":  {func(_ *site, f url.Values) { f.Set("code", f.Get("code")+"x") }, "invalid_grant"},
+		"after a minute":  {func(s *site, _ url.Values) { s.clock.wait(time.Minute) }, "invalid_grant"},
+		"no grant type":   {func(_ *site, f url.Values) { f.Del("grant_type") }, "invalid_request"},
+		"passwords":       {func(_ *site, f url.Values) { f.Set("grant_type", "password") }, "unsupported_grant_type"},
+		"the app twice":   {func(_ *site, f url.Values) { f.Add("client_id", "acme-cli") }, "invalid_request"},
+		"as a device code": {
+			func(_ *site, f url.Values) { f.Set("grant_type", "urn:ietf:params:oauth:grant-type:device_code") },
+			"invalid_grant",
+		},
 		"a deleted user": {func(s *site, _ url.Values) {
 			if err := s.store.DeleteUser(s.Context(), "ada"); err != nil {
 				s.Fatal(err)
@@ -782,7 +788,8 @@ func TestMetadata(t *testing.T) {
 	r := s.send(http.DefaultClient, "GET", "/.well-known/oauth-authorization-server", nil)
 	var m map[string]any
 	if err := json.Unmarshal([]byte(r.body), &m); err != nil || m["issuer"] != s.url ||
-		m["token_endpoint"] != s.url+"/auth/token" || m["device_authorization_endpoint"] != s.url+"/auth/device/authorization" {
+		m["token_endpoint"] != s.url+"/auth/token" ||
+		m["device_authorization_endpoint"] != s.url+"/auth/device/authorization" {
 		t.Errorf("the metadata is %s", r.body)
 	}
 }
