@@ -24,21 +24,24 @@ func main() {
 
 %d services through OAuth 2, %d through OpenID Connect, %d ways to send email, credentials and passkeys.
 
-## OAuth 2 and OpenID Connect
-
-Each is a function of the module providers: `+"`providers.GitHub()`"+`. Register the application at the service with the
+Each service is a function of the module providers: `+"`providers.GitHub()`"+`. Register the application at the service with the
 callback URL `+"`{origin}/auth/callback/<id>`"+`, and set `+"`AUTH_<ID>_ID`"+` and `+"`AUTH_<ID>_SECRET`"+`.
 With *issuer*, also set `+"`AUTH_<ID>_ISSUER`"+`, unless the service has only one address. `+"`<ID>`"+` is the ID in
 capitals, with `+"`_`"+` instead of `+"`-`"+`. The comment of the function says where to register. Any other OpenID
 provider is `+"`providers.OIDC(id, issuer)`"+`, any OAuth 2 service a `+"`core.OAuthProvider`"+`.
 
 Providers use the checks pkce and state, and client_secret_basic. The last column has the exceptions.
-
-| ID | Name | Type | Exceptions |
-|---|---|---|---|
 `, kinds[core.TypeOAuth], kinds[core.TypeOIDC], len(mails))
-	for _, e := range all {
-		row(e.New())
+	for _, group := range []struct {
+		title string
+		kind  core.ProviderType
+	}{{"OAuth 2", core.TypeOAuth}, {"OpenID Connect", core.TypeOIDC}} {
+		fmt.Printf("\n## %s\n\n| ID | Name | Exceptions |\n|---|---|---|\n", group.title)
+		for _, e := range all {
+			if p := e.New(); p.Type == group.kind {
+				row(p)
+			}
+		}
 	}
 	mailRows()
 	ownRows()
@@ -64,7 +67,7 @@ func row(p *core.OAuthProvider) {
 	if slices.Contains(providers.Variables(p), core.EnvName(p.ID, "ISSUER")) {
 		differs = append(differs, "issuer")
 	}
-	fmt.Printf("| %s | %s | %s | %s |\n", p.ID, p.Name, p.Type, strings.Join(differs, "; "))
+	fmt.Printf("| %s | %s | %s |\n", p.ID, p.Name, strings.Join(differs, "; "))
 }
 
 // mailRows prints the rows of email providers.
