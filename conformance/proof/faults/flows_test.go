@@ -1,9 +1,15 @@
 package faults
 
 import (
+	"crypto/hmac"
+	"crypto/sha1"
+	"encoding/base32"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -18,6 +24,7 @@ type visit struct {
 	person string
 	b      *browser
 	key    *authenticator.Credential
+	app    string // the secret of the authenticator app
 	count  uint32 // the passkey's counter
 	// target and form are the request with the failure. Without a form it is a GET.
 	target string
@@ -179,6 +186,75 @@ var flows = []*flow{
 			byMail(v, v.b)
 			v.target, v.form = "/auth/account/delete", v.b.posting("phrase", "delete my account")
 		}},
+	{
+		name: "a code of an authenticator app", settled: "create session", signsIn: true, again: byCode,
+		before: func(v *visit) {
+			v.enrolled()
+			v.b.get(v.link(v.b))
+			v.target, v.form = "/auth/second-factor", v.b.posting("code", v.code())
+		}},
+	{
+		name: "enrolling an authenticator app", settled: "create record factors", again: byMaybeCode,
+		before: func(v *visit) {
+			byMail(v, v.b)
+			shown := regexp.MustCompile(`<code dir="ltr">([A-Z2-7 ]+)</code>`).FindSubmatch(
+				v.b.get("/auth/second-factor/enroll").Body)
+			if shown == nil {
+				v.Fatal("the page has no secret")
+			}
+			v.app = strings.ReplaceAll(string(shown[1]), " ", "")
+			v.keeps(v.app)
+			v.target, v.form = "/auth/second-factor/enroll", v.b.posting("code", v.code())
+		}},
+}
+
+// appKey is the secret of all authenticator apps that are imported.
+const appKey = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+
+// enrolled gives the user an authenticator app.
+func (v *visit) enrolled() {
+	v.Helper()
+	byMail(v, v.browser())
+	u, err := v.store.UserByEmail(v.Context(), address(v.person))
+	if err == nil {
+		err = v.factors.Import(v.Context(), u.ID, "otpauth://totp/App?secret="+appKey)
+	}
+	if err != nil {
+		v.Fatal(err)
+	}
+	v.app = appKey
+	v.keeps(appKey)
+}
+
+// code returns the present code of the app (RFC 6238).
+func (v *visit) code() string {
+	key, _ := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(v.app)
+	mac := hmac.New(sha1.New, key)
+	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(v.clock.Now().Unix()/30)))
+	sum := mac.Sum(nil)
+	return fmt.Sprintf("%06d", binary.BigEndian.Uint32(sum[sum[19]&15:])&0x7fffffff%1_000_000)
+}
+
+// byCode signs in by email and with the next code. There is no session before the code.
+func byCode(v *visit, b *browser) string {
+	v.Helper()
+	v.clock.wait(time.Minute)
+	if who := byMail(v, b); who != "" {
+		return "without a code: " + who
+	}
+	b.post("/auth/second-factor", "code", v.code())
+	return b.who()
+}
+
+// byMaybeCode signs in by email, and with a code if the enrollment has succeeded.
+func byMaybeCode(v *visit, b *browser) string {
+	v.Helper()
+	v.clock.wait(time.Minute)
+	if who := byMail(v, b); who != "" {
+		return who
+	}
+	b.post("/auth/second-factor", "code", v.code())
+	return b.who()
 }
 
 // keeps records a secret that must not be in any log.

@@ -19,6 +19,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
@@ -39,6 +40,8 @@ type site struct {
 	sick  *core.Auth // the store may fail
 	hung  *core.Auth // the store may fail, with a short timeout
 	box   *postbox
+	// factors are those of well.
+	factors *secondfactor.Factors
 }
 
 // clock is set by the test.
@@ -73,14 +76,18 @@ func (x *site) process(s core.Store, timeout time.Duration) *core.Auth {
 	x.Helper()
 	passkey := webauthn.Passkey()
 	passkey.InsecureTypedEmail = true
+	factors := secondfactor.New(secondfactor.Options{})
 	config := core.Config{
 		URL: home, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: s, StoreTimeout: timeout,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(x.log, nil)), Now: x.clock.Now,
 		InsecureNoLimits: true, EnableWebAuthn: true, CleanUp: core.False, HTTPClient: &http.Client{Transport: provider{}},
 		Session: core.SessionConfig{Strategy: core.StrategyDatabase},
-		Plugins: []core.Plugin{account.New(account.Options{
-			Mail: x.box, Fresh: 24 * time.Hour, Delete: func(context.Context, *core.User) error { return nil },
-		})},
+		Plugins: []core.Plugin{
+			account.New(account.Options{
+				Mail: x.box, Fresh: 24 * time.Hour, Delete: func(context.Context, *core.User) error { return nil },
+			}),
+			factors,
+		},
 		Providers: []core.Provider{
 			&core.OAuthProvider{
 				ID: "p", Type: core.TypeOAuth, ClientID: clientID, ClientSecret: clientSecret,
@@ -101,6 +108,9 @@ func (x *site) process(s core.Store, timeout time.Duration) *core.Auth {
 	auth, err := core.New(config)
 	if err != nil {
 		x.Fatal(err)
+	}
+	if x.factors == nil {
+		x.factors = factors
 	}
 	return auth
 }
