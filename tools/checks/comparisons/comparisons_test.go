@@ -58,6 +58,7 @@ var allowed = map[string]string{
 	"providers/webauthn/exact.go: bytes.Equal(again, signature)":                 "two encodings of the browser's value",
 	"storage/dynamodb/migrate.go: plain() == token":                              "two attributes of one item of the table",
 	"storage/sql/lookups.go: hashes[] == hash":                                   "one 64-bit comparison of a seeded hash",
+	"storage/sql/records.go: maphash.String() == hash":                           "one 64-bit comparison of a seeded hash",
 	"storage/sql/lookups.go: l.token == token.value":                             "both have that hash already",
 	"ui/view.go: b.password() != noIndex":                                        "the index of a field",
 	"ui/view.go: secret != noIndex":                                              "the index of a field",
