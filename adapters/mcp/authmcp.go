@@ -85,8 +85,8 @@ func (s *Server) Metadata() http.Handler {
 }
 
 // Require returns a middleware for the handler of the MCP server. It lets requests through that have an access token
-// for Options.Resource, or an API key, with all of the scopes. Others get a challenge with the URL of the metadata, where
-// clients find the issuer. It panics if a scope is not in Options.Scopes.
+// for Options.Resource, or an API key, with all of the scopes. Others get a challenge with the URL of the metadata,
+// where clients find the issuer. It panics if a scope is not in Options.Scopes.
 func (s *Server) Require(scopes ...string) func(http.Handler) http.Handler {
 	for _, scope := range scopes {
 		if !slices.Contains(s.options.Scopes, scope) {

@@ -1,6 +1,7 @@
 package accesstoken
 
 import (
+	"context"
 	"crypto"
 	"errors"
 	"fmt"
@@ -119,6 +120,22 @@ func (t *Tokens) Attach(h *core.PluginHost) error {
 		}
 	}
 	return nil
+}
+
+// Advise calls report for each weakness of the configuration, with its fix. Package doctor calls it after New. It reads
+// the stored keys and never changes them.
+func (t *Tokens) Advise(report func(what, fix string)) {
+	if at, err := t.host.URL(""); err == nil && !strings.HasPrefix(at, t.options.Issuer+"/") {
+		report("access tokens name an issuer other than the origin of this site, where services request the public keys",
+			"leave accesstoken.Options.Issuer empty, or serve /.well-known/jwks.json at the issuer too")
+	}
+	if t.keys.fixed != nil {
+		return
+	}
+	if _, _, _, err := t.keys.stored(context.Background()); errors.Is(err, errUndecryptable) {
+		report("the signing keys of access tokens cannot be decrypted",
+			"add the secret that encrypted them to Secrets; if it is lost, delete the record "+kind+" of "+t.options.Issuer)
+	}
 }
 
 // check reports configuration errors, and sets the default of the issuer.

@@ -401,8 +401,32 @@ func TestSecrets(t *testing.T) {
 	if r := lost.get("/.well-known/jwks.json", nil); r.Status != 500 || record() != two {
 		t.Fatalf("a lost secret: %d %s", r.Status, r.Body)
 	}
+	if got := advice(lost); !strings.Contains(got, "cannot be decrypted") || record() != two {
+		t.Fatalf("the advice is %q", got)
+	}
 	if got := start(t, rows, now, secrets(secretTwo)).kid(); got != kid {
 		t.Fatal("the keys were replaced")
+	}
+}
+
+// advice returns what the plugin reports to package doctor.
+func advice(p *process) (all string) {
+	p.tokens.Advise(func(what, fix string) { all += what + ": " + fix + "\n" })
+	return all
+}
+
+// TestAdvise checks a configuration without weaknesses, and one with another issuer. It stores no keys.
+func TestAdvise(t *testing.T) {
+	rows, now := memory.New(), newClock()
+	if got := advice(start(t, rows, now)); got != "" {
+		t.Errorf("the advice is %q", got)
+	}
+	other := start(t, rows, now, func(_ *core.Config, o *accesstoken.Options) { o.Issuer = "https://other.example" })
+	if got := advice(other); !strings.Contains(got, "an issuer other than the origin") {
+		t.Errorf("the advice is %q", got)
+	}
+	if _, err := rows.Record(t.Context(), "access-token-keys", "https://app.example"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("the advice stored keys: %v", err)
 	}
 }
 

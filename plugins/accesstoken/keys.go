@@ -264,6 +264,8 @@ func (k *keys) load(ctx context.Context) (*keySet, error) {
 	return nil, errors.New("accesstoken: too many processes change the signing keys")
 }
 
+var errUndecryptable = errors.New("accesstoken: the signing keys in the store cannot be decrypted")
+
 // stored returns the stored keys, and their record. The record is nil if there is none. stale reports that an older
 // entry of Config.Secrets encrypted it.
 func (k *keys) stored(ctx context.Context) (set *storedSet, record *store.Record, stale bool, err error) {
@@ -281,8 +283,8 @@ func (k *keys) stored(ctx context.Context) (set *storedSet, record *store.Record
 	}
 	// New keys instead of an error would make every service refuse the tokens of the other processes.
 	if err := k.host.Decrypt(k.purpose(), value.Sealed, set); err != nil || len(set.Keys) == 0 {
-		return nil, nil, false, errors.New("accesstoken: the signing keys in the store cannot be decrypted: add the secret " +
-			"that encrypted them to Config.Secrets; if it is lost, delete the record " + kind + " of " + k.issuer)
+		return nil, nil, false, fmt.Errorf("%w: add the secret that encrypted them to Config.Secrets; if it is lost, delete "+
+			"the record %s of %s", errUndecryptable, kind, k.issuer)
 	}
 	return set, record, value.By != k.secretID(), nil
 }

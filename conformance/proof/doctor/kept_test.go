@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/proof/mail"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
+	"github.com/latchkey-go/latchkey/plugins/accesstoken"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/providers/password"
@@ -63,6 +64,25 @@ var keptSetups = []setup{
 			secondfactor.New(secondfactor.Options{Required: secondfactor.Always, Support: "mailto:help@app.example.org"}),
 			account.New(account.Options{Mail: mailbox.New()}),
 		}
+		return c
+	}},
+	{name: "access-tokens-of-a-lost-secret", make: func(w *world) core.Config {
+		c := w.sound()
+		c.Store, c.URL = memory.New(), "http://localhost:3000"
+		tokens := func() *accesstoken.Tokens {
+			return accesstoken.New(accesstoken.Options{Audiences: []accesstoken.Audience{{ID: "https://orders.example"}}})
+		}
+		before, issuer := c, tokens()
+		before.Secrets, before.Plugins = []core.Secret{"a-lost-secret-of-more-than-32-bytes-"}, []core.Plugin{issuer}
+		if _, err := core.New(before); err != nil {
+			w.Fatal(err)
+		}
+		if _, _, err := issuer.Issue(w.Context(), accesstoken.Claims{
+			UserID: "ada", Audience: "https://orders.example",
+		}); err != nil {
+			w.Fatal(err)
+		}
+		c.Plugins = []core.Plugin{tokens()}
 		return c
 	}},
 	{name: "store-shares-addresses", make: func(w *world) core.Config {
