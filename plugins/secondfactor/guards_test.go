@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/storage/memory"
@@ -170,7 +171,7 @@ func TestGuessNotice(t *testing.T) {
 	plugin.mailer = mailerFunc(func(_ context.Context, e core.Email) error {
 		mu.Lock()
 		defer mu.Unlock()
-		if e.Kind == core.EmailFactorGuessed && e.To == ada {
+		if e.Kind == mailkind.FactorGuessed && e.To == ada {
 			sent++
 		}
 		return nil

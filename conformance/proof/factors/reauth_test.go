@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 )
@@ -26,7 +27,7 @@ var reauthWays = map[string]func(b *browser, p *person) *page{
 	},
 	"email code": func(b *browser, p *person) *page {
 		b.post("reauth?callbackUrl=/private")
-		return b.post("reauth?callbackUrl=/private", "code", b.mail(p.Email, core.EmailReauth).code)
+		return b.post("reauth?callbackUrl=/private", "code", b.mail(p.Email, mailkind.Reauth).code)
 	},
 	"OpenID Connect": func(b *browser, p *person) *page {
 		at := b.post("reauth/dev?callbackUrl=/private").location
