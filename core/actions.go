@@ -211,8 +211,8 @@ const (
 	addressParameter = "step"
 )
 
-// addressTyped handles POST signin without a provider: the first page of PagesConfig.EmailFirst. It looks nothing up, so
-// the response is the same for every address.
+// addressTyped handles POST signin without a provider: the first page of PagesConfig.EmailFirst. It looks nothing up,
+// so the response is the same for every address.
 func (p *pages) addressTyped(c *call) (*Response, error) {
 	typed, _ := c.fields.Text("email")
 	typed = strings.TrimSpace(typed)
@@ -233,8 +233,8 @@ func (p *pages) addressTyped(c *call) (*Response, error) {
 	return response, nil
 }
 
-// splitSignIn makes view one of the two pages of PagesConfig.EmailFirst. After a failure of a method on the second page,
-// that page is shown again.
+// splitSignIn makes view one of the two pages of PagesConfig.EmailFirst. After a failure of a method on the second
+// page, that page is shown again.
 func (p *pages) splitSignIn(c *call, view *ui.SignInView) {
 	if !p.config.EmailFirst {
 		return

@@ -353,7 +353,7 @@ func TestTasks(t *testing.T) {
 					for _, each := range []*app{a, other} {
 						each.clock.Advance(2 * slot)
 						each.Visit(t.Context(), visit(t, each).request("GET", "/", "", ""))
-						time.Sleep(2 * time.Minute) // of the test's clock
+						time.Sleep(2 * time.Minute) //nolint:forbidigo // time of synctest, which no test waits for
 					}
 				}
 				both()

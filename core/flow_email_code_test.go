@@ -157,7 +157,8 @@ func TestScannersUseNothingUp(t *testing.T) {
 }
 
 // TestSignInCodeBudget simulates a day of guesses for one address from 1,000 networks in two processes without shared
-// limits, each with new codes. A third of the clients cannot be identified. Fewer than 100 wrong codes are compared. The link still works in the browser that asked.
+// limits, each with new codes. A third of the clients cannot be identified. Fewer than 100 wrong codes are compared.
+// The link still works in the browser that asked.
 func TestSignInCodeBudget(t *testing.T) {
 	t.Parallel()
 	one, mails, h := newCodeSite(t, core.StrategyJWT)
@@ -300,7 +301,8 @@ func checkSignInCodeLimit(t *testing.T, strategy core.Strategy, address string) 
 	if owner.get(link); owner.who() != strings.TrimSuffix(address, "@example.com") {
 		t.Error("the owner is not signed in")
 	}
-	if p, _ := attacker.asProgram("/auth/callback/email", url.Values{"code": {string(last.Code)}}); p.Code != "code_expired" {
+	p, _ := attacker.asProgram("/auth/callback/email", url.Values{"code": {string(last.Code)}})
+	if p.Code != "code_expired" {
 		t.Errorf("the code works after the link: %+v", p)
 	}
 	next := visit(t, two)

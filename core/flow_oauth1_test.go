@@ -165,12 +165,18 @@ func TestOAuth1Refused(t *testing.T) {
 		{"the visitor said no", nil, "denied=request-1", core.ErrorType("OAuthCallbackError")},
 		{"no verifier", nil, "oauth_token=request-1", core.ErrorType("OAuthCallbackError")},
 		{"a verifier of another", nil, "oauth_token=request-1&oauth_verifier=guessed", core.ErrorType("CallbackRouteError")},
-		{"a request token of another browser", nil, "oauth_token=request-2&oauth_verifier=allowed", core.ErrorType("InvalidCheck")},
+		{
+			"a request token of another browser", nil, "oauth_token=request-2&oauth_verifier=allowed",
+			core.ErrorType("InvalidCheck"),
+		},
 		{"no request token", nil, "oauth_verifier=allowed", core.ErrorType("InvalidCheck")},
 		{"two request tokens", nil, good + "&oauth_token=request-2", core.ErrorType("OAuthCallbackError")},
 		{"two verifiers", nil, good + "&oauth_verifier=x", core.ErrorType("OAuthCallbackError")},
 
-		{"an access token without its secret", answers("/access", "oauth_token=access-1"), good, core.ErrorType("CallbackRouteError")},
+		{
+			"an access token without its secret", answers("/access", "oauth_token=access-1"), good,
+			core.ErrorType("CallbackRouteError"),
+		},
 		{"two access tokens", answers("/access", accessToken+"&oauth_token=b"), good, core.ErrorType("CallbackRouteError")},
 		{"an access token that is a book", answers("/access", accessToken+long), good, core.ErrorType("CallbackRouteError")},
 		{"an access token endpoint that is down", answers("/access", "503"), good, core.ErrorType("CallbackRouteError")},

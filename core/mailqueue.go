@@ -471,8 +471,8 @@ func (q *mailQueue) notify(ctx context.Context, at *arrival, e BackgroundEmail) 
 }
 
 // NotifyAround runs change and then sends e, which informs the user of the change, as Notify does. The email is stored
-// before the change: if the process ends between the change and the email, another process sends it. If change returns an
-// error, no email is sent and NotifyAround returns that error.
+// before the change: if the process ends between the change and the email, another process sends it. If change returns
+// an error, no email is sent and NotifyAround returns that error.
 func (c *ActionRequest) NotifyAround(
 	ctx context.Context, e BackgroundEmail, change func(ctx context.Context) error,
 ) error {

@@ -213,8 +213,8 @@ func TestNotifyChange(t *testing.T) {
 	}
 }
 
-// TestNoticeOfMovedAddress: the notice goes to the address at the time of the change. If the user has another one when it
-// is delivered, it has no link that resets the password.
+// TestNoticeOfMovedAddress: the notice goes to the address at the time of the change. If the user has another one when
+// it is delivered, it has no link that resets the password.
 func TestNoticeOfMovedAddress(t *testing.T) {
 	for moved, url := range map[bool]core.Secret{
 		false: "https://app.test/auth/toy/reset?token=secret", true: "https://app.test/auth/toy",

@@ -590,8 +590,8 @@ func TestReauthMethodOfPlugin(t *testing.T) {
 	}
 }
 
-// TestReauthInTwoProcesses starts a re-authentication in one process and finishes it in another. A second response, with
-// the cookies of the first one and the current session, is refused in both.
+// TestReauthInTwoProcesses starts a re-authentication in one process and finishes it in another. A second response,
+// with the cookies of the first one and the current session, is refused in both.
 func TestReauthInTwoProcesses(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {

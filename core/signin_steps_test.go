@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
 // stepsApp is an app with PagesConfig.EmailFirst, a provider and a password form. Only Ada exists.
 func stepsApp(t *testing.T, on bool, providers ...core.Provider) *app {
 	t.Helper()
-	s := memory.New()
-	if _, err := s.CreateUser(t.Context(), &core.User{ID: "ada", Email: "ada@example.com"}); err != nil {
+	rows := newPeople()
+	if _, err := rows.CreateUser(t.Context(), &core.User{ID: "ada", Email: "ada@example.com"}); err != nil {
 		t.Fatal(err)
 	}
 	if providers == nil {
@@ -28,7 +27,7 @@ func stepsApp(t *testing.T, on bool, providers ...core.Provider) *app {
 			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
 		}}
 	}
-	return newApp(t, core.Config{Store: s, Providers: providers, Pages: core.PagesConfig{EmailFirst: on}})
+	return newApp(t, core.Config{Store: rows, Providers: providers, Pages: core.PagesConfig{EmailFirst: on}})
 }
 
 var (
@@ -119,7 +118,8 @@ func TestEmailFirstOff(t *testing.T) {
 	b := visit(t, stepsApp(t, false))
 	b.header.Set("Accept", "text/html")
 	r := b.submit("/auth/signin", url.Values{"email": {"ada@example.com"}})
-	if !strings.HasSuffix(r.Redirect, "/auth/signin") || len(r.Cookies) != 0 && strings.Contains(r.Cookies[0].Name, "address") {
+	if !strings.HasSuffix(r.Redirect, "/auth/signin") ||
+		len(r.Cookies) != 0 && strings.Contains(r.Cookies[0].Name, "address") {
 		t.Errorf("led to %s with %v", r.Redirect, r.Cookies)
 	}
 	if page := string(b.get("/auth/signin?step=password").Body); !strings.Contains(page, `type="password"`) {

@@ -224,7 +224,8 @@ func TestUserinfoOfAnotherSubject(t *testing.T) {
 				if got := b.cookies[sessionCookie] != ""; got != row.good {
 					t.Fatalf("signed in: %t: %v", got, r.Err)
 				}
-				if !row.good && (!errors.Is(r.Err, core.ErrorType("CallbackRouteError")) || !strings.Contains(r.Err.Error(), "another subject")) {
+				if !row.good &&
+					(!errors.Is(r.Err, core.ErrorType("CallbackRouteError")) || !strings.Contains(r.Err.Error(), "another subject")) {
 					t.Errorf("error %v", r.Err)
 				}
 			})

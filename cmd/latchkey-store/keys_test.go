@@ -43,8 +43,10 @@ func (c *terminal) revokesKeys(address, userID string) {
 	if err := s.Close(); err != nil {
 		c.Fatal(err)
 	}
-	own := fmt.Sprintf("Wq30000000000001  …k9Lm  user %s  orders:read,a:*  until 2100-01-02, last used 2099-12-31  Backup?[2J",
-		userID)
+	own := fmt.Sprintf(
+		"Wq30000000000001  …k9Lm  user %s  orders:read,a:*  until 2100-01-02, last used 2099-12-31  Backup?[2J",
+		userID,
+	)
 	service := "Wq30000000000002  …aaaa  service billing  *  until 2100-01-02, never used  Invoices"
 	all := c.must("keys", "list")
 	if !strings.Contains(all, own+"\n") || !strings.Contains(all, service+"\n") || strings.Contains(all, "Y2FuYXJ5") {

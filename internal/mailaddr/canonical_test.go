@@ -155,7 +155,8 @@ func BenchmarkNormalize(b *testing.B) {
 
 func TestCanonicalNames(t *testing.T) {
 	for name, want := range map[string]string{
-		" Ada@XN--BCHER-KVA.example ": "ada@b\u00fccher.example", " Ada ": "ada", "": "", "Ada <ada@a.example>": "ada <ada@a.example>",
+		" Ada@XN--BCHER-KVA.example ": "ada@b\u00fccher.example",
+		" Ada ":                       "ada", "": "", "Ada <ada@a.example>": "ada <ada@a.example>",
 	} {
 		if got := mailaddr.Canonical(name); got != want {
 			t.Errorf("Canonical(%q) = %q, want %q", name, got, want)

@@ -238,8 +238,8 @@ func (k *Keys) verify(ctx context.Context, text string, client netip.Prefix) (*c
 	}, nil
 }
 
-// CredentialActive reports whether a key still works. credential is its Principal.Credential; for any other text known is
-// false. The introspection of access tokens calls it, because programs can exchange a key for a token.
+// CredentialActive reports whether a key still works. credential is its Principal.Credential; for any other text known
+// is false. The introspection of access tokens calls it, because programs can exchange a key for a token.
 func (k *Keys) CredentialActive(ctx context.Context, credential string) (known, active bool, err error) {
 	id, known := strings.CutPrefix(credential, credentialPrefix)
 	if !known || !isID(id) {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"time"
@@ -71,15 +72,13 @@ func isChallenge(text string) bool {
 }
 
 // returnURL returns the redirect URI with these parameters, the state and the issuer (RFC 9207).
-func (r *authorizeRequest) returnURL(c *core.ActionRequest, parameters ...string) string {
+func (r *authorizeRequest) returnURL(c *core.ActionRequest, parameters url.Values) string {
 	u, err := url.Parse(r.redirect)
 	if err != nil { // accepts has parsed it
 		panic(err)
 	}
 	query := u.Query()
-	for i := 0; i < len(parameters); i += 2 {
-		query.Set(parameters[i], parameters[i+1])
-	}
+	maps.Copy(query, parameters)
 	if r.state != "" {
 		query.Set("state", r.state)
 	}
@@ -94,7 +93,8 @@ func (t *Tokens) refuse(
 ) (*core.Response, error) {
 	switch {
 	case r != nil:
-		return c.Redirect(r.returnURL(c, "error", problem.Code, "error_description", problem.Description)), nil
+		to := r.returnURL(c, url.Values{"error": {problem.Code}, "error_description": {problem.Description}})
+		return c.Redirect(to), nil
 	case c.WantsJSON:
 		return c.JSON(ctx, problem.Status, problem), nil
 	}
@@ -137,7 +137,7 @@ func (t *Tokens) postAuthorize(ctx context.Context, c *core.ActionRequest, s *co
 		return t.refuse(ctx, c, r, problem)
 	}
 	if c.Field("decision") != "allow" {
-		return c.Redirect(r.returnURL(c, "error", errDenied.Code)), nil
+		return c.Redirect(r.returnURL(c, url.Values{"error": {errDenied.Code}})), nil
 	}
 	text, err := t.host.NewToken()
 	if err != nil {
@@ -162,7 +162,7 @@ func (t *Tokens) postAuthorize(ctx context.Context, c *core.ActionRequest, s *co
 	if err != nil {
 		return nil, fmt.Errorf("tokens: store a code: %w", err)
 	}
-	return c.Redirect(r.returnURL(c, "code", sealed)), nil
+	return c.Redirect(r.returnURL(c, url.Values{"code": {sealed}})), nil
 }
 
 // redeemCode exchanges an authorization code for tokens. A code that is used again ends the grant of its first use

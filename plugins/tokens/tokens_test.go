@@ -196,10 +196,10 @@ func TestPolling(t *testing.T) {
 // TestDevicePage checks who can let a device sign in, and which apps have the device flow.
 func TestDevicePage(t *testing.T) {
 	s := newSite(t)
-	ada, d := s.as("ada"), s.start()
+	ada := s.as("ada")
 	page := s.send(ada, "GET", "/auth/device", nil, "Accept", "text/html")
 	s.clock.wait(31 * time.Minute)
-	d = s.start()
+	d := s.start()
 	if r := s.submit(ada, page, "code", d.UserCode, "decision", "allow"); r.StatusCode != 303 {
 		t.Errorf("31 minutes after the sign-in: %d %s", r.StatusCode, r.body)
 	}
@@ -530,9 +530,9 @@ func TestRotation(t *testing.T) {
 	t.Run("too late", func(t *testing.T) {
 		s := newSite(t)
 		first := s.signIn("ada").RefreshToken
-		next := s.tokenOf(s.refresh(first))
+		s.tokenOf(s.refresh(first))
 		s.clock.wait(6 * time.Second)
-		next = s.tokenOf(s.refresh(first)) // does not start the ten seconds again
+		next := s.tokenOf(s.refresh(first)) // does not start the ten seconds again
 		s.clock.wait(5 * time.Second)
 		if r := s.refresh(first); r.code() != "invalid_grant" {
 			t.Errorf("after eleven seconds: %d %s", r.StatusCode, r.body)

@@ -54,7 +54,7 @@ type engine struct {
 	writtenAs atomic.Int64                // the Times value that FoundTimes has resolved to
 	lookUps   *batch.Calls[*lookUp]       // nil if lookups are not combined
 	named     *batch.Calls[*recordLookUp] // the same for records
-	writing   chan struct{}               // contains a value while a call writes; nil if writers need not wait for each other
+	writing   chan struct{}               // contains a value while a call writes; nil if writers need not wait
 }
 
 // New returns a Store on an open handle. It sends nothing to the database: the tables may not exist yet.

@@ -499,10 +499,11 @@ func French() ui.Locale {
 		"apikey.problem.gone":     "Cette clé API n’existe plus.",
 		"apikey.problem.browser":  "Gérez vos clés API dans un navigateur.",
 
-		"tokens.ask":          "Se connecter à %s ?",
-		"tokens.ask.user":     "Vous êtes connecté en tant que %s.",
-		"tokens.ask.body":     "%s pourra :",
-		"tokens.ask.started":  "N’autorisez que si vous avez lancé cette connexion vous-même, sur un appareil qui affiche ce code :",
+		"tokens.ask":      "Se connecter à %s ?",
+		"tokens.ask.user": "Vous êtes connecté en tant que %s.",
+		"tokens.ask.body": "%s pourra :",
+		"tokens.ask.started": "N’autorisez que si vous avez lancé cette connexion vous-même, " +
+			"sur un appareil qui affiche ce code :",
 		"tokens.network":      "La demande vient de %s.",
 		"tokens.allow":        "Autoriser",
 		"tokens.deny":         "Ne pas autoriser",

@@ -517,10 +517,11 @@ func German() ui.Locale {
 		"apikey.problem.gone":     "Diesen API-Schlüssel gibt es nicht mehr.",
 		"apikey.problem.browser":  "Verwalten Sie Ihre API-Schlüssel in einem Browser.",
 
-		"tokens.ask":          "Bei %s anmelden?",
-		"tokens.ask.user":     "Sie sind als %s angemeldet.",
-		"tokens.ask.body":     "%s kann dann:",
-		"tokens.ask.started":  "Erlauben Sie das nur, wenn Sie es selbst gestartet haben, auf einem Gerät, das diesen Code zeigt:",
+		"tokens.ask":      "Bei %s anmelden?",
+		"tokens.ask.user": "Sie sind als %s angemeldet.",
+		"tokens.ask.body": "%s kann dann:",
+		"tokens.ask.started": "Erlauben Sie das nur, " +
+			"wenn Sie es selbst gestartet haben, auf einem Gerät, das diesen Code zeigt:",
 		"tokens.network":      "Die Anfrage kam von %s.",
 		"tokens.allow":        "Erlauben",
 		"tokens.deny":         "Nicht erlauben",

@@ -56,8 +56,8 @@ func (s *codeSites) ask() (*device, string) {
 	return d, s.sent[len(s.sent)-1]
 }
 
-// together sends a code n times concurrently to both processes, and counts the errors of the redirects. An empty one is a
-// sign-in.
+// together sends a code n times concurrently to both processes, and counts the errors of the redirects. An empty one is
+// a sign-in.
 func (s *codeSites) together(d *device, code string, n int) map[string]int {
 	counts := map[string]int{}
 	var all sync.WaitGroup
@@ -92,7 +92,8 @@ func (k codes) once() {
 	}
 }
 
-// budget: a code has five tries, and an address ten, over all codes, browsers and processes, and then one in 40 minutes.
+// budget: a code has five tries, and an address ten, over all codes, browsers and processes, and then one in 40
+// minutes.
 func (k codes) budget() {
 	now := base
 	s := k.start(&now)

@@ -110,7 +110,8 @@ func (s *codeSite) code(n int) string {
 		s.Fatal(err)
 	}
 	found := sixDigits.FindStringSubmatch(strings.ReplaceAll(text, "\r\n", "\n"))
-	if found == nil || !strings.Contains(html, found[1]) || strings.Contains(all[n-1].Mail.Header.Get("Subject"), found[1]) {
+	if found == nil || !strings.Contains(html, found[1]) ||
+		strings.Contains(all[n-1].Mail.Header.Get("Subject"), found[1]) {
 		s.Fatalf("the email has the code %q: %s", found, text)
 	}
 	return found[1]
@@ -151,7 +152,11 @@ func TestCodes(t *testing.T) {
 
 // TestCodesRefused: the server refuses the recipient. The page shows an error, and there is no code.
 func TestCodesRefused(t *testing.T) {
-	s, kept := newCodeSite(t, core.StrategyDatabase, mail.Options{Refuse: func(string) string { return "550 no such user" }})
+	s, kept := newCodeSite(
+		t,
+		core.StrategyDatabase,
+		mail.Options{Refuse: func(string) string { return "550 no such user" }},
+	)
 	user, err := kept.CreateUser(t.Context(), &core.User{
 		ID: core.NewID(), Email: "jane@example.com", EmailVerified: time.Now(),
 	})

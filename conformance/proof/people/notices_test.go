@@ -100,7 +100,8 @@ func (d death) ofNotice(t *testing.T, f noticed, address string) (killed bool, n
 		s.renew(d.kept.Store)
 	}
 	s.ahead.Store(int64(3 * time.Minute)) // until the claim of the dead process has ended
-	for range 2 {                         // a write that was on its way when the process died can take the first claim away
+	// A write that was on its way when the process died can take the first claim away.
+	for range 2 {
 		check(t, s.auth.FlushMail(t.Context()))
 	}
 	made, n := f.made(s, address), s.notices(f.kind, address)-before

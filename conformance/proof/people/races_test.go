@@ -252,7 +252,8 @@ func (s *site) unlinkAtOnce(address string, at int) {
 	}
 }
 
-// reauthAtOnce sends the right code of a re-authentication from several tabs, after wrong ones, which count in each tab.
+// reauthAtOnce sends the right code of a re-authentication from several tabs, after wrong ones, which count in each
+// tab.
 func (s *site) reauthAtOnce(address string, at int) {
 	b, user := s.member(address)
 	b.post(http.StatusOK, "reauth")

@@ -24,8 +24,8 @@ func main() {
 
 %d services through OAuth 2, %d through OpenID Connect, %d ways to send email, credentials and passkeys.
 
-Each service is a function of the module providers: `+"`providers.GitHub()`"+`. Register the application at the service with the
-callback URL `+"`{origin}/auth/callback/<id>`"+`, and set `+"`AUTH_<ID>_ID`"+` and `+"`AUTH_<ID>_SECRET`"+`.
+Each service is a function of the module providers: `+"`providers.GitHub()`"+`. Register the application at the service
+with the callback URL `+"`{origin}/auth/callback/<id>`"+`, and set `+"`AUTH_<ID>_ID`"+` and `+"`AUTH_<ID>_SECRET`"+`.
 With *issuer*, also set `+"`AUTH_<ID>_ISSUER`"+`, unless the service has only one address. `+"`<ID>`"+` is the ID in
 capitals, with `+"`_`"+` instead of `+"`-`"+`. The comment of the function says where to register. Any other OpenID
 provider is `+"`providers.OIDC(id, issuer)`"+`, any OAuth 2 service a `+"`core.OAuthProvider`"+`.
