@@ -8,7 +8,7 @@ import (
 )
 
 // The first pending flow of a browser is in Auth.js's check cookies: state, pkce.code_verifier and nonce, one for each
-// check of its provider. A user may start further sign-ins in other tabs. Each of these flows has one cookie, whose
+// check of its provider. A user may start further sign-ins in other tabs. Each of these flows uses one cookie, whose
 // name is that of the state cookie, a dot and the first characters of the flow's tag (docs/protocol.md §8.3). A
 // callback finds its flow by the state, and deletes the cookies of that flow only.
 

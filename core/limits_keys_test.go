@@ -18,7 +18,7 @@ var keyRate = map[limit.Attempt]limit.Rates{
 	limit.AttemptKeyUse: {Identifier: limit.Rate{Burst: 10, Every: time.Second}},
 }
 
-// valid is a keyring whose credentials are all valid.
+// valid is a keyring that accepts all credentials.
 func valid(change func(*core.Config)) *keyring {
 	return &keyring{
 		now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), change: change,

@@ -136,7 +136,7 @@ type mailJob struct {
 	counted  []mailQuota
 	attempts int
 	written  *Email // the result of Write
-	// checkable reports that mailQueue.made can tell whether the change of a planned notice was made.
+	// checkable reports that mailQueue.made can report whether the planned change was made.
 	checkable bool
 
 	record  *store.Record // nil if the email is in memory only

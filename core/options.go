@@ -219,7 +219,7 @@ type CSRFPolicy struct{ sameOrigin, skip bool }
 
 // dataSource is implemented by *[SessionData] of any type.
 type dataSource interface {
-	// options returns the options of the keeper that come from the SessionData, or a configuration error.
+	// options returns the options of the keeper in the SessionData, or a configuration error.
 	options() (sessiondata.Options, error)
 	// keptBy adds the keeper of an Auth.
 	keptBy(k *sessiondata.Keeper)

@@ -86,7 +86,7 @@ func TestEmailFirst(t *testing.T) {
 	}
 }
 
-// TestEmailFirstRefusals: what is no address leads to the first page, and so does a second page without a cookie.
+// TestEmailFirstRefusals: the first page follows after an invalid address, and without a cookie.
 func TestEmailFirstRefusals(t *testing.T) {
 	t.Parallel()
 	a := stepsApp(t, true)

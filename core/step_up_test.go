@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// terms is a plugin whose gate shows a page before each sign-in. Its button authenticates nobody.
+// terms is a plugin whose gate shows a page before each sign-in. Its button authenticates no user.
 type terms struct{}
 
 func (terms) Attach(h *core.PluginHost) error {

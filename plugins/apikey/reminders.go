@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// reminderKind is the kind of the records that lead to an email before a key expires. The key of a record is the day of
+// reminderKind is the kind of the records of emails before a key expires. The key of a record is the day of
 // the email and the ID of the API key, "2030-01-02.Wq3…", so that a process finds those that are due.
 const reminderKind = "api-key-reminder"
 

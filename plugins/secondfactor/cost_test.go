@@ -72,7 +72,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestAdvice: each weakness of the configuration is reported, and none of a sound one.
+// TestAdvice: each weakness of the configuration is reported, and nothing else.
 func TestAdvice(t *testing.T) {
 	for name, row := range map[string]struct {
 		options secondfactor.Options

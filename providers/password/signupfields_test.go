@@ -162,7 +162,7 @@ func TestSignUpFieldsFromALink(t *testing.T) {
 	}
 }
 
-// TestSignUpFieldsNotSaved: without its values the user is not created, and the link works once more.
+// TestSignUpFieldsNotSaved: without its values the user is not created, and the link still works.
 func TestSignUpFieldsNotSaved(t *testing.T) {
 	t.Parallel()
 	for name, configure := range map[string]func(*password.Options, *core.Config){

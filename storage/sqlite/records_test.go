@@ -13,7 +13,7 @@ import (
 )
 
 // TestRecordsTogether reads records of two kinds, and missing ones, in concurrent calls that form batches. Each call
-// gets its own copy of its own record.
+// gets a copy of the requested record.
 func TestRecordsTogether(t *testing.T) {
 	s, err := sqlite.Open(filepath.Join(t.TempDir(), "app.db"), sqlite.Options{})
 	if err != nil {

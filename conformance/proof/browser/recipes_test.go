@@ -88,7 +88,7 @@ func TestSinglePageRecipe(t *testing.T) {
 	if len(blocks) != 4 {
 		t.Fatalf("%d blocks of JavaScript, this test knows 4", len(blocks))
 	}
-	// Each line of the first block after the import is an example of its own. It becomes a function that returns the
+	// Each line of the first block after the import is a separate example. It becomes a function that returns the
 	// session or the error.
 	first, examples, _ := strings.Cut(blocks[0], "\n")
 	app := first + "\nglobalThis.examples = [\n"

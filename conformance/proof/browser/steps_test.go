@@ -57,7 +57,7 @@ func refusedField(v *visitor) {
 	v.follow(click(`form[action$="/password/sign-up"] button.button`))
 }
 
-// TestEmailFirst: with and without JavaScript the address leads to the password, a wrong password keeps the address,
+// TestEmailFirst: with and without JavaScript the password follows the address, a wrong password keeps the address,
 // and the link changes it.
 func TestEmailFirst(t *testing.T) {
 	for _, script := range []bool{true, false} {

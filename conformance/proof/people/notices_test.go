@@ -47,7 +47,7 @@ var noticedFlows = []noticed{
 
 // TestNotices kills the process that makes a change after each of its committed writes, before any email is delivered.
 // The next process sends one notice of each change that was made. The notice of a change that was not made is sent only
-// if nobody can tell: the process died between the two.
+// if that is unknown: the process died between the two.
 func TestNotices(t *testing.T) {
 	for _, e := range stores {
 		if e.name == "memory" { // is lost with the process
@@ -100,7 +100,7 @@ func (d death) ofNotice(t *testing.T, f noticed, address string) (killed bool, n
 		s.renew(d.kept.Store)
 	}
 	s.ahead.Store(int64(3 * time.Minute)) // until the claim of the dead process has ended
-	// A write that was on its way when the process died can take the first claim away.
+	// A write that was in progress when the process died can take the first claim away.
 	for range 2 {
 		check(t, s.auth.FlushMail(t.Context()))
 	}

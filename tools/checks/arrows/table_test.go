@@ -76,7 +76,7 @@ var table = []rule{
 	},
 	{module: "providers/*", code: []string{"core", "providers"}, tests: []string{"conformance", "dev", "storage/memory"}},
 
-	// Services import it that have no other module of ours.
+	// Services import it without another module of this repository.
 	{module: "plugins/accesstoken/verify", thirdParty: []string{}, wholeTree: true},
 	// Its tests send keys over HTTP, and verify tokens with another library.
 	{

@@ -95,7 +95,7 @@ func fenced(t *testing.T, page, language string) string {
 }
 
 // buildAsDocker copies an application to a folder, runs the RUN lines of the first stage there, and returns the binary
-// that the second stage starts. Until a version is published, the modules come from this repository: see the page.
+// that the second stage starts. Until a version is published, it uses the modules of this repository: see the page.
 func buildAsDocker(t *testing.T, dockerfile string) (binary string) {
 	t.Helper()
 	source, image := t.TempDir(), t.TempDir()
