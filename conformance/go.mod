@@ -20,6 +20,5 @@ require (
 replace (
 	github.com/latchkey-go/latchkey/core => ../core
 	github.com/latchkey-go/latchkey/internal => ../internal
-	github.com/latchkey-go/latchkey/storage/memory => ../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../ui
 )

@@ -6,7 +6,6 @@ require (
 	github.com/a-h/templ v0.3.977
 	github.com/go-jose/go-jose/v4 v4.1.9
 	github.com/latchkey-go/latchkey/internal v0.0.0
-	github.com/latchkey-go/latchkey/storage/memory v0.0.0
 	github.com/latchkey-go/latchkey/ui v0.0.0
 	golang.org/x/text v0.43.0
 )
@@ -18,8 +17,6 @@ require (
 )
 
 replace (
-	github.com/latchkey-go/latchkey/conformance => ../conformance
 	github.com/latchkey-go/latchkey/internal => ../internal
-	github.com/latchkey-go/latchkey/storage/memory => ../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../ui
 )
