@@ -141,7 +141,7 @@ func TestLostResponses(t *testing.T) {
 			t.Fatal(err)
 		}
 		return s
-	}, crowd)
+	}, crowd, "code/wrong ones have a budget in two processes") // a repeated write counts a wrong code twice
 }
 
 // forgetful loses the response to the first attempt of every write.
