@@ -86,27 +86,27 @@ func (c *ActionRequest) ReverseNotice(ctx context.Context, n SecurityNotice) err
 }
 
 // NoticeLink returns the URL of the link "This wasn't me" for an email that the plugin sends itself, and its expiry.
-// The URL is empty if no plugin makes such links. The recipient's address must be verified.
-func (c *ActionRequest) NoticeLink(ctx context.Context, n SecurityNotice) (url Secret, expires time.Time) {
-	return c.plugins.noticeLink(ctx, &c.in.arrival, n)
-}
-
-func (ps *plugins) noticeLink(ctx context.Context, v *arrival, n SecurityNotice) (url Secret, expires time.Time) {
-	if v.base == "" {
-		return "", time.Time{}
+// The URL is empty if no plugin makes such links. The recipient's address must be verified. Call it before the change
+// that the email describes, and do not make the change if it returns an error.
+func (c *ActionRequest) NoticeLink(
+	ctx context.Context, n SecurityNotice,
+) (url Secret, expires time.Time, err error) {
+	base := c.in.arrival.base
+	if base == "" {
+		return "", time.Time{}, nil
 	}
 	if n.At.IsZero() {
-		n.At = ps.now()
+		n.At = c.plugins.now()
 	}
 	action := ""
-	err := guard("NoticeLink", func() (err error) { action, expires, err = ps.noticeAction(ctx, n); return err })
+	err = guard("NoticeLink", func() (err error) { action, expires, err = c.plugins.noticeAction(ctx, n); return err })
 	if err != nil {
-		v.log.failure(ctx, errorf(ErrAuth, "link of a security notice: %w", err), v.attrs()...)
+		return "", time.Time{}, errorf(ErrAuth, "link of a security notice: %w", err)
 	}
-	if err != nil || action == "" {
-		return "", time.Time{}
+	if action == "" {
+		return "", time.Time{}, nil
 	}
-	return Secret(v.base + "/" + action), expires
+	return Secret(base + "/" + action), expires, nil
 }
 
 // noticeAction returns the action of the link in a notice, or "". Guessed codes changed nothing that could be reversed,

@@ -18,12 +18,13 @@ import (
 type disavowing struct {
 	links  []core.SecurityNotice // made for emails
 	notice core.SecurityNotice   // reversed by the action
+	err    error                 // of links
 }
 
 func (p *disavowing) Attach(h *core.PluginHost) error {
 	h.AddNoticeLink(func(_ context.Context, n core.SecurityNotice) (string, time.Time, error) {
 		p.links = append(p.links, n)
-		return "toy/not-me?token=1", h.Now().Add(time.Hour), nil
+		return "toy/not-me?token=1", h.Now().Add(time.Hour), p.err
 	})
 	h.AddAction(core.Action{
 		Method: "POST", Name: "toy", Verb: "notify",
@@ -109,4 +110,20 @@ func TestGuessedCodes(t *testing.T) {
 	if l := w.letter(ada, mailkind.FactorGuessed); string(l.URL) != "https://app.test/auth/toy/not-me?token=1" {
 		t.Errorf("without a password the link is %s", string(l.URL))
 	}
+}
+
+// TestDisavowalFails: if the link "This wasn't me" cannot be made, the password stays, and the user can try again.
+func TestDisavowalFails(t *testing.T) {
+	t.Parallel()
+	plugin := &disavowing{err: errEngine}
+	w := site(t, func(_ *password.Options, c *core.Config) { c.Plugins = append(c.Plugins, plugin) })
+	b := w.signUp(ada, good)
+	if r := b.post("password/change", "current", good, "newPassword", better); r.Status < 500 {
+		t.Errorf("answered %d %s", r.Status, r.Body)
+	}
+	if w.signIn(ada, good) != ada {
+		t.Error("the password has changed")
+	}
+	plugin.err = nil
+	says(t, b.post("password/change", "current", good, "newPassword", better), 200, "done")
 }

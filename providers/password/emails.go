@@ -57,7 +57,11 @@ func (l *emails) change(
 	if !user.EmailVerified.IsZero() {
 		email = c.AddClient(email)
 		n := core.SecurityNotice{Kind: mailkind.PasswordChanged, UserID: user.ID, At: email.At}
-		if url, expires := c.NoticeLink(ctx, n); url != "" {
+		url, expires, err := c.NoticeLink(ctx, n)
+		if err != nil {
+			return err
+		}
+		if url != "" {
 			email.URL, email.Expires = url, expires
 		}
 	}

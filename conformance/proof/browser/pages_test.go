@@ -97,11 +97,10 @@ func (v *visitor) holdsText(selector, want string) {
 	}
 }
 
+// focused waits until an element has the focus. A browser moves it to a field with autofocus after the page has loaded.
 func (v *visitor) focused(selector string) {
 	v.Helper()
-	if !run(v, chromedp.Evaluate[bool](`document.activeElement.matches(`+quote(selector)+`)`)) {
-		v.Errorf("the cursor is in %s", run(v, chromedp.Evaluate[string](`document.activeElement.outerHTML`)))
-	}
+	v.do(chromedp.WaitVisible(chromedp.CSS(selector + ":focus")))
 }
 
 func cancelled(v *visitor) {

@@ -38,6 +38,7 @@ var meant = map[string]string{
 	"echo":        "github.com/labstack/echo/v5",
 	"fiber":       "github.com/gofiber/fiber/v3",
 	"templ":       "github.com/a-h/templ",
+	"oauth2":      "golang.org/x/oauth2",
 	"aws":         "github.com/aws/aws-sdk-go-v2/aws",
 	"awsdynamodb": "github.com/aws/aws-sdk-go-v2/service/dynamodb",
 }
