@@ -91,7 +91,7 @@ func (c *ActionRequest) ReverseNotice(ctx context.Context, n SecurityNotice) err
 func (c *ActionRequest) NoticeLink(
 	ctx context.Context, n SecurityNotice,
 ) (url Secret, expires time.Time, err error) {
-	base := c.in.arrival.base
+	base := c.in.base
 	if base == "" {
 		return "", time.Time{}, nil
 	}
