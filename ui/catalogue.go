@@ -1016,6 +1016,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Manage apps", true
 	case "tokens.network":
 		return "The request came from %s.", true
+	case "tokens.resource":
+		return "The app will have access to %s.", true
 	case "tokens.since":
 		return "Since %s", true
 	case "tokens.used":

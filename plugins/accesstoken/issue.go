@@ -126,6 +126,24 @@ func (t *Tokens) Issue(ctx context.Context, c Claims) (token core.Secret, expire
 	return core.Secret(text), expires, nil
 }
 
+// AudienceScopes returns the scopes of an audience. ok is false if it is not one of Options.Audiences.
+func (t *Tokens) AudienceScopes(id string) (scopes []string, ok bool) {
+	if audience := t.audience(id); audience != nil {
+		return slices.Clone(audience.Scopes), true
+	}
+	return nil, false
+}
+
+// IssueToApp is [Tokens.Issue] for plugins/tokens: it signs a token with which an app acts for the user of a session.
+// app is the claim client_id. The lifetime is ttl or Options.TTL, whichever is shorter.
+func (t *Tokens) IssueToApp(
+	ctx context.Context, app string, s *core.Session, audience string, scopes []string, ttl time.Duration,
+) (token core.Secret, expires time.Time, err error) {
+	claims := SessionClaims(s)
+	claims.ClientID, claims.Audience, claims.Scopes, claims.TTL = app, audience, scopes, ttl
+	return t.Issue(ctx, claims)
+}
+
 // audience returns the audience with an ID, or nil.
 func (t *Tokens) audience(id string) *Audience {
 	i := slices.IndexFunc(t.options.Audiences, func(a Audience) bool { return a.ID == id })

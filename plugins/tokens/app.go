@@ -27,6 +27,10 @@ type App struct {
 	Device bool
 	// Scopes are what the app can do. A program that requests no scope gets all of them.
 	Scopes []Scope
+	// Resources are the services that the app can request signed access tokens for, with the parameter resource
+	// (RFC 8707), such as "https://app.example/mcp". Each is an audience of Options.AccessTokens. The tokens have the
+	// scopes that the app and the audience have in common. A request without a resource gets tokens for this site.
+	Resources []string
 }
 
 // Scope is something that an app can be allowed to do.
@@ -39,7 +43,7 @@ type Scope struct {
 }
 
 func (a App) clone() App {
-	a.RedirectURIs, a.Scopes = slices.Clone(a.RedirectURIs), slices.Clone(a.Scopes)
+	a.RedirectURIs, a.Scopes, a.Resources = slices.Clone(a.RedirectURIs), slices.Clone(a.Scopes), slices.Clone(a.Resources)
 	for i := range a.Scopes {
 		if a.Scopes[i].Label == "" {
 			a.Scopes[i].Label = a.Scopes[i].Name
@@ -148,9 +152,9 @@ func (t *Tokens) app(id string) *App {
 // offlineAccess is a scope that clients send to request a refresh token. Every app gets one.
 const offlineAccess = "offline_access"
 
-// scopes returns the scopes of a request, or all of the app if it requests none. ok is false if the app does not have
-// one of them.
-func (a *App) scopes(asked string) (names []string, ok bool) {
+// scopes returns the scopes of a request for these resources, or all possible ones if it requests none. ok is false if
+// one is not possible.
+func (t *Tokens) scopes(app *App, asked string, resources []string) (names []string, ok bool) {
 	for _, name := range strings.Fields(asked) {
 		if name == offlineAccess || slices.Contains(names, name) {
 			continue
@@ -158,18 +162,24 @@ func (a *App) scopes(asked string) (names []string, ok bool) {
 		names = append(names, name)
 	}
 	if names == nil {
-		for _, s := range a.Scopes {
+		for _, s := range app.Scopes {
 			names = append(names, s.Name)
 		}
+		return t.allowed(app, names, resources...), true
 	}
-	return names, len(a.allowed(names)) == len(names)
+	return names, len(t.allowed(app, names, resources...)) == len(names)
 }
 
-// allowed returns the names that are scopes of the app. An application can remove a scope from an app, which ends it
-// for all tokens.
-func (a *App) allowed(names []string) (allowed []string) {
+// allowed returns the names that are scopes of the app, and of one of the resources if there are any. An application
+// can remove a scope from an app, which ends it for all tokens.
+func (t *Tokens) allowed(app *App, names []string, resources ...string) (allowed []string) {
 	for _, name := range names {
-		if slices.ContainsFunc(a.Scopes, func(s Scope) bool { return s.Name == name }) {
+		of := func(resource string) bool {
+			scopes, _ := t.options.AccessTokens.AudienceScopes(resource)
+			return slices.Contains(scopes, name)
+		}
+		if slices.ContainsFunc(app.Scopes, func(s Scope) bool { return s.Name == name }) &&
+			(len(resources) == 0 || slices.ContainsFunc(resources, of)) {
 			allowed = append(allowed, name)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -35,8 +36,7 @@ type authorizeRequest struct {
 	redirect  string
 	state     string
 	challenge string
-	scopes    []string
-	asked     string // the parameter scope
+	permission
 }
 
 // readAuthorize reads an authorization request. If the app or the redirect URI is wrong, the request is nil, and the
@@ -44,7 +44,7 @@ type authorizeRequest struct {
 func (t *Tokens) readAuthorize(c *core.ActionRequest) (*authorizeRequest, *oauthError) {
 	r := &authorizeRequest{
 		app: t.app(c.Field("client_id")), redirect: c.Field("redirect_uri"), state: c.Field("state"),
-		challenge: c.Field("code_challenge"), asked: c.Field("scope"),
+		challenge: c.Field("code_challenge"),
 	}
 	switch {
 	case r.app == nil:
@@ -58,11 +58,9 @@ func (t *Tokens) readAuthorize(c *core.ActionRequest) (*authorizeRequest, *oauth
 	case c.Field("code_challenge_method") != "S256" || !isChallenge(r.challenge):
 		return r, invalid("invalid_request", "code_challenge with the method S256 is required.")
 	}
-	var ok bool
-	if r.scopes, ok = r.app.scopes(r.asked); !ok {
-		return r, invalid("invalid_scope", "The app does not have one of the scopes.")
-	}
-	return r, nil
+	var problem *oauthError
+	r.permission, problem = t.requested(r.app, c.Field("scope"), requestedResources(c))
+	return r, problem
 }
 
 // isChallenge reports whether a text can be a code challenge: the SHA-256 of a verifier (RFC 7636 section 4.2).
@@ -108,8 +106,9 @@ func (t *Tokens) getAuthorize(ctx context.Context, c *core.ActionRequest, s *cor
 	if problem != nil {
 		return t.refuse(ctx, c, r, problem)
 	}
-	v := newAskView(c, s, r.app, r.scopes)
+	v := newAskView(c, s, r.app, &r.permission)
 	v.action = c.URL("authorize")
+	v.hidden = append(v.hidden, [2]string{"resource", strings.Join(r.Resources, " ")})
 	for _, name := range []string{"client_id", "redirect_uri", "response_type", "state", "code_challenge",
 		"code_challenge_method", "scope"} {
 		v.hidden = append(v.hidden, [2]string{name, c.Field(name)})
@@ -121,10 +120,10 @@ func (t *Tokens) getAuthorize(ctx context.Context, c *core.ActionRequest, s *cor
 // code is a stored authorization code.
 type code struct {
 	approval
+	permission
 	App       string    `json:"app"`
 	Redirect  string    `json:"redirect"`
 	Challenge string    `json:"challenge"`
-	Scopes    []string  `json:"scopes"`
 	Expires   time.Time `json:"expires"`
 	// Grant is the ID of the grant that the code was exchanged for.
 	Grant string `json:"grant,omitempty"`
@@ -145,7 +144,7 @@ func (t *Tokens) postAuthorize(ctx context.Context, c *core.ActionRequest, s *co
 	}
 	now := t.host.Now()
 	value, err := json.Marshal(code{
-		approval: approvalOf(s), App: r.app.ID, Redirect: r.redirect, Challenge: r.challenge, Scopes: r.scopes,
+		approval: approvalOf(s), permission: r.permission, App: r.app.ID, Redirect: r.redirect, Challenge: r.challenge,
 		Expires: now.Add(codeTTL),
 	})
 	if err != nil {
@@ -187,7 +186,11 @@ func (t *Tokens) redeemCode(ctx context.Context, c *core.ActionRequest, app *App
 	case !found.Expires.After(t.host.Now()):
 		return nil, nil, core.ErrNotFound
 	}
-	g, pair, err := t.create(ctx, app, found.Scopes, found.approval)
+	resource, err := t.target(app, &found.permission, c.Field("resource"))
+	if err != nil {
+		return nil, nil, err
+	}
+	g, pair, err := t.create(ctx, app, found.permission, found.approval, resource)
 	if err != nil {
 		return nil, nil, err
 	}

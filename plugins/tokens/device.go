@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -49,10 +48,10 @@ const (
 // device is the value of a record.
 type device struct {
 	approval
-	App    string   `json:"app"`
-	Scopes []string `json:"scopes"`
-	Hash   []byte   `json:"hash"` // of the secret in the device code
-	State  string   `json:"state"`
+	permission
+	App   string `json:"app"`
+	Hash  []byte `json:"hash"` // of the secret in the device code
+	State string `json:"state"`
 	// Network is the network of the device. It is empty if it is unknown.
 	Network string    `json:"network,omitempty"`
 	Created time.Time `json:"created"`
@@ -76,9 +75,9 @@ func (t *Tokens) postDeviceAuthorization(ctx context.Context, c *core.ActionRequ
 	if !app.Device {
 		return nil, invalid("unauthorized_client", "The app cannot use the device flow.")
 	}
-	scopes, ok := app.scopes(c.Field("scope"))
-	if !ok {
-		return nil, invalid("invalid_scope", "The app does not have one of the scopes.")
+	requested, problem := t.requested(app, c.Field("scope"), oneResource(c))
+	if problem != nil {
+		return nil, problem
 	}
 	if err := c.Allow(ctx, limit.AttemptDevice, ""); err != nil {
 		return nil, err
@@ -89,7 +88,7 @@ func (t *Tokens) postDeviceAuthorization(ctx context.Context, c *core.ActionRequ
 	}
 	hash, now := sha256.Sum256([]byte(secret)), t.host.Now()
 	value, err := json.Marshal(device{
-		App: app.ID, Scopes: scopes, Hash: hash[:], State: statePending, Network: network(ctx, c), Created: now,
+		permission: requested, App: app.ID, Hash: hash[:], State: statePending, Network: network(ctx, c), Created: now,
 		Interval: pollInterval,
 	})
 	if err != nil {
@@ -216,7 +215,8 @@ func (t *Tokens) redeemDevice(ctx context.Context, c *core.ActionRequest, app *A
 	}
 	now, hash := t.host.Now(), sha256.Sum256([]byte(sent.Secret))
 	var refused error
-	found, err := t.updateDevice(ctx, sent.UserCode, func(d *device, r *store.Record) error {
+	var resource string
+	found, err := t.updateDevice(ctx, sent.UserCode, func(d *device, r *store.Record) (err error) {
 		refused = nil
 		switch {
 		case d.App != app.ID || subtle.ConstantTimeCompare(hash[:], d.Hash) != 1:
@@ -229,7 +229,8 @@ func (t *Tokens) redeemDevice(ctx context.Context, c *core.ActionRequest, app *A
 			return core.ErrNotFound
 		case d.State == stateApproved:
 			d.State = stateUsed
-			return nil
+			resource, err = t.target(app, &d.permission, c.Field("resource"))
+			return err
 		case now.Sub(d.Polled) < d.Interval:
 			d.Interval, refused = d.Interval+pollInterval, errSlowDown
 		default:
@@ -246,7 +247,7 @@ func (t *Tokens) redeemDevice(ctx context.Context, c *core.ActionRequest, app *A
 	case refused != nil:
 		return nil, nil, refused
 	}
-	return t.create(ctx, app, found.Scopes, found.approval)
+	return t.create(ctx, app, found.permission, found.approval, resource)
 }
 
 // getDevice is the page where users type the code that their device shows.
@@ -266,10 +267,10 @@ func (t *Tokens) codePage(
 
 // deviceAnswer is the JSON response to a user code.
 type deviceAnswer struct {
-	App     string   `json:"app"`
-	Scopes  []string `json:"scopes"`
-	Network string   `json:"network,omitempty"`
-	State   string   `json:"state"`
+	App string `json:"app"`
+	permission
+	Network string `json:"network,omitempty"`
+	State   string `json:"state"`
 }
 
 // postDevice shows what the device asks for, and then stores the decision.
@@ -301,13 +302,13 @@ func (t *Tokens) postDevice(ctx context.Context, c *core.ActionRequest, s *core.
 	c.ResetAttempts(ctx, limit.AttemptCode, s.UserID)
 	app := t.app(found.App)
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, deviceAnswer{app.Name, slices.Clone(found.Scopes), found.Network, found.State}), nil
+		return c.JSON(ctx, http.StatusOK, deviceAnswer{app.Name, found.permission, found.Network, found.State}), nil
 	}
 	if found.State != statePending {
 		page := c.Page(c.Locale.Say(textDeviceHeading))
 		return c.Render(ctx, http.StatusOK, page, donePage(page, app, found.State == stateApproved)), nil
 	}
-	v := newAskView(c, s, app, found.Scopes)
+	v := newAskView(c, s, app, &found.permission)
 	v.device, v.network, v.action = true, found.Network, c.URL("device")
 	v.hidden = [][2]string{{"code", userCode}}
 	page := c.Page(c.Locale.Say(v.heading()))

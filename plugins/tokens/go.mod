@@ -7,6 +7,8 @@ require (
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
+	github.com/latchkey-go/latchkey/plugins/accesstoken v0.0.0
+	github.com/latchkey-go/latchkey/plugins/accesstoken/verify v0.0.0
 	github.com/latchkey-go/latchkey/storage/memory v0.0.0
 	github.com/latchkey-go/latchkey/ui v0.0.0
 	golang.org/x/oauth2 v0.36.0
@@ -26,6 +28,10 @@ replace (
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/plugins/accesstoken => ../accesstoken
+	github.com/latchkey-go/latchkey/plugins/accesstoken/verify => ../accesstoken/verify
+	github.com/latchkey-go/latchkey/plugins/account => ../account
+	github.com/latchkey-go/latchkey/plugins/apikey => ../apikey
 	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../ui

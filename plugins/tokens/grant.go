@@ -30,6 +30,9 @@ type Grant struct {
 	App string `json:"app"`
 	// Scopes are what the app was allowed to do.
 	Scopes []string `json:"scopes"`
+	// Resources are the services that the app can get signed access tokens for. If it is empty, its access tokens are for
+	// this site.
+	Resources []string `json:"resources,omitempty"`
 	// Created is when the user signed in, and Used when the app last got tokens.
 	Created time.Time `json:"created"`
 	Used    time.Time `json:"used"`
@@ -44,8 +47,8 @@ type Grant struct {
 
 // stored is the value of a record.
 type stored struct {
+	permission
 	App       string        `json:"app"`
-	Scopes    []string      `json:"scopes"`
 	Created   time.Time     `json:"created"`
 	Used      time.Time     `json:"used"`
 	SessionID string        `json:"session,omitempty"`
@@ -77,8 +80,8 @@ func readGrant(r *store.Record) (*grantRecord, error) {
 
 func (g *grantRecord) public() Grant {
 	return Grant{
-		ID: g.ID, UserID: g.UserID, App: g.App, Scopes: g.Scopes, Created: g.Created, Used: g.Used,
-		Expires: g.record.Expires, SessionID: g.SessionID, AuthTime: g.AuthTime, Methods: g.Methods,
+		ID: g.ID, UserID: g.UserID, App: g.App, Scopes: g.Scopes, Resources: g.Resources, Created: g.Created,
+		Used: g.Used, Expires: g.record.Expires, SessionID: g.SessionID, AuthTime: g.AuthTime, Methods: g.Methods,
 	}
 }
 
@@ -110,9 +113,11 @@ func approvalOf(s *core.Session) approval {
 	return approval{s.UserID, s.ID, s.AuthTime, slices.Clone(s.Methods)}
 }
 
-// create stores a new grant and returns it with its first tokens. It returns [core.ErrNotFound] if the user has been
-// deleted.
-func (t *Tokens) create(ctx context.Context, app *App, scopes []string, by approval) (*grantRecord, *tokenPair, error) {
+// create stores a new grant and returns it with its first tokens, for a resource or for this site. It returns
+// [core.ErrNotFound] if the user has been deleted.
+func (t *Tokens) create(
+	ctx context.Context, app *App, allowed permission, by approval, resource string,
+) (*grantRecord, *tokenPair, error) {
 	id, err := randomText(t.host.Rand, 16)
 	if err != nil {
 		return nil, nil, err
@@ -121,11 +126,11 @@ func (t *Tokens) create(ctx context.Context, app *App, scopes []string, by appro
 	g := &grantRecord{
 		ID: id, UserID: by.UserID,
 		stored: stored{
-			App: app.ID, Scopes: scopes, Created: now, SessionID: by.SessionID, AuthTime: by.AuthTime, Methods: by.Methods,
+			permission: allowed, App: app.ID, Created: now, SessionID: by.SessionID, AuthTime: by.AuthTime, Methods: by.Methods,
 		},
 		record: &store.Record{Kind: kindGrant, Key: id, UserID: by.UserID},
 	}
-	pair, err := t.renew(g)
+	pair, err := t.renew(ctx, g, resource)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -154,8 +159,9 @@ func (t *Tokens) endOldest(ctx context.Context, userID string) error {
 	return nil
 }
 
-// renew gives a grant a new refresh token, and sets its record to be stored.
-func (t *Tokens) renew(g *grantRecord) (*tokenPair, error) {
+// renew gives a grant a new refresh token, and sets its record to be stored. The access token is for a resource or for
+// this site.
+func (t *Tokens) renew(ctx context.Context, g *grantRecord, resource string) (*tokenPair, error) {
 	now := t.host.Now()
 	secret, err := randomText(t.host.Rand, 32)
 	if err != nil {
@@ -171,7 +177,7 @@ func (t *Tokens) renew(g *grantRecord) (*tokenPair, error) {
 	if g.record.Value, err = json.Marshal(g.stored); err != nil {
 		return nil, fmt.Errorf("tokens: %w", err)
 	}
-	return t.pair(g, secret)
+	return t.pair(ctx, g, secret, resource)
 }
 
 func randomText(random io.Reader, n int) (string, error) {

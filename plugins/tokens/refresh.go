@@ -38,24 +38,27 @@ type refreshToken struct {
 // tokenPair is an access token with its lifetime, and a refresh token.
 type tokenPair struct {
 	Access  string
+	Scopes  []string
 	TTL     time.Duration
 	Refresh string
 }
 
-// pair returns the tokens of a grant whose newest secret is secret.
-func (t *Tokens) pair(g *grantRecord, secret string) (*tokenPair, error) {
+// pair returns the tokens of a grant whose newest secret is secret. The access token is for a resource or for this
+// site.
+func (t *Tokens) pair(ctx context.Context, g *grantRecord, secret, resource string) (*tokenPair, error) {
 	now := t.host.Now()
-	p := &tokenPair{TTL: min(t.options.AccessTTL, g.record.Expires.Sub(now))}
-	access, err := t.host.Encrypt(purposeAccess, accessToken{g.ID, g.Hash}, now.Add(p.TTL))
-	if err != nil {
-		return nil, err
-	}
+	p := &tokenPair{TTL: min(t.options.AccessTTL, g.record.Expires.Sub(now)), Scopes: g.Scopes}
 	refresh, err := t.host.Encrypt(purposeRefresh, refreshToken{g.ID, g.Number, secret}, g.record.Expires)
 	if err != nil {
 		return nil, err
 	}
-	p.Access, p.Refresh = accessPrefix+access, refreshPrefix+refresh
-	return p, nil
+	p.Refresh = refreshPrefix + refresh
+	if resource != "" {
+		return p, t.signed(ctx, g, resource, p)
+	}
+	access, err := t.host.Encrypt(purposeAccess, accessToken{g.ID, g.Hash}, now.Add(p.TTL))
+	p.Access = accessPrefix + access
+	return p, err
 }
 
 // retryTime is how long a client that did not receive the response may send the same refresh token again.
@@ -67,13 +70,14 @@ var errReused = errors.New("tokens: a refresh token was used again")
 // maxTries is the number of attempts to change a record that other requests change too.
 const maxTries = 20
 
-// refresh replaces a refresh token. It returns [core.ErrNotFound] if the token is not valid or belongs to another app,
-// and errReused if it was used before.
+// refresh replaces a refresh token. asked is the parameter resource. It returns [core.ErrNotFound] if the token is not
+// valid or belongs to another app, errTarget if the user did not allow the resource, and errReused if the token was used
+// before.
 //
 // Of all requests with one token, at most one gets a token that continues to work: each later one within retryTime
 // replaces the successor that the one before got. Once a successor is used, the old token is two numbers behind, and
 // using it ends the grant (RFC 9700 section 4.14.2).
-func (t *Tokens) refresh(ctx context.Context, appID, text string) (*grantRecord, *tokenPair, error) {
+func (t *Tokens) refresh(ctx context.Context, app *App, text, asked string) (*grantRecord, *tokenPair, error) {
 	token, ok := t.parseRefresh(text)
 	if !ok {
 		return nil, nil, core.ErrNotFound
@@ -84,7 +88,7 @@ func (t *Tokens) refresh(ctx context.Context, appID, text string) (*grantRecord,
 		if err != nil {
 			return nil, nil, err
 		}
-		if g.App != appID {
+		if g.App != app.ID {
 			return nil, nil, core.ErrNotFound
 		}
 		newest := token.Number == g.Number && subtle.ConstantTimeCompare(hash[:], g.Hash) == 1
@@ -100,7 +104,11 @@ func (t *Tokens) refresh(ctx context.Context, appID, text string) (*grantRecord,
 			}
 			return g, nil, errReused
 		}
-		pair, err := t.renew(g)
+		resource, err := t.target(app, &g.permission, asked)
+		if err != nil {
+			return nil, nil, err
+		}
+		pair, err := t.renew(ctx, g, resource)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -7,6 +7,7 @@ var (
 	textAskHeading = ui.Text{Key: "tokens.ask", English: "Sign in to %s?"}
 	textUser       = ui.Text{Key: "tokens.ask.user", English: "You're signed in as %s."}
 	textAsk        = ui.Text{Key: "tokens.ask.body", English: "%s will be able to:"}
+	textResource   = ui.Text{Key: "tokens.resource", English: "The app will have access to %s."}
 	textAskCode    = ui.Text{
 		Key:     "tokens.ask.started",
 		English: "Only allow this if you started it yourself, on a device that shows this code:",

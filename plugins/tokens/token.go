@@ -125,8 +125,8 @@ type tokenResponse struct {
 	Scope        string `json:"scope,omitempty"`
 }
 
-func respond(g *grantRecord, p *tokenPair) tokenResponse {
-	return tokenResponse{p.Access, "Bearer", int64(p.TTL.Seconds()), p.Refresh, strings.Join(g.Scopes, " ")}
+func respond(p *tokenPair) tokenResponse {
+	return tokenResponse{p.Access, "Bearer", int64(p.TTL.Seconds()), p.Refresh, strings.Join(p.Scopes, " ")}
 }
 
 // postToken is the token endpoint.
@@ -138,7 +138,7 @@ func (t *Tokens) postToken(ctx context.Context, c *core.ActionRequest, app *App)
 	case grantCode:
 		g, p, err = t.redeemCode(ctx, c, app)
 	case grantRefresh:
-		g, p, err = t.refresh(ctx, app.ID, c.Field("refresh_token"))
+		g, p, err = t.refresh(ctx, app, c.Field("refresh_token"), c.Field("resource"))
 	case grantDevice:
 		g, p, err = t.redeemDevice(ctx, c, app)
 	case "":
@@ -160,7 +160,7 @@ func (t *Tokens) postToken(ctx context.Context, c *core.ActionRequest, app *App)
 	if c.Field("grant_type") != grantRefresh {
 		t.audit(ctx, c, audit.AppSignedIn, g.UserID, "")
 	}
-	return respond(g, p), nil
+	return respond(p), nil
 }
 
 func (t *Tokens) audit(
@@ -182,7 +182,10 @@ func (t *Tokens) postRevoke(ctx context.Context, c *core.ActionRequest, app *App
 	} else if t.host.Decrypt(purposeAccess, strings.TrimPrefix(text, accessPrefix), &access) == nil {
 		id = access.Grant
 	}
-	if id == "" {
+	switch {
+	case id == "" && strings.Count(text, ".") == 2: // a signed one, which services verify without this site
+		return nil, invalid("unsupported_token_type", "Revoke the refresh token.")
+	case id == "":
 		return struct{}{}, nil
 	}
 	g, err := t.find(ctx, id)

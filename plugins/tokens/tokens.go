@@ -28,6 +28,9 @@ type Options struct {
 	MaxGrants int
 	// Fresh is the maximum time since the last sign-in of a user who lets an app sign in. The default is 15 minutes.
 	Fresh time.Duration
+	// AccessTokens issues the signed access tokens for App.Resources: the *accesstoken.Tokens in Config.Plugins of the
+	// same Auth. It is required if an app has resources.
+	AccessTokens AccessTokenIssuer
 }
 
 // Tokens is the plugin. Create it with [New], and add it to Config.Plugins of one Auth. It is safe for concurrent use.
@@ -87,6 +90,17 @@ func (t *Tokens) check(h *core.PluginHost) {
 		for _, problem := range o.Apps[i].check() {
 			h.AddConfigError(fmt.Sprintf("Options.Apps[%d]%s", i, problem))
 		}
+		for j, resource := range o.Apps[i].Resources {
+			if o.AccessTokens == nil {
+				h.AddConfigError(fmt.Sprintf("Options.Apps[%d].Resources needs Options.AccessTokens: set it to the plugin "+
+					"accesstoken", i))
+				break
+			}
+			if _, ok := o.AccessTokens.AudienceScopes(resource); !ok {
+				h.AddConfigError(fmt.Sprintf("Options.Apps[%d].Resources[%d] is %q: add it to Options.Audiences of the plugin "+
+					"accesstoken", i, j, resource))
+			}
+		}
 		same := func(before App) bool { return before.ID == o.Apps[i].ID }
 		if slices.ContainsFunc(o.Apps[:i], same) {
 			h.AddConfigError(fmt.Sprintf("Options.Apps[%d].ID is %q, as in another entry: choose another one", i, o.Apps[i].ID))
@@ -125,6 +139,25 @@ func (t *Tokens) verify(ctx context.Context, text string, _ netip.Prefix) (*core
 		return nil, nil
 	}
 	return &core.Principal{
-		UserID: found.UserID, Credential: "app:" + found.ID, Name: app.Name, Scopes: app.allowed(found.Scopes),
+		UserID: found.UserID, Credential: credentialPrefix + found.ID, Name: app.Name, Scopes: t.allowed(app, found.Scopes),
 	}, nil
+}
+
+// credentialPrefix is the beginning of the Principal.Credential of an access token, and of the claim sid of a signed
+// one. The ID of the grant follows.
+const credentialPrefix = "app:"
+
+// CredentialActive reports whether a sign-in of an app still exists. credential is the Principal.Credential of one of
+// its access tokens, or the claim sid of a signed one; for any other text known is false. The introspection of
+// plugins/accesstoken calls it.
+func (t *Tokens) CredentialActive(ctx context.Context, credential string) (known, active bool, err error) {
+	id, known := strings.CutPrefix(credential, credentialPrefix)
+	if !known {
+		return false, false, nil
+	}
+	g, err := t.find(ctx, id)
+	if errors.Is(err, core.ErrNotFound) {
+		return true, false, nil
+	}
+	return true, err == nil && t.app(g.App) != nil && g.record.Expires.After(t.host.Now()), err
 }

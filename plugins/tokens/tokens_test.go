@@ -14,6 +14,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/plugins/accesstoken"
 	"github.com/latchkey-go/latchkey/plugins/tokens"
 )
 
@@ -821,6 +822,12 @@ func TestConfigErrors(t *testing.T) {
 		"no host":       {uri("https:/x"), "use https"},
 		"twice": {tokens.Options{Apps: []tokens.App{{ID: "a", Name: "A", Device: true}, {ID: "a", Name: "B", Device: true}}},
 			"as in another entry"},
+		"resources without an issuer": {app(func(a *tokens.App) { a.Resources = []string{orders} }), "Options.AccessTokens"},
+		"an unknown resource": {func() tokens.Options {
+			o := app(func(a *tokens.App) { a.Resources = []string{orders} })
+			o.AccessTokens = accesstoken.New(accesstoken.Options{})
+			return o
+		}(), "Options.Apps[0].Resources[0]"},
 		"a negative time":   {tokens.Options{Apps: []tokens.App{cli}, AccessTTL: -1}, "Options.AccessTTL"},
 		"a negative number": {tokens.Options{Apps: []tokens.App{cli}, MaxGrants: -1}, "Options.MaxGrants"},
 	} {

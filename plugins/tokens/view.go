@@ -17,6 +17,8 @@ type askView struct {
 	app    *App
 	user   string
 	scopes []string // the labels
+	// resources are the services that the app gets signed access tokens for.
+	resources []string
 	// device is set for the device flow, and network is then the network of the device, or "".
 	device  bool
 	network string
@@ -25,8 +27,8 @@ type askView struct {
 	hidden  [][2]string
 }
 
-func newAskView(c *core.ActionRequest, s *core.Session, app *App, scopes []string) *askView {
-	v := &askView{app: app, csrf: c.CSRFToken, user: s.UserID}
+func newAskView(c *core.ActionRequest, s *core.Session, app *App, p *permission) *askView {
+	v := &askView{app: app, csrf: c.CSRFToken, user: s.UserID, resources: p.Resources}
 	if s.User != nil {
 		for _, text := range []string{s.User.Name, s.User.Email} {
 			if text != "" {
@@ -35,7 +37,7 @@ func newAskView(c *core.ActionRequest, s *core.Session, app *App, scopes []strin
 		}
 	}
 	for _, scope := range app.Scopes {
-		for _, name := range scopes {
+		for _, name := range p.Scopes {
 			if scope.Name == name {
 				v.scopes = append(v.scopes, scope.Label)
 			}

@@ -444,6 +444,7 @@ func Arabic() ui.Locale {
 		"tokens.ask":                   "هل تريد تسجيل الدخول إلى %s؟",
 		"tokens.ask.user":              "لقد سجّلت الدخول باسم %s.",
 		"tokens.ask.body":              "سيتمكن %s من:",
+		"tokens.resource":              "سيتمكن التطبيق من الوصول إلى %s.",
 		"tokens.ask.started":           "اسمح بذلك فقط إذا بدأته بنفسك على جهاز يعرض هذا الرمز:",
 		"tokens.network":               "جاء الطلب من %s.",
 		"tokens.allow":                 "السماح",

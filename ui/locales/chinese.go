@@ -413,6 +413,7 @@ func Chinese() ui.Locale {
 		"tokens.ask":                    "登录 %s？",
 		"tokens.ask.user":               "您已登录为 %s。",
 		"tokens.ask.body":               "%s 将能够：",
+		"tokens.resource":               "该应用将可以访问 %s。",
 		"tokens.ask.started":            "仅当您自己发起了此操作，并且设备显示以下代码时，才允许：",
 		"tokens.network":                "请求来自 %s。",
 		"tokens.allow":                  "允许",

@@ -502,6 +502,7 @@ func French() ui.Locale {
 		"tokens.ask":      "Se connecter à %s ?",
 		"tokens.ask.user": "Vous êtes connecté en tant que %s.",
 		"tokens.ask.body": "%s pourra :",
+		"tokens.resource": "L’application aura accès à %s.",
 		"tokens.ask.started": "N’autorisez que si vous avez lancé cette connexion vous-même, " +
 			"sur un appareil qui affiche ce code :",
 		"tokens.network":      "La demande vient de %s.",

@@ -520,6 +520,7 @@ func German() ui.Locale {
 		"tokens.ask":      "Bei %s anmelden?",
 		"tokens.ask.user": "Sie sind als %s angemeldet.",
 		"tokens.ask.body": "%s kann dann:",
+		"tokens.resource": "Die App erhält Zugriff auf %s.",
 		"tokens.ask.started": "Erlauben Sie das nur, " +
 			"wenn Sie es selbst gestartet haben, auf einem Gerät, das diesen Code zeigt:",
 		"tokens.network":      "Die Anfrage kam von %s.",

@@ -420,6 +420,7 @@ func Japanese() ui.Locale {
 		"tokens.ask":                    "%s にサインインしますか？",
 		"tokens.ask.user":               "%s としてサインインしています。",
 		"tokens.ask.body":               "%s に許可される操作：",
+		"tokens.resource":               "アプリは %s にアクセスできるようになります。",
 		"tokens.ask.started":            "ご自身で開始し、お使いのデバイスに次のコードが表示されている場合にのみ許可してください。",
 		"tokens.network":                "リクエスト元：%s",
 		"tokens.allow":                  "許可",

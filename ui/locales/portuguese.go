@@ -468,6 +468,7 @@ func Portuguese() ui.Locale {
 		"tokens.ask":             "Entrar em %s?",
 		"tokens.ask.user":        "Você entrou como %s.",
 		"tokens.ask.body":        "%s poderá:",
+		"tokens.resource":        "O aplicativo terá acesso a %s.",
 		"tokens.ask.started":     "Permita apenas se você mesmo iniciou isto, em um dispositivo que mostra este código:",
 		"tokens.network":         "A solicitação veio de %s.",
 		"tokens.allow":           "Permitir",

@@ -491,6 +491,7 @@ func Spanish() ui.Locale {
 		"tokens.ask":          "¿Iniciar sesión en %s?",
 		"tokens.ask.user":     "Has iniciado sesión como %s.",
 		"tokens.ask.body":     "%s podrá:",
+		"tokens.resource":     "La aplicación tendrá acceso a %s.",
 		"tokens.ask.started":  "Permítelo solo si lo has iniciado tú, en un dispositivo que muestra este código:",
 		"tokens.network":      "La solicitud vino de %s.",
 		"tokens.allow":        "Permitir",

@@ -88,10 +88,12 @@ var table = []rule{
 		module: "plugins/apikey", code: []string{"core", "ui"},
 		tests: []string{"adapters/stdlib", "dev", "plugins/account", "storage/memory"}, thirdParty: []string{templ},
 	},
-	// Its tests use a real client.
+	// Its tests use a real client, and a service that verifies tokens.
 	{
 		module: "plugins/tokens", code: []string{"core", "ui"},
-		tests:      []string{"adapters/stdlib", "dev", "storage/memory"},
+		tests: []string{
+			"adapters/stdlib", "dev", "plugins/accesstoken", "plugins/accesstoken/verify", "storage/memory",
+		},
 		thirdParty: []string{templ, "golang.org/x/oauth2"},
 	},
 	// A plugin imports core and its own pages. Second factors draw QR codes.
