@@ -272,6 +272,8 @@ var elsewhere = map[string]string{
 	"password.Params.Time":                            "providers/password TestCostsAreRaised",
 	"secondfactor.Options.Remember":                   "plugins/secondfactor TestTrustedBrowser",
 	"password.Params.Threads":                         "providers/password TestImport",
+	"accesstoken.Options.TTL":                         "plugins/accesstoken TestIssue",
+	"verify.Options.ClockSkew":                        "plugins/accesstoken/verify TestAttacks",
 	"account.Options.Fresh":                           "plugins/account TestFreshByDefault",
 	"doctor.Options.Probe":                            "doctor TestProbesNothingByDefault",
 	"doctor.Options.Timeout":                          "doctor TestTimeoutByDefault",
