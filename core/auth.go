@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/emailcode"
-	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/flight"
 	"github.com/latchkey-go/latchkey/internal/once"
+	"github.com/latchkey-go/latchkey/internal/tokensource"
 )
 
 // Auth serves the auth routes of one configuration and reads its sessions. An Auth made by [PerRequest] selects the

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
+	"github.com/latchkey-go/latchkey/internal/tokensource"
 )
 
 // bearer returns the token in the Authorization header, if Session.Bearer is on or the token is the credential of a

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/tokensource"
+	"github.com/latchkey-go/latchkey/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/tokensource"
 )
 
 // newCookieSets returns the cookies for http and https origins, with the keys of the encrypted ones.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
-	"github.com/latchkey-go/latchkey/core/internal/sessionid"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/sessionid"
 )
 
 // Session is the session of a signed-in user (docs/protocol.md §7.10). Its JSON form is the response of GET session.

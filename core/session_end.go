@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/internal/sessionid"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/sessionid"
 )
 
 // end ends the session of a request and calls Events.SignOut (docs/protocol.md §7.5). userID is the user of the

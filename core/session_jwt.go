@@ -9,8 +9,8 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
-	"github.com/latchkey-go/latchkey/core/internal/sessionrecord"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
+	"github.com/latchkey-go/latchkey/internal/sessionrecord"
 	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/internal/sessionid"
-	"github.com/latchkey-go/latchkey/core/internal/sessionrecord"
+	"github.com/latchkey-go/latchkey/internal/sessionid"
+	"github.com/latchkey-go/latchkey/internal/sessionrecord"
 	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
 

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/internal/sessionrecord"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/random"
+	"github.com/latchkey-go/latchkey/internal/sessionrecord"
 	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
 

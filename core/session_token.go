@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/internal/revocation"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/revocation"
 )
 
 // sessionTokens encrypts and decrypts the session tokens of StrategyJWT, and checks whether they are valid. The cookie

@@ -5,13 +5,14 @@ import (
 	"io"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/revocation"
+	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
-	"github.com/latchkey-go/latchkey/core/internal/sessionrecord"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/once"
+	"github.com/latchkey-go/latchkey/internal/revocation"
+	"github.com/latchkey-go/latchkey/internal/sessionrecord"
 	"github.com/latchkey-go/latchkey/internal/supersede"
 )
 
@@ -61,7 +62,7 @@ func newSessions(
 	}
 	if facts {
 		s.records = sessionrecord.New(sessionrecord.Options{
-			Records: store.records, Now: c.Now,
+			Records: records.Of(store.records), Now: c.Now,
 			Failed: func(ctx context.Context, err error) { log.failure(ctx, errorf(ErrStore, "%w", err)) },
 		})
 		s.rows.records = s.records
@@ -71,12 +72,12 @@ func newSessions(
 }
 
 // newRevocations returns the list of revoked sessions. It is nil if Session.Revocation is off.
-func newRevocations(c *Config, records store.RecordStore, log *reporter) *revocation.List {
-	if c.Session.Revocation.On != True || records == nil {
+func newRevocations(c *Config, kept store.RecordStore, log *reporter) *revocation.List {
+	if c.Session.Revocation.On != True || kept == nil {
 		return nil
 	}
 	return revocation.New(revocation.Options{
-		Records: records, Every: c.Session.Revocation.Every, Strict: c.Session.Revocation.Strict,
+		Records: records.Of(kept), Every: c.Session.Revocation.Every, Strict: c.Session.Revocation.Strict,
 		TokenAge: max(c.JWT.MaxAge, c.Session.MaxAge), Now: c.Now,
 		Failed: func(ctx context.Context, err error) {
 			log.failure(ctx, errorf(ErrStore, "read the list of ended sessions (Session.Revocation): %w", err))

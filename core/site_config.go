@@ -6,10 +6,10 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
-	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/languages"
 	"github.com/latchkey-go/latchkey/internal/reference"
+	"github.com/latchkey-go/latchkey/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 

@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/tokensource"
 )
 
 // newTokenReaders returns the readers of an Auth. For an https origin, the cookie without the prefix is ignored,

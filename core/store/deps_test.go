@@ -20,6 +20,7 @@ func TestLeaf(t *testing.T) {
 		"github.com/latchkey-go/latchkey/core/store",
 		"github.com/latchkey-go/latchkey/internal/ascii",
 		"github.com/latchkey-go/latchkey/internal/exactjson",
+		"github.com/latchkey-go/latchkey/internal/recordstore",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the package imports %q in addition to the standard library, want %q", got, want)

@@ -5,36 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"time"
+
+	"github.com/latchkey-go/latchkey/internal/recordstore"
 )
 
 // ErrNotFound means that a record does not exist. Any other error is a failure of the store.
-var ErrNotFound = errors.New("store: not found")
+var ErrNotFound = recordstore.ErrNotFound
 
 // ErrConflict means that a record already exists: an email address is taken, an account is linked, or a credential is
 // known. For a [RecordStore] it also means that the record was changed in the meantime.
-var ErrConflict = errors.New("store: conflict")
+var ErrConflict = recordstore.ErrConflict
 
 // ErrUnavailable marks the error of a store whose database could not be reached or did not respond in time, so that a
 // retry may succeed. Core then responds with status 503, whereas other failures of a store are treated as configuration
 // errors.
-var ErrUnavailable = errors.New("store: unavailable")
+var ErrUnavailable = recordstore.ErrUnavailable
 
 // Unavailable marks an error with [ErrUnavailable] and keeps its text. It returns nil for nil. [OpError] does this
 // automatically for timeouts and broken connections.
-func Unavailable(err error) error {
-	if err == nil || errors.Is(err, ErrUnavailable) {
-		return err
-	}
-	return unavailable{err}
-}
-
-type unavailable struct{ error }
-
-func (e unavailable) Unwrap() error        { return e.error }
-func (e unavailable) Is(target error) bool { return target == ErrUnavailable }
+func Unavailable(err error) error { return recordstore.Unavailable(err) }
 
 // unreached reports whether an error is a timeout or a connection error, rather than an error that the database
 // returned.
@@ -89,13 +80,4 @@ func withEnd(ctx context.Context, err error) error {
 
 // Pause sleeps for a random duration below longest, which must be positive, or until ctx is done. It returns the error
 // of ctx. Stores use it as jitter before a retry after a write conflict.
-func Pause(ctx context.Context, longest time.Duration) error {
-	timer := time.NewTimer(rand.N(longest)) //nolint:gosec // no secret
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}
+func Pause(ctx context.Context, longest time.Duration) error { return recordstore.Pause(ctx, longest) }

@@ -7,15 +7,15 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/latchkey-go/latchkey/internal/recordstore"
 )
 
-// Size limits of a [Record] in bytes.
+// Size limits of a [Record]: 32 bytes, 255 bytes and 8 KiB.
 const (
-	MaxRecordKind  = 32
-	MaxRecordKey   = 255
-	MaxRecordValue = 8 << 10
+	MaxRecordKind  = recordstore.MaxKind
+	MaxRecordKey   = recordstore.MaxKey
+	MaxRecordValue = recordstore.MaxValue
 )
 
 // Record is a small document that a plugin stores in addition to users: for example a password hash, the secret of an
@@ -40,24 +40,7 @@ type Record struct {
 
 // Check returns an error if a record cannot be written. The error names the field and the rule, and never contains the
 // value. Every store calls Check at the start of CreateRecord and UpdateRecord.
-func (r *Record) Check() error {
-	switch {
-	case !isKind(r.Kind):
-		return fmt.Errorf("store: record: Kind %.40q must be 1 to %d letters a to z and hyphens", r.Kind, MaxRecordKind)
-	case !isKey(r.Key):
-		return fmt.Errorf("store: record %s: Key must be 1 to %d bytes of UTF-8 without control characters; "+
-			"hash what is longer", r.Kind, MaxRecordKey)
-	case len(r.Value) > MaxRecordValue:
-		return fmt.Errorf("store: record %s: Value has %d bytes and may have %d; keep less in it", r.Kind, len(r.Value),
-			MaxRecordValue)
-	case !json.Valid(r.Value) || !utf8.Valid(r.Value) || len(bytes.TrimSpace(r.Value)) < len(r.Value):
-		return fmt.Errorf("store: record %s: Value must be one JSON value in UTF-8 without space around it; "+
-			"null is the empty one", r.Kind)
-	case !isText(r.UserID):
-		return fmt.Errorf("store: record %s: UserID must be UTF-8 without control characters", r.Kind)
-	}
-	return nil
-}
+func (r *Record) Check() error { return (*recordstore.Record)(r).Check() }
 
 // Clone returns a copy with its own Value. It returns nil for nil.
 func (r *Record) Clone() *Record {
@@ -70,39 +53,14 @@ func (r *Record) Clone() *Record {
 }
 
 // Format omits Key and Value for all fmt verbs, because they may be credentials.
-func (r Record) Format(f fmt.State, _ rune) {
-	_, _ = fmt.Fprintf(f, "record %s (version %d)", r.Kind, r.Version)
-}
+func (r Record) Format(f fmt.State, verb rune) { recordstore.Record(r).Format(f, verb) }
 
 // LogValue returns only the kind, owner and version.
-func (r Record) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("kind", r.Kind), slog.String("user", r.UserID), slog.Int64("version", r.Version))
-}
+func (r Record) LogValue() slog.Value { return recordstore.Record(r).LogValue() }
 
 // IsRecordName reports whether kind and key are valid. For invalid ones, a store returns [ErrNotFound] without a query,
 // because the database could misinterpret them.
-func IsRecordName(kind, key string) bool { return isKind(kind) && isKey(key) }
-
-func isKind(kind string) bool {
-	for i := range len(kind) {
-		if c := kind[i]; (c < 'a' || c > 'z') && c != '-' {
-			return false
-		}
-	}
-	return kind != "" && len(kind) <= MaxRecordKind
-}
-
-func isKey(key string) bool { return key != "" && len(key) <= MaxRecordKey && isText(key) }
-
-// isText reports whether s is UTF-8 without control characters.
-func isText(s string) bool {
-	for _, c := range s {
-		if unicode.IsControl(c) {
-			return false
-		}
-	}
-	return utf8.ValidString(s)
-}
+func IsRecordName(kind, key string) bool { return recordstore.IsName(kind, key) }
 
 // RecordStore stores records. If a store is a [Transactor] and a RecordStore, the Store in a transaction is a
 // RecordStore too.

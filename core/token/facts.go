@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/sessionid"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/sessionid"
 )
 
 // The claims with the session ID, authentication time and methods of a StrategyJWT session (its "facts"). If sessions

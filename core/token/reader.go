@@ -9,10 +9,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/tokensource"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/tokensource"
 )
 
 // Options are the options of [NewReader]. They must match the core.Config of the application that issues the tokens.

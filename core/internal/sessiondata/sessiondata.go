@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/revocation"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/flight"
 	"github.com/latchkey-go/latchkey/internal/once"
+	"github.com/latchkey-go/latchkey/internal/revocation"
 )
 
 const (

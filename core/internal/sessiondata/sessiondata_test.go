@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/revocation"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/revocation"
 )
 
 // TestDataLoadedConcurrently: a request that has found an outdated copy does not load the data if another request has

@@ -62,7 +62,7 @@ var numbers = []number{
 	{"renewal of a session", "core", "c.Session.UpdateAge", []string{
 		"`SessionConfig.UpdateAge` \\| " + amount + `[ ;|]`, "older than `UpdateAge`, " + amount,
 	}},
-	{"revocation", "core/internal/revocation", "defaultEvery", []string{"Revocation.Every` (?:\\| |\\()" + amount}},
+	{"revocation", "internal/revocation", "defaultEvery", []string{"Revocation.Every` (?:\\| |\\()" + amount}},
 	{"store timeout", "core", "c.StoreTimeout", []string{
 		"`Config.StoreTimeout` (?:\\| |\\()" + amount, `of the store may take ` + amount + " \\(`Config.StoreTimeout`",
 	}},

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/sessionid"
-	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/recordstore"
+	"github.com/latchkey-go/latchkey/internal/sessionid"
 )
 
 // The log of ended sessions is a chain of pages in records. Entries are appended to the page with the key head, with
@@ -23,7 +23,7 @@ const (
 	logHead       = "head"
 	// A page is full after pageEntries entries or pageBytes bytes. The rest of a record has room for any one entry.
 	pageEntries = 250
-	pageBytes   = store.MaxRecordValue - 2<<10
+	pageBytes   = recordstore.MaxValue - 2<<10
 	// maxLogName is the maximum length of a user ID in an entry. A longer ID is hashed.
 	maxLogName = 255
 )
@@ -114,7 +114,7 @@ const addTime = 5 * time.Second
 // continues where it stopped.
 func (l *List) catchUp(ctx context.Context) error {
 	head, _, err := l.page(ctx, logHead)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, recordstore.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
@@ -130,7 +130,7 @@ func (l *List) catchUp(ctx context.Context) error {
 		last := &l.unread[len(l.unread)-1]
 		if page == nil {
 			older, _, err := l.page(ctx, strconv.FormatInt(last.next, 10))
-			if err != nil && !errors.Is(err, store.ErrNotFound) {
+			if err != nil && !errors.Is(err, recordstore.ErrNotFound) {
 				return err
 			}
 			page = &older // empty if it has expired, as all earlier pages have
@@ -147,13 +147,13 @@ func (l *List) catchUp(ctx context.Context) error {
 	return nil
 }
 
-func (l *List) page(ctx context.Context, key string) (page logPage, record *store.Record, err error) {
+func (l *List) page(ctx context.Context, key string) (page logPage, record *recordstore.Record, err error) {
 	record, err = l.record(ctx, recordRevoked, key, &page)
 	return page, record, err
 }
 
 // record reads a record and decodes its value.
-func (l *List) record(ctx context.Context, kind, key string, into any) (*store.Record, error) {
+func (l *List) record(ctx context.Context, kind, key string, into any) (*recordstore.Record, error) {
 	record, err := l.Records.Record(ctx, kind, key)
 	switch {
 	case err != nil:
@@ -181,7 +181,7 @@ func (l *List) add(ctx context.Context, e entry) error {
 	case w.turn <- struct{}{}:
 		defer func() { <-w.turn }()
 	case <-ctx.Done():
-		return store.Unavailable(ctx.Err())
+		return recordstore.Unavailable(ctx.Err())
 	}
 	if !b.written {
 		w.mu.Lock()
@@ -197,33 +197,33 @@ func (l *List) add(ctx context.Context, e entry) error {
 func (l *List) write(ctx context.Context, entries []entry) error {
 	for len(entries) > 0 {
 		n, err := l.writeSome(ctx, entries)
-		overtaken := errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound)
+		overtaken := errors.Is(err, recordstore.ErrConflict) || errors.Is(err, recordstore.ErrNotFound)
 		if err != nil && !overtaken {
 			return err
 		}
 		entries = entries[n:]
-		if overtaken && store.Pause(ctx, 15*time.Millisecond) != nil {
-			return store.Unavailable(ctx.Err())
+		if overtaken && recordstore.Pause(ctx, 15*time.Millisecond) != nil {
+			return recordstore.Unavailable(ctx.Err())
 		}
 	}
 	return nil
 }
 
-// writeSome appends as many entries as the head page has room for, and returns their number. After store.ErrConflict
-// and store.ErrNotFound no entry was added, because another process has written the page.
+// writeSome appends as many entries as the head page has room for, and returns their number. After ErrConflict and
+// ErrNotFound no entry was added, because another process has written the page.
 func (l *List) writeSome(ctx context.Context, entries []entry) (n int, err error) {
 	page, record, err := l.page(ctx, logHead)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
-		page, record = logPage{Number: 1}, &store.Record{Kind: recordRevoked, Key: logHead}
+	case errors.Is(err, recordstore.ErrNotFound):
+		page, record = logPage{Number: 1}, &recordstore.Record{Kind: recordRevoked, Key: logHead}
 	case err != nil:
 		return 0, err
 	case page.full(record.Value):
-		copied := &store.Record{
+		copied := &recordstore.Record{
 			Kind: recordRevoked, Key: strconv.FormatInt(page.Number, 10), Value: record.Value,
 			Expires: time.Unix(page.Until, 0),
 		}
-		if err := l.Records.CreateRecord(ctx, copied); err != nil && !errors.Is(err, store.ErrConflict) {
+		if err := l.Records.CreateRecord(ctx, copied); err != nil && !errors.Is(err, recordstore.ErrConflict) {
 			return 0, err
 		}
 		page = logPage{Number: page.Number + 1, Until: page.Until}

@@ -10,14 +10,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/sessionid"
-	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/recordstore"
+	"github.com/latchkey-go/latchkey/internal/sessionid"
 )
 
 // Options configure a List.
 type Options struct {
 	// Records stores the log of revoked sessions and the epochs of users.
-	Records store.RecordStore
+	Records recordstore.Store
 	// Every is the interval between two polls of the log. The default is 5 seconds.
 	Every time.Duration
 	// Strict makes Refresh fail if the log could not be read for a minute, or for Every if that is longer.
@@ -165,7 +165,7 @@ func (l *List) Has(userID string, id sessionid.ID, epoch int64) bool {
 }
 
 // Refresh reads the log if it is time to. It returns an error if Strict is set and the last successful poll is too long
-// ago. The error matches [store.ErrUnavailable].
+// ago. The error matches [recordstore.ErrUnavailable].
 func (l *List) Refresh(ctx context.Context) error {
 	age := l.age()
 	if age < l.Every/2 {
@@ -186,7 +186,7 @@ func (l *List) Refresh(ctx context.Context) error {
 	}
 	if l.Strict && l.age() >= max(strictAfter, l.Every) {
 		return fmt.Errorf("Session.Revocation is Strict, and the list of ended sessions was not read "+
-			"for %v: %w", max(strictAfter, l.Every), store.Unavailable(errors.New("the revocation log is unavailable")))
+			"for %v: %w", max(strictAfter, l.Every), recordstore.Unavailable(errors.New("the revocation log is unavailable")))
 	}
 	return nil
 }
@@ -306,7 +306,7 @@ func (l *List) EndUser(ctx context.Context, userID string, except sessionid.ID) 
 // Epoch returns the epoch for a new session of a user.
 func (l *List) Epoch(ctx context.Context, userID string) (int64, error) {
 	_, note, err := l.epochNote(ctx, userID)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, recordstore.ErrNotFound) {
 		return 0, err
 	}
 	return max(note.N, l.known(userID)), nil
@@ -319,14 +319,14 @@ func (l *List) known(userID string) int64 {
 	return l.users[UserKey(userID)].epoch
 }
 
-func (l *List) epochNote(ctx context.Context, userID string) (*store.Record, epochNote, error) {
+func (l *List) epochNote(ctx context.Context, userID string) (*recordstore.Record, epochNote, error) {
 	var note epochNote
 	record, err := l.record(ctx, recordEpoch, epochKey(userID), &note)
 	return record, note, err
 }
 
 func epochKey(userID string) string {
-	if store.IsRecordName(recordEpoch, userID) {
+	if recordstore.IsName(recordEpoch, userID) {
 		return userID
 	}
 	return sessionid.Of(userID).String()
@@ -339,7 +339,7 @@ func (l *List) nextEpoch(ctx context.Context, userID string) (int64, error) {
 	owner := userID
 	for {
 		record, note, err := l.epochNote(ctx, userID)
-		absent := errors.Is(err, store.ErrNotFound)
+		absent := errors.Is(err, recordstore.ErrNotFound)
 		if err != nil && !absent {
 			return 0, err
 		}
@@ -349,10 +349,10 @@ func (l *List) nextEpoch(ctx context.Context, userID string) (int64, error) {
 			return 0, err
 		}
 		if absent {
-			record = &store.Record{Kind: recordEpoch, Key: epochKey(userID), UserID: owner, Value: value}
+			record = &recordstore.Record{Kind: recordEpoch, Key: epochKey(userID), UserID: owner, Value: value}
 			err = l.Records.CreateRecord(ctx, record)
-			if errors.Is(err, store.ErrNotFound) && owner != "" { // the user is not in the store
-				owner, err = "", store.ErrConflict
+			if errors.Is(err, recordstore.ErrNotFound) && owner != "" { // the user is not in the store
+				owner, err = "", recordstore.ErrConflict
 			}
 		} else {
 			record.Value = value
@@ -361,7 +361,7 @@ func (l *List) nextEpoch(ctx context.Context, userID string) (int64, error) {
 		switch {
 		case err == nil:
 			return note.N, nil
-		case !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound):
+		case !errors.Is(err, recordstore.ErrConflict) && !errors.Is(err, recordstore.ErrNotFound):
 			return 0, err
 		case ctx.Err() != nil:
 			return 0, ctx.Err()

@@ -8,46 +8,46 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/sessionrecord"
-	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/recordstore"
+	"github.com/latchkey-go/latchkey/internal/sessionrecord"
 )
 
 // records is a store of records in memory. Calls fail while down is set. updated receives each updated record.
 type records struct {
-	store.RecordStore
-	rows    map[string]store.Record
+	recordstore.Store
+	rows    map[string]recordstore.Record
 	down    error
-	updated chan store.Record
+	updated chan recordstore.Record
 }
 
-func (r *records) Record(_ context.Context, _, key string) (*store.Record, error) {
+func (r *records) Record(_ context.Context, _, key string) (*recordstore.Record, error) {
 	row, there := r.rows[key]
 	switch {
 	case r.down != nil:
 		return nil, r.down
 	case !there:
-		return nil, store.ErrNotFound
+		return nil, recordstore.ErrNotFound
 	}
 	return &row, nil
 }
 
-func (r *records) CreateRecord(_ context.Context, row *store.Record) error {
+func (r *records) CreateRecord(_ context.Context, row *recordstore.Record) error {
 	r.rows[row.Key] = *row
 	return r.down
 }
 
-func (r *records) UpdateRecord(_ context.Context, row *store.Record) error {
+func (r *records) UpdateRecord(_ context.Context, row *recordstore.Record) error {
 	r.updated <- *row
 	return nil
 }
 
-func (r *records) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+func (r *records) DeleteRecord(ctx context.Context, kind, key string) (*recordstore.Record, error) {
 	row, err := r.Record(ctx, kind, key)
 	delete(r.rows, key)
 	return row, err
 }
 
-func (r *records) UserRecords(_ context.Context, userID, _ string) (list []*store.Record, err error) {
+func (r *records) UserRecords(_ context.Context, userID, _ string) (list []*recordstore.Record, err error) {
 	for _, row := range r.rows {
 		if row.UserID == userID {
 			list = append(list, &row)
@@ -57,14 +57,14 @@ func (r *records) UserRecords(_ context.Context, userID, _ string) (list []*stor
 }
 
 func (r *records) DeleteUserRecords(_ context.Context, userID, _ string) (int, error) {
-	maps.DeleteFunc(r.rows, func(_ string, row store.Record) bool { return row.UserID == userID })
+	maps.DeleteFunc(r.rows, func(_ string, row recordstore.Record) bool { return row.UserID == userID })
 	return 0, r.down
 }
 
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	ctx, now := t.Context(), time.Unix(1_900_000_000, 0)
-	kept := &records{rows: map[string]store.Record{}, updated: make(chan store.Record)}
+	kept := &records{rows: map[string]recordstore.Record{}, updated: make(chan recordstore.Record)}
 	var failed error
 	r := sessionrecord.New(sessionrecord.Options{
 		Records: kept, Now: func() time.Time { return now }, Failed: func(_ context.Context, err error) { failed = err },
@@ -108,7 +108,7 @@ func TestRecords(t *testing.T) {
 	if err := r.Add(ctx, "s4", "u1", note); !errors.Is(err, kept.down) {
 		t.Errorf("got %v", err)
 	}
-	kept.down = store.ErrNotFound
+	kept.down = recordstore.ErrNotFound
 	if err := r.Add(ctx, "s5", "nobody", note); err != nil {
 		t.Errorf("a user who is not in the store: %v", err)
 	}

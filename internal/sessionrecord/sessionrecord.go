@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/once"
+	"github.com/latchkey-go/latchkey/internal/recordstore"
 )
 
 // kind is the kind of session records. The key is the session ID.
@@ -31,7 +31,7 @@ const (
 // Options configure [New].
 type Options struct {
 	// Records stores the records.
-	Records store.RecordStore
+	Records recordstore.Store
 	// Now is the clock.
 	Now func() time.Time
 	// Failed receives the errors of operations that do not return them.
@@ -79,7 +79,7 @@ func (r *Records) Read(ctx context.Context, id string) (note Note) {
 	if err == nil {
 		err = json.Unmarshal(record.Value, &note)
 	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, recordstore.ErrNotFound) {
 		r.Failed(ctx, fmt.Errorf("read a session record: %w", err))
 	}
 	return note
@@ -97,11 +97,11 @@ func (r *Records) Add(ctx context.Context, id, userID string, note Note) error {
 	}
 	value, err := json.Marshal(note)
 	if err == nil {
-		record := &store.Record{Kind: kind, Key: id, UserID: userID, Value: value, Expires: note.expires()}
+		record := &recordstore.Record{Kind: kind, Key: id, UserID: userID, Value: value, Expires: note.expires()}
 		err = r.Records.CreateRecord(ctx, record)
 	}
 	r.recentlyWritten.First(id, now.Add(seenEvery))
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, recordstore.ErrNotFound) {
 		return nil
 	}
 	return err
@@ -134,7 +134,7 @@ func (r *Records) Use(ctx context.Context, id string, ends time.Time) {
 		ctx, end := context.WithTimeout(context.WithoutCancel(ctx), seenTimeout)
 		defer end()
 		err := r.touch(ctx, id, now, ends)
-		if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict) {
+		if err != nil && !errors.Is(err, recordstore.ErrNotFound) && !errors.Is(err, recordstore.ErrConflict) {
 			r.Failed(ctx, fmt.Errorf("update the last use in a session record: %w", err))
 		}
 	}()
@@ -167,7 +167,7 @@ func (r *Records) Remove(ctx context.Context, id string) (userID string) {
 		return ""
 	}
 	record, err := r.Records.DeleteRecord(ctx, kind, id)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, recordstore.ErrNotFound) {
 		r.Failed(ctx, fmt.Errorf("delete the record of an ended session: %w", err))
 	}
 	if record == nil {

@@ -8,19 +8,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/sessionid"
-	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/recordstore"
+	"github.com/latchkey-go/latchkey/internal/sessionid"
 )
 
 // records is a record store in memory. While down is set, all calls fail.
 type records struct {
-	store.RecordStore
+	recordstore.Store
 	mu   sync.Mutex
-	rows map[string]store.Record
+	rows map[string]recordstore.Record
 	down error
 }
 
-func (r *records) Record(_ context.Context, kind, key string) (*store.Record, error) {
+func (r *records) Record(_ context.Context, kind, key string) (*recordstore.Record, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	row, there := r.rows[kind+" "+key]
@@ -28,20 +28,20 @@ func (r *records) Record(_ context.Context, kind, key string) (*store.Record, er
 	case r.down != nil:
 		return nil, r.down
 	case !there:
-		return nil, store.ErrNotFound
+		return nil, recordstore.ErrNotFound
 	}
 	return &row, nil
 }
 
-func (r *records) CreateRecord(_ context.Context, record *store.Record) error {
+func (r *records) CreateRecord(_ context.Context, record *recordstore.Record) error {
 	return r.write(record, 0)
 }
 
-func (r *records) UpdateRecord(_ context.Context, record *store.Record) error {
+func (r *records) UpdateRecord(_ context.Context, record *recordstore.Record) error {
 	return r.write(record, record.Version)
 }
 
-func (r *records) write(record *store.Record, version int64) error {
+func (r *records) write(record *recordstore.Record, version int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name := record.Kind + " " + record.Key
@@ -49,7 +49,7 @@ func (r *records) write(record *store.Record, version int64) error {
 	case r.down != nil:
 		return r.down
 	case r.rows[name].Version != version:
-		return store.ErrConflict
+		return recordstore.ErrConflict
 	}
 	record.Version = version + 1
 	r.rows[name] = *record
@@ -82,7 +82,7 @@ func (c *clock) advance(d time.Duration) {
 
 // pair returns the lists of two processes with the same store and clock.
 func pair(change ...func(*Options)) (one, two *List, r *records, c *clock) {
-	r, c = &records{rows: map[string]store.Record{}}, &clock{at: time.Unix(1_700_000_000, 0)}
+	r, c = &records{rows: map[string]recordstore.Record{}}, &clock{at: time.Unix(1_700_000_000, 0)}
 	o := Options{Records: r, Now: c.now, TokenAge: 48 * time.Hour}
 	for _, f := range change {
 		f(&o)
@@ -194,7 +194,7 @@ func TestStrict(t *testing.T) {
 		r.fail(down)
 		c.advance(strictAfter)
 		err := l.Refresh(t.Context())
-		if strict != errors.Is(err, store.ErrUnavailable) || !strict && err != nil {
+		if strict != errors.Is(err, recordstore.ErrUnavailable) || !strict && err != nil {
 			t.Errorf("strict %v: %v", strict, err)
 		}
 		if err := <-failed; !errors.Is(err, down) {
