@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/latchkey-go/latchkey/internal/panics"
 )
 
 // TestTokenWithoutAnAge checks that a token that does not contain its start is too old for AbsoluteMaxAge.
@@ -68,7 +70,7 @@ func TestKeyedNames(t *testing.T) {
 // TestBoundsOfWords checks that long texts of other parties are truncated.
 func TestBoundsOfWords(t *testing.T) {
 	t.Parallel()
-	if got := bounded(strings.Repeat("x", 1<<20)); len(got) > 4096 {
+	if got := panics.Bounded(strings.Repeat("x", 1<<20)); len(got) > 4096 {
 		t.Errorf("what a panic says has %d bytes", len(got))
 	}
 	got := safeCode("a\r\nb\x7fc\xffd")

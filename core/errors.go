@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/panics"
 )
 
 // ErrorType is the name of an error type, as in Auth.js (docs/protocol.md §11.1). It implements error: errors.Is(err,
@@ -169,7 +170,7 @@ func (e *Error) LogValue() slog.Value {
 		attrs = append(attrs, slog.String("code", e.Code))
 	}
 	if e.Cause != nil {
-		attrs = append(attrs, slog.String("cause", bounded(e.Cause.Error())))
+		attrs = append(attrs, slog.String("cause", panics.Bounded(e.Cause.Error())))
 	}
 	return slog.GroupValue(attrs...)
 }
@@ -309,7 +310,7 @@ func hideCode(err error, code Secret) error {
 // its value is hidden unless it is an error of the Go runtime, because it may contain a part of the link.
 func hideLink(err error, link Secret, recipient string) error {
 	if panicked, ok := errors.AsType[*panicError](err); ok {
-		panicked.withhold()
+		panicked.Withhold()
 	}
 	secrets := []string{string(link)}
 	if at, bad := url.Parse(string(link)); bad == nil {

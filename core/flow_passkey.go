@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
@@ -208,7 +209,7 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 		return nil, err
 	}
 	verified, err := guarded("WebAuthnVerifier", func() (*store.Authenticator, error) {
-		return present(f.Verifier.VerifyRegistration(data, f.expected(c, pending.challenge)))
+		return storecalls.Present(f.Verifier.VerifyRegistration(data, f.expected(c, pending.challenge)))
 	})
 	switch {
 	case err != nil:

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/internal/form"
+	"github.com/latchkey-go/latchkey/internal/panics"
 )
 
 // SignIn handles a form of the application that starts a sign-in. Its fields are csrfToken, providerId, redirectTo,
@@ -23,7 +24,7 @@ func (a *Auth) SignIn(ctx context.Context, r *Request) *Response {
 		case p == nil:
 			if id != "" {
 				a.log.info(ctx, "a form asks for a provider that is not configured: its field providerId has another value",
-					slog.String("provider_id", bounded(id)))
+					slog.String("provider_id", panics.Bounded(id)))
 			}
 			return "/signin"
 		case p.kind == TypeCredentials:

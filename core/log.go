@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"strconv"
+
+	"github.com/latchkey-go/latchkey/internal/panics"
 )
 
 // reporter writes the log of an Auth. Every line about a request has the attributes of [arrival.attrs], so that an
@@ -40,6 +42,17 @@ func (l *reporter) debug(ctx context.Context, message string, attrs ...slog.Attr
 	if l.debugging {
 		l.logger.LogAttrs(ctx, slog.LevelDebug, "auth: "+message, attrs...)
 	}
+}
+
+type panicError = panics.Error
+
+// guarded calls code of the application. It returns a panic as an error, which ends only this request.
+func guarded[T any](where string, call func() (T, error)) (T, error) { return panics.Call(where, call) }
+
+// guard is guarded for calls that return only an error.
+func guard(where string, call func() error) error {
+	_, err := panics.Call(where, func() (struct{}, error) { return struct{}{}, call() })
+	return err
 }
 
 // printed writes the text of a value, whatever the fmt verb and its flags.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
+	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/once"
@@ -284,9 +285,8 @@ func newSentLinks(m *flowMaker, p *EmailProvider) *sentLinks {
 
 func newCleaning(c *Config, kept stores, tasks []task, log *reporter) *cleaning {
 	v := &cleaning{tasks: tasks, leases: kept.tokens, now: c.Now, log: log}
-	cleaner, can := c.Store.(store.Cleaner)
-	if can && c.CleanUp != False && (c.CleanUp != Default || !cleansItself(c.Store)) {
-		v.cleaner = &decorator{Cleaner: cleaner, watch: kept.watch}
+	if c.Store != nil && c.CleanUp != False && (c.CleanUp != Default || !cleansItself(c.Store)) {
+		v.cleaner = storecalls.New(c.Store, storeCall(kept.watch, 0)).Cleaner // a run has its own time limit
 	}
 	if v.cleaner == nil && len(tasks) == 0 {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/latchkey-go/latchkey/core/observe"
+	"github.com/latchkey-go/latchkey/internal/panics"
 )
 
 // watch reports calls to Config.Observe. The zero value reports nothing.
@@ -34,7 +35,7 @@ func (w watch) begin(ctx context.Context, c observe.Call) (within context.Contex
 func (w watch) safely(ctx context.Context, tell func()) {
 	defer func() {
 		if v := recover(); v != nil {
-			panicked := &panicError{where: "Observe", value: v, frames: panicFrames()}
+			panicked := panics.New("Observe", v)
 			w.log.failure(ctx, errorf(errEvent, "observe: %w", panicked))
 		}
 	}()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/oauth"
@@ -28,7 +29,7 @@ func TestEveryStoreCallIsObserved(t *testing.T) {
 	methods := 0
 	for _, face := range []any{
 		faces.Store, faces.sessions, faces.tokens, faces.tx, faces.accounts, faces.deleter, faces.lister, faces.passkeys,
-		faces.unkey, faces.records, struct{ store.Cleaner }{&decorator{Cleaner: stuck{}, watch: faces.watch}},
+		faces.unkey, faces.records, storecalls.New(stuck{}, storeCall(faces.watch, 0)).Cleaner,
 	} {
 		if face == nil {
 			t.Log("stuck has no passkeys to delete")

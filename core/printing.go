@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+
+	"github.com/latchkey-go/latchkey/internal/panics"
 )
 
 // Types that contain a request or credentials implement fmt.Formatter, slog.LogValuer and encoding.TextMarshaler.
@@ -18,7 +20,7 @@ var (
 // path returns the target without its query.
 func (r Request) path() string {
 	path, _, _ := strings.Cut(r.Target, "?")
-	return bounded(path)
+	return panics.Bounded(path)
 }
 
 // String returns the method and the path, without query, headers and body.

@@ -8,6 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/languages"
+	"github.com/latchkey-go/latchkey/internal/panics"
 	"github.com/latchkey-go/latchkey/internal/reference"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -96,7 +97,7 @@ func newAuditor(c *Config, secrets []string, log *reporter) *auditor.Auditor {
 	sink := func(ctx context.Context, e audit.Event) {
 		defer func() {
 			if v := recover(); v != nil {
-				panicked := &panicError{where: "Audit", value: v, frames: panicFrames()}
+				panicked := panics.New("Audit", v)
 				log.failure(ctx, errorf(errEvent, "audit: %w", panicked))
 			}
 		}()

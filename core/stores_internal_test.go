@@ -174,16 +174,3 @@ func TestDecisionAfterTheDeadline(t *testing.T) {
 		}
 	})
 }
-
-// silent is a store that returns neither a user nor an error.
-type silent struct{ Store }
-
-func (silent) User(context.Context, string) (*User, error) { return nil, nil }
-
-// TestNoRecordAndNoError checks that a result without a record is an error, so that no caller uses a nil record.
-func TestNoRecordAndNoError(t *testing.T) {
-	t.Parallel()
-	if user, err := newStores(silent{}, watch{}, 0).User(t.Context(), "1"); err == nil {
-		t.Errorf("got user %v and no error", user)
-	}
-}

@@ -9,6 +9,7 @@ import (
 
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/panics"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 )
 
@@ -77,7 +78,7 @@ func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 	case errors.Is(err, ErrSessionToken):
 		return nil, err
 	case err != nil:
-		a.log.debug(ctx, "a request has no valid session token", slog.String("reason", bounded(err.Error())))
+		a.log.debug(ctx, "a request has no valid session token", slog.String("reason", panics.Bounded(err.Error())))
 		return nil, nil
 	}
 	if a.sessions.facts {
