@@ -112,7 +112,7 @@ type partAction struct {
 // attach attaches all plugins, and inserts the providers that they add into c.Providers.
 func (ps *plugins) attach(a *Auth, c *Config, faults *ConfigError) {
 	ps.now, ps.documents = c.Now, map[string]wellKnown{}
-	ps.seals.secrets, ps.seals.rand, ps.seals.now = a.site.secrets, c.Rand, c.Now
+	ps.seals.Secrets, ps.seals.Rand, ps.seals.Now = a.site.secrets, c.Rand, c.Now
 	var providers []Provider
 	for i, declared := range c.Providers {
 		plugin, ok := declared.(Plugin)

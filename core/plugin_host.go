@@ -2,25 +2,17 @@ package core
 
 import (
 	"context"
-	"crypto/hkdf"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"slices"
-	"strconv"
-	"sync"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/internal/exactjson"
-	"github.com/latchkey-go/latchkey/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/purposekey"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -266,24 +258,13 @@ func (h *PluginHost) URL(action string, query ...string) (string, error) {
 }
 
 // partSeals encrypts data for plugins, with a separate key for each purpose.
-type partSeals struct {
-	secrets  []string
-	rand     io.Reader
-	now      func() time.Time
-	keyrings sync.Map // from purpose to *jwe.Keyring
+type partSeals struct{ purposekey.Keys }
+
+func (s *partSeals) seal(purpose string, v any, expires time.Time) (string, error) {
+	return s.Encrypt(purpose, v, expires)
 }
 
-func (s *partSeals) keys(purpose string) (*jwe.Keyring, error) {
-	if keys, ok := s.keyrings.Load(purpose); ok {
-		return keys.(*jwe.Keyring), nil
-	}
-	keys, err := jwe.NewKeyring(s.secrets, "latchkey "+purpose)
-	if err != nil {
-		return nil, fmt.Errorf("core: keys of a plugin: %w", err)
-	}
-	s.keyrings.Store(purpose, keys)
-	return keys, nil
-}
+func (s *partSeals) open(purpose, sealed string, v any) error { return s.Decrypt(purpose, sealed, v) }
 
 // Encrypt encrypts v as JSON. [PluginHost.Decrypt] with the same purpose decrypts it until expires, which is rounded
 // down to the second; the zero time means no expiry.
@@ -302,75 +283,21 @@ func (h *PluginHost) Decrypt(purpose, sealed string, v any) error {
 	return h.plugins.seals.open(purpose, sealed, v)
 }
 
-func (s *partSeals) seal(purpose string, v any, expires time.Time) (string, error) {
-	keys, err := s.keys(purpose)
-	if err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return "", fmt.Errorf("core: seal: %w", err)
-	}
-	payload := append(exactjson.AppendName([]byte{'{'}, "v"), text...)
-	if !expires.IsZero() {
-		payload = strconv.AppendInt(exactjson.AppendName(payload, "exp"), expires.Unix(), 10)
-	}
-	var iv jwe.IV
-	if err := fillRandom(s.rand, iv[:]); err != nil {
-		return "", err
-	}
-	sealed, err := keys.Seal(iv, append(payload, '}'))
-	if err != nil {
-		return "", errorf(ErrAuth, "%w", err)
-	}
-	return sealed, nil
-}
-
-func (s *partSeals) open(purpose, sealed string, v any) error {
-	keys, err := s.keys(purpose)
-	if err != nil {
-		return err
-	}
-	payload, err := keys.Open(sealed)
-	if err != nil {
-		return fmt.Errorf("core: open: %w", err)
-	}
-	var t Token
-	if err := t.UnmarshalJSON([]byte(payload)); err != nil {
-		return fmt.Errorf("core: open: %w", err)
-	}
-	if !t.Expires.IsZero() && !t.Expires.After(s.now()) {
-		return errExpired
-	}
-	if raw, ok := t.Extra["v"]; !ok || json.Unmarshal(raw, v) != nil {
-		return errors.New("core: open: the value does not fit the type of v")
-	}
-	return nil
-}
-
 // Digest returns a message authentication code of text (HMAC-SHA-256, RFC 2104) in base64url. The key is derived from
 // purpose and the newest entry of Config.Secrets. Use it for example as the key of a record, so that an attacker who
 // reads the store learns nothing about text. After a rotation of the secrets, [PluginHost.Digests] returns the older
 // values too.
 func (h *PluginHost) Digest(purpose, text string) string {
-	return digest(h.plugins.seals.secrets[0], purpose, text)
+	return digest(h.plugins.seals.Secrets[0], purpose, text)
 }
 
 // Digests returns the digests of text under all entries of Config.Secrets, the newest first.
 func (h *PluginHost) Digests(purpose, text string) []string {
-	all := make([]string, len(h.plugins.seals.secrets))
-	for i, secret := range h.plugins.seals.secrets {
+	all := make([]string, len(h.plugins.seals.Secrets))
+	for i, secret := range h.plugins.seals.Secrets {
 		all[i] = digest(secret, purpose, text)
 	}
 	return all
 }
 
-func digest(secret, purpose, text string) string {
-	key, err := hkdf.Key(sha256.New, []byte(secret), nil, "latchkey digest "+purpose, sha256.Size)
-	if err != nil { // only if the length is invalid, or a FIPS module rejects the secret
-		panic(err)
-	}
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(text))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
-}
+func digest(secret, purpose, text string) string { return purposekey.Digest(secret, purpose, text) }
