@@ -3,9 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net/http"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/internal/csrf"
@@ -115,66 +112,15 @@ func readBody(ctx context.Context, r *Request) (form.Fields, error) {
 	if r.Method != "POST" {
 		return form.Fields{}, nil
 	}
-	body := &countedBody{from: r.Body}
-	fields, err := form.Read(ctx, r.Header["Content-Type"], body)
-	var tooLarge form.TooLarge
-	var limited *http.MaxBytesError // of a middleware
+	fields, err := form.ReadBody(ctx, r.Header["Content-Type"], r.Body, r.ContentLength)
 	switch {
-	case errors.As(err, &tooLarge), errors.As(err, &limited):
-		return fields, &bodyError{status: http.StatusRequestEntityTooLarge, cause: clientError(err)}
-	case errors.Is(err, http.ErrBodyReadAfterClose), body.consumed(r.ContentLength) && ctx.Err() == nil:
-		if r.ContentLength > form.MaxBody {
-			return fields, &bodyError{status: http.StatusRequestEntityTooLarge, cause: clientError(form.TooLarge{})}
-		}
-		return form.Fields{}, errorf(ErrInvalidConfig, "%w", errBodyConsumed)
-	case err != nil && body.ended && body.n == 0:
-		err = fmt.Errorf("%w: the body is empty, or a middleware has read it", err)
-		fallthrough
+	case errors.Is(err, form.ErrConsumed):
+		err = errorf(ErrInvalidConfig, "%w", err)
 	case err != nil:
-		return fields, &bodyError{status: http.StatusBadRequest, cause: clientError(err)}
-	case body.ended && body.n == 0 && r.ContentLength < 0: // sent in chunks
-		return form.None("it is empty, or a middleware has read it"), nil
+		err = clientError(err)
 	}
-	return fields, nil
+	return fields, err
 }
-
-// errBodyConsumed is a configuration error. No client can cause it, because servers report a truncated body themselves.
-var errBodyConsumed = errors.New("the request body is gone: a middleware or handler has read it before " +
-	"Latchkey. Move " +
-	"Latchkey in front of it, or let it put the body back: r.Body = io.NopCloser(bytes.NewReader(data)). Forms are " +
-	"also found in r.PostForm of the same *http.Request, where r.ParseForm puts them")
-
-// countedBody counts the bytes read from a body.
-type countedBody struct {
-	from  io.Reader
-	n     int64
-	ended bool
-}
-
-// Read implements [io.Reader].
-func (b *countedBody) Read(p []byte) (n int, err error) {
-	if b.from == nil {
-		b.ended = true
-		return 0, io.EOF
-	}
-	n, err = b.from.Read(p)
-	b.n += int64(n)
-	b.ended = b.ended || err == io.EOF
-	return n, err
-}
-
-// consumed reports whether a body with a declared length had no bytes left.
-func (b *countedBody) consumed(declared int64) bool { return b.ended && b.n == 0 && declared > 0 }
-
-// bodyError is the error of an unreadable request body, with the status of the response.
-type bodyError struct {
-	status int
-	cause  error
-}
-
-func (e *bodyError) Error() string { return "core: request body: " + e.cause.Error() }
-
-func (e *bodyError) Unwrap() error { return e.cause }
 
 // wantsData reports whether the client requests JSON rather than pages.
 func (c *call) wantsData() bool { return wantsURL(c.r) || !wantsPage(c.r) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -26,7 +27,7 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 	c.log.failure(ctx, e, c.attrs()...)
 	response := &Response{Err: e, Cookies: cookies}
 	var bad *badRequest
-	var body *bodyError
+	var body *form.BodyError
 	var soon *tooMany
 	var busy *Problem
 	switch {
@@ -49,7 +50,7 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 	case errors.As(err, &bad):
 		return refuse(response, http.StatusBadRequest, badRequestBody)
 	case errors.As(err, &body):
-		return refuse(response, body.status, badRequestBody)
+		return refuse(response, body.Status, badRequestBody)
 	case e.Type == ErrUntrustedHost || e.Type == errInvalidCallbackURL:
 		return p.serverError(ctx, c, response)
 	case c.action == "session" && (e.Type == ErrSessionToken || e.Type == errJWTSession): // the session could not be read

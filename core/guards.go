@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -318,29 +317,14 @@ func (v *Visit) sessionErrorResponse(err error) *Response {
 // doubled or encoded slashes, matches every prefix. PathPrefix panics if a prefix does not begin with a
 // slash.
 func PathPrefix(prefixes ...string) func(*Request) bool {
-	clean := make([]string, len(prefixes))
+	prefixes = slices.Clone(prefixes)
 	for i, prefix := range prefixes {
 		if !strings.HasPrefix(prefix, "/") {
 			panic(fmt.Sprintf("core: PathPrefix(%q): a prefix must begin with a slash", prefix))
 		}
-		clean[i] = strings.TrimRight(prefix, "/")
+		prefixes[i] = strings.TrimRight(prefix, "/")
 	}
-	below := func(path string) bool {
-		return slices.ContainsFunc(clean, func(prefix string) bool {
-			return len(path) >= len(prefix) && strings.EqualFold(path[:len(prefix)], prefix) &&
-				(len(path) == len(prefix) || path[len(prefix)] == '/')
-		})
-	}
-	return func(r *Request) bool {
-		target, plain := plainPath(r.Target)
-		if !plain || below(target) {
-			return true
-		}
-		if r.Path == target && r.MountPrefix == "" {
-			return false
-		}
-		return !isPlain(r.Path) || below(rooted(r.Path)) || below(rooted(strings.TrimPrefix(r.Path, r.MountPrefix)))
-	}
+	return func(r *Request) bool { return weburl.Below(prefixes, r.Target, r.Path, r.MountPrefix) }
 }
 
 // At returns a condition that calls where with the path that the router uses at the guard. The request hook may have
@@ -354,38 +338,4 @@ func At(where func(*Request) bool, path, mountPrefix string) func(*Request) bool
 		now.Path, now.MountPrefix = path, mountPrefix
 		return where(&now)
 	}
-}
-
-// rooted adds the leading slash to a path that lost it when a prefix was stripped.
-func rooted(path string) string {
-	if strings.HasPrefix(path, "/") {
-		return path
-	}
-	return "/" + path
-}
-
-// plainPath returns the decoded path of a request's target. plain is false if routers may interpret the path
-// differently.
-func plainPath(target string) (path string, plain bool) {
-	_, raw, _ := weburl.SplitTarget(target)
-	path, err := url.PathUnescape(raw)
-	if err != nil || !strings.HasPrefix(path, "/") || strings.Count(path, "/") != strings.Count(raw, "/") ||
-		!isPlain(path) {
-		return "", false
-	}
-	return path, true
-}
-
-// isPlain reports whether all routers interpret a decoded path in the same way: it has no empty segments, no dot
-// segments, no backslash and no NUL.
-func isPlain(path string) bool {
-	if strings.Contains(path, "//") || strings.ContainsAny(path, "\\\x00") {
-		return false
-	}
-	for segment := range strings.SplitSeq(path, "/") {
-		if segment == "." || segment == ".." {
-			return false
-		}
-	}
-	return true
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -65,13 +66,13 @@ func (p *Problem) status() int {
 // problemOf returns the Problem to send to the client for any error.
 func problemOf(err error) *Problem {
 	var problem *Problem
-	var body *bodyError
+	var body *form.BodyError
 	var bad *badRequest
 	switch e := asError(err, ErrAuth); {
 	case errors.As(err, &problem):
 		return problem
 	case errors.As(err, &body):
-		return &Problem{Status: body.status, Code: "bad_request"}
+		return &Problem{Status: body.Status, Code: "bad_request"}
 	case errors.As(err, &bad), e.Type == errInvalidCallbackURL:
 		return &Problem{Code: "bad_request"}
 	case errors.As(err, new(*tooMany)):

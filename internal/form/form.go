@@ -165,9 +165,6 @@ func bigNumber(value []byte) bool {
 	return len(value) > 100
 }
 
-// None returns no fields, with a reason for Unread.
-func None(reason string) Fields { return Fields{unread: reason} }
-
 // Unread returns why a body was not read, as the end of a sentence that starts with "the body". It is empty if the body
 // was read.
 func (f Fields) Unread() string { return f.unread }
