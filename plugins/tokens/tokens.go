@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,8 +24,8 @@ type Options struct {
 	IdleTimeout time.Duration
 	// MaxAge is the longest lifetime of a sign-in, however often the app refreshes its tokens. The default is 365 days.
 	MaxAge time.Duration
-	// MaxGrants is the maximum number of sign-ins of a user, over all apps. A further one ends the sign-in that was not
-	// used for the longest time. The default is 50.
+	// MaxGrants is the maximum number of sign-ins of a user, over all apps. A further one ends the least recently used
+	// one. The default is 50.
 	MaxGrants int
 	// Fresh is the maximum time since the last sign-in of a user who lets an app sign in. The default is 15 minutes.
 	Fresh time.Duration
@@ -42,17 +43,11 @@ type Tokens struct {
 
 // New returns the plugin. [core.New] reports configuration errors in the options.
 func New(o Options) *Tokens {
-	for field, standard := range map[*time.Duration]time.Duration{
-		&o.AccessTTL: 15 * time.Minute, &o.IdleTimeout: 30 * 24 * time.Hour, &o.MaxAge: 365 * 24 * time.Hour,
-		&o.Fresh: 15 * time.Minute,
-	} {
-		if *field == 0 {
-			*field = standard
-		}
-	}
-	if o.MaxGrants == 0 {
-		o.MaxGrants = 50
-	}
+	o.AccessTTL = cmp.Or(o.AccessTTL, 15*time.Minute)
+	o.IdleTimeout = cmp.Or(o.IdleTimeout, 30*24*time.Hour)
+	o.MaxAge = cmp.Or(o.MaxAge, 365*24*time.Hour)
+	o.MaxGrants = cmp.Or(o.MaxGrants, 50)
+	o.Fresh = cmp.Or(o.Fresh, 15*time.Minute)
 	o.Apps = slices.Clone(o.Apps)
 	for i := range o.Apps {
 		o.Apps[i] = o.Apps[i].clone()
