@@ -4,58 +4,55 @@ package mailkind
 // Kind is the kind of an email.
 type Kind string
 
-// The kinds of emails. If an email has a URL, it opens a page of this site. The page asks for confirmation before it
-// makes a change that cannot be undone.
+// The kinds of emails. A URL opens a page of this site, which asks for confirmation before a change that cannot be
+// undone. The page "This wasn't me" has a button that ends all sessions and undoes the reported change. Without
+// plugins/account, the URL opens the page to request a password reset instead.
 const (
 	// SignIn contains a link or a code to sign in.
 	SignIn Kind = "sign-in"
-	// Reauth contains a code for the re-authentication of a signed-in user. It has no URL.
+	// Reauth contains a code for a signed-in user who must authenticate again. It has no URL.
 	Reauth Kind = "reauth"
-	// Verify asks the owner of an address to complete a sign-up.
+	// Verify is sent to an address that signs up. The URL completes the sign-up.
 	Verify Kind = "verify"
-	// Exists informs the owner of an account that its address was used in another sign-up. The URL is the sign-in
-	// page.
+	// Exists is sent if a user signs up with the address of an existing account. The URL is the sign-in page.
 	Exists Kind = "exists"
-	// Reset contains a link to choose a new password.
+	// Reset is sent after a request for a password reset. The URL is the form for a new password.
 	Reset Kind = "reset"
-	// PasswordChanged reports that a password was set, changed or removed. The URL is the page to request a reset.
+	// PasswordChanged reports that a password was set, changed or removed. The URL is the page "This wasn't me".
 	PasswordChanged Kind = "password-changed"
-	// AddressChange asks the owner of a new address to confirm it.
+	// AddressChange is sent to the new address of a user. The URL verifies it.
 	AddressChange Kind = "email-change"
-	// AddressChanged informs the old address that it was replaced. The URL undoes the change. If the old address was
-	// not verified, there is no URL.
+	// AddressChanged is sent to the old address after a change. The URL undoes the change. If the old address was not
+	// verified, there is no URL.
 	AddressChanged Kind = "email-changed"
-	// PasskeyAdded and PasskeyRemoved report that a passkey was added to or removed from the account. The URL
-	// is a page to secure the account.
+	// PasskeyAdded and PasskeyRemoved report that a passkey was added or removed. The URL is the page "This wasn't me".
 	PasskeyAdded   Kind = "passkey-added"
 	PasskeyRemoved Kind = "passkey-removed"
-	// AccountLinked and AccountUnlinked report that an account at a provider was linked or unlinked. Service
-	// is the provider's name. The URL is the same as in PasskeyAdded.
+	// AccountLinked and AccountUnlinked report that an account at a provider was linked or unlinked. Service is the
+	// provider's name. The URL is the page "This wasn't me".
 	AccountLinked   Kind = "account-linked"
 	AccountUnlinked Kind = "account-unlinked"
-	// FactorAdded and FactorRemoved report that a second factor, for example an authenticator app, was added to
-	// or removed from the account. FactorsReset reports that an administrator removed all second factors. The URL is
-	// the same as in PasskeyAdded.
+	// FactorAdded and FactorRemoved report that a second factor, such as an authenticator app, was added or removed.
+	// FactorsReset reports that support removed all of them. The URL is the page "This wasn't me".
 	FactorAdded   Kind = "factor-added"
 	FactorRemoved Kind = "factor-removed"
 	FactorsReset  Kind = "factors-reset"
-	// RecoveryUsed reports that a recovery code was used instead of another second factor. RecoveryRenewed
-	// reports that a new set of recovery codes replaced the old one. The URL is the same as in PasskeyAdded.
+	// RecoveryUsed reports that a recovery code was used instead of another second factor. RecoveryRenewed reports that a
+	// new set of recovery codes replaced the old one. The URL is the page "This wasn't me".
 	RecoveryUsed    Kind = "recovery-used"
 	RecoveryRenewed Kind = "recovery-renewed"
-	// FactorGuessed reports many wrong codes after the first factor of sign-ins: their sender may know the password.
-	// The URL is the same as in PasskeyAdded.
+	// FactorGuessed reports many wrong codes after the first factor of sign-ins: their sender may know the password. The
+	// URL is the form for a new password, or for users without a password the page "This wasn't me".
 	FactorGuessed Kind = "factor-guessed"
-	// NewDevice reports a sign-in in a browser that was not used before. The URL is the same as in
-	// PasskeyAdded.
+	// NewDevice reports a sign-in in a new browser. The URL is the page "This wasn't me".
 	NewDevice Kind = "new-device"
-	// KeyCreated reports that an API key was created. The URL is the same as in PasskeyAdded. KeyExpiring
-	// reports that an API key expires soon, at the time At. The URL is the page of the user's API keys.
-	KeyCreated  Kind = "key-created"
+	// KeyCreated reports that an API key was created or replaced. The URL is the page "This wasn't me".
+	KeyCreated Kind = "key-created"
+	// KeyExpiring reports that an API key expires soon, at the time At. The URL is the page of the user's API keys.
 	KeyExpiring Kind = "key-expiring"
-	// Invite is an invitation to sign up.
+	// Invite is an invitation. The URL is the page to sign up.
 	Invite Kind = "invite"
-	// Deleted confirms that an account was deleted.
+	// Deleted confirms that an account was deleted. It has no URL.
 	Deleted Kind = "deleted"
 )
 

@@ -1,9 +1,10 @@
 // Paragraphs of a page that are only a link to Go code. GitHub shows the link. The site shows the program, or a table of
-// the options that the doc comments of a struct describe.
+// the options of a struct, or of the constants of a type, with their doc comments.
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 
 const program = /^\[[^\]\n]+\]\(([^)\s]*programs\/[^)\s]+\.go)\)$/gm
+const constants = /^\[(Values of `\w+\.(\w+)`)\]\(([^)\s]+)\)$/gm
 const struct = /^\[((?:Options|Fields) of `\w+\.(\w+)`)\]\(([^)\s]+)\)$/gm
 
 // sources runs before links are resolved and Markdown is parsed.
@@ -15,34 +16,53 @@ export function sources(md) {
     state.src = state.src
       .replace(program, (_, path) => "```go\n" + readFileSync(at(path), "utf8").trimEnd() + "\n```")
       .replace(struct, (_, title, name, path) => title + ":\n\n" + options(at(path), name))
+      .replace(constants, (_, title, name, path) => title + ":\n\n" + values(at(path), name))
   })
 }
 
-// options returns a table of the exported fields of a struct in a folder. Fields without a comment follow the one that
-// describes them.
+// options returns a table of the exported fields of a struct in a folder.
 function options(folder, struct) {
-  const type = new RegExp(`^type ${struct} struct \\{\\n([^]*?)^\\}`, "m")
+  const body = find(folder, new RegExp(`^type ${struct} struct \\{\\n([^]*?)^\\}`, "m"), `struct ${struct}`)
+  return table("option", body, /^\t([A-Z]\w*(?:, [A-Z]\w*)*)\s+(.+?)(?:\s+\/\/ (.*))?$/, (names, type) =>
+    names.split(", ").map(n => "`" + n + "`").join(", ") + " " + escape(type.replace(/^func\(.*/, "func")))
+}
+
+// values returns a table of the string constants of a type in a folder.
+function values(folder, type) {
+  const body = find(folder, new RegExp(`^const \\(\\n([^]*?\\s${type} += "[^]*?)^\\)`, "m"), `constants ${type}`)
+  return table("value", body, new RegExp(`^\\t([A-Z]\\w*)\\s+${type} += "(.*)"$`), (name, value) =>
+    "`" + name + "` " + value)
+}
+
+function find(folder, declaration, name) {
   const files = readdirSync(folder).filter(name => name.endsWith(".go") && !name.endsWith("_test.go"))
-  const body = files.map(name => type.exec(readFileSync(resolve(folder, name), "utf8"))).find(Boolean)
-  if (!body) throw new Error(`no struct ${struct} in ${folder}`)
+  const body = files.map(name => declaration.exec(readFileSync(resolve(folder, name), "utf8"))).find(Boolean)
+  if (!body) throw new Error(`no ${name} in ${folder}`)
+  return body[1]
+}
+
+const item = "\u0001" // marks an item of a list in a comment
+
+// table returns a table of the declarations in a body. Those without a comment follow the one that describes them.
+function table(title, body, declaration, show) {
   const rows = []
   let comment = []
-  for (const line of body[1].split("\n")) {
+  for (const line of body.split("\n")) {
     const [, said] = /^\t\/\/ ?(.*)$/.exec(line) ?? []
-    const [, names, type, after] = /^\t([A-Z]\w*(?:, [A-Z]\w*)*)\s+(.+?)(?:\s+\/\/ (.*))?$/.exec(line) ?? []
+    const [, name, type, after] = declaration.exec(line) ?? []
     if (said !== undefined) {
-      comment.push(said)
-    } else if (!names) {
+      comment.push(said.replace(/^\s*- /, item))
+    } else if (!name) {
       comment = line === "" ? [] : comment
     } else {
       if (after) comment.push(after)
-      const name = names.split(", ").map(n => "`" + n + "`").join(", ") + " " + type.replace(/^func\(.*/, "func")
-      if (comment.length === 0 && rows.length > 0) rows.at(-1).name += "<br>" + escape(name)
-      else rows.push({ name: escape(name), text: escape(comment.join(" ")) })
+      const shown = show(name, type)
+      if (comment.length === 0 && rows.length > 0) rows.at(-1).name += "<br>" + shown
+      else rows.push({ name: shown, text: escape(comment.join(" ")).replaceAll(item, "<br>• ") })
       comment = []
     }
   }
-  return ["| option | meaning |", "|---|---|", ...rows.map(r => `| ${r.name} | ${r.text} |`)].join("\n") + "\n"
+  return [`| ${title} | meaning |`, "|---|---|", ...rows.map(r => `| ${r.name} | ${r.text} |`)].join("\n") + "\n"
 }
 
 // escape makes Markdown of a comment: literals, links to names and web addresses become code.

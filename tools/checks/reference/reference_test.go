@@ -41,7 +41,8 @@ var documented = []struct {
 	{"plugins/accesstoken/verify", "verify.", []string{"Options", "Introspection"}},
 	{"adapters/mcp", "authmcp.", []string{"Options"}},
 	{"plugins/secondfactor", "secondfactor.", []string{"Options"}},
-	{"plugins/apikey", "apikey.", []string{"Options"}},
+	{"plugins/apikey", "apikey.", []string{"Options", "NewKey"}},
+	{"plugins/tokens", "tokens.", []string{"Options", "App"}},
 	{"doctor", "doctor.", []string{"Options"}},
 	{"observe/otel", "otel.", []string{"Options"}},
 	{"providers/password", "password.", []string{"Options", "SignUpFields", "Params", "FirebaseParams", "Range"}},
@@ -234,6 +235,31 @@ func TestCookies(t *testing.T) {
 	}
 	if len(names) != 11 {
 		t.Errorf("%d cookies were found in the code", len(names))
+	}
+}
+
+// TestEmailKinds: the page links to the kinds of emails, and each one has a doc comment with its name.
+func TestEmailKinds(t *testing.T) {
+	if !strings.Contains(page(t), "[Values of `mailkind.Kind`](../core/mailkind)") {
+		t.Error("docs/reference.md does not link to the kinds of emails")
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(top, "core/mailkind/mailkind.go"), nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds, comment := 0, ""
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok {
+			kinds++
+			comment = cmp.Or(spec.Doc.Text(), comment) // else that of the kind above describes it
+			if !regexp.MustCompile(`\b` + spec.Names[0].Name + `\b`).MatchString(comment) {
+				t.Errorf("no doc comment describes mailkind.%s", spec.Names[0].Name)
+			}
+		}
+		return true
+	})
+	if kinds < 20 {
+		t.Errorf("found %d kinds of emails", kinds)
 	}
 }
 
