@@ -42,7 +42,6 @@ var programs = []program{
 	{"docs/recipes/account.md", "func newAuth(", site("account.go.txt")},
 	{"docs/recipes/api.md", "func main()", site("main.go.txt", "service.go.txt")},
 	{"docs/recipes/api.md", "func signIn(", []string{"api.go.txt"}},
-	{"docs/recipes/api.md", "func site(", site("app.go.txt")},
 	{"docs/recipes/audit.md", "func newAuth(", site("audit.go.txt")},
 	{"docs/recipes/backups.md", "func main()", []string{"backups.go.txt"}},
 	{"docs/recipes/cluster.md", "func keycloak(", site("cluster.go.txt", "mounted.go.txt")},
