@@ -201,9 +201,9 @@ type UserEvent struct{ User *User }
 
 // LinkAccountEvent is an account that was linked to a user.
 type LinkAccountEvent struct {
-	// User now owns the account.
+	// User is the owner of the account.
 	User *User
-	// Account is the account.
+	// Account is the account at the provider.
 	Account *Account
 	// Profile is the user that the provider's profile was mapped to.
 	Profile *User

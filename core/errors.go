@@ -19,14 +19,14 @@ type ErrorType string
 // The error types. [ErrorType.Public] returns the name that a browser may see. Types without an exported name are for
 // the log: browsers see them as "Configuration".
 const (
-	ErrAccessDenied                  ErrorType = "AccessDenied"
-	ErrAccountNotLinked              ErrorType = "AccountNotLinked"
-	ErrStore                         ErrorType = "AdapterError"
-	ErrAuth                          ErrorType = "AuthError"
+	ErrAccessDenied                  ErrorType = "AccessDenied"     // the SignIn callback denied the sign-in, or failed
+	ErrAccountNotLinked              ErrorType = "AccountNotLinked" // the passkey or address belongs to another user
+	ErrStore                         ErrorType = "AdapterError"     // a call to the store failed
+	ErrAuth                          ErrorType = "AuthError"        // the base type: errors.Is finds it in every error
 	errCallbackRoute                 ErrorType = "CallbackRouteError"
-	ErrCredentialsSignin             ErrorType = "CredentialsSignin"
+	ErrCredentialsSignin             ErrorType = "CredentialsSignin" // Authorize refused the credentials
 	errDuplicateConditionalUI        ErrorType = "DuplicateConditionalUI"
-	ErrEmailSignIn                   ErrorType = "EmailSignInError"
+	ErrEmailSignIn                   ErrorType = "EmailSignInError" // an invalid address, or the email was not sent
 	errPageLoop                      ErrorType = "ErrorPageLoop"
 	errEvent                         ErrorType = "EventError"
 	errExperimentalFeatureNotEnabled ErrorType = "ExperimentalFeatureNotEnabled"
@@ -35,21 +35,21 @@ const (
 	errInvalidEndpoints              ErrorType = "InvalidEndpoints"
 	errInvalidProvider               ErrorType = "InvalidProvider"
 	errJWTSession                    ErrorType = "JWTSessionError"
-	ErrMissingStore                  ErrorType = "MissingAdapter"
-	ErrMissingStoreMethods           ErrorType = "MissingAdapterMethods"
+	ErrMissingStore                  ErrorType = "MissingAdapter"        // the configuration needs a Store
+	ErrMissingStoreMethods           ErrorType = "MissingAdapterMethods" // the store lacks a required interface
 	errMissingAuthorize              ErrorType = "MissingAuthorize"
-	ErrMissingCSRF                   ErrorType = "MissingCSRF"
-	ErrMissingSecret                 ErrorType = "MissingSecret"
+	ErrMissingCSRF                   ErrorType = "MissingCSRF"   // a POST without a valid CSRF token, or from another site
+	ErrMissingSecret                 ErrorType = "MissingSecret" // no secret, or an empty one
 	errMissingWebAuthnAutocomplete   ErrorType = "MissingWebAuthnAutocomplete"
-	ErrOAuthAccountNotLinked         ErrorType = "OAuthAccountNotLinked"
+	ErrOAuthAccountNotLinked         ErrorType = "OAuthAccountNotLinked" // the account or address is of another user
 	errOAuthCallback                 ErrorType = "OAuthCallbackError"
 	errOAuthProfileParse             ErrorType = "OAuthProfileParseError"
 	errOAuthSignIn                   ErrorType = "OAuthSignInError"
-	ErrSessionToken                  ErrorType = "SessionTokenError"
+	ErrSessionToken                  ErrorType = "SessionTokenError" // a database session could not be read
 	errSignOut                       ErrorType = "SignOutError"
-	ErrUnknownAction                 ErrorType = "UnknownAction"
-	ErrUntrustedHost                 ErrorType = "UntrustedHost"
-	ErrVerification                  ErrorType = "Verification"
+	ErrUnknownAction                 ErrorType = "UnknownAction" // no action has this path and method
+	ErrUntrustedHost                 ErrorType = "UntrustedHost" // the configuration does not trust the Host header
+	ErrVerification                  ErrorType = "Verification"  // a sign-in link was used, has expired, or is unknown
 	errWebAuthnVerification          ErrorType = "WebAuthnVerificationError"
 
 	// ErrInvalidConfig is a configuration error without a name in Auth.js.

@@ -96,10 +96,10 @@ func (t TokenSet) LogValue() slog.Value { return slog.StringValue(t.String()) }
 // MarshalText returns String, for encoding/json and similar packages.
 func (t TokenSet) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// Format writes nothing of the request, because its URL may contain the access token.
+// Format writes a fixed text, because the URL may contain the access token.
 func (r UserinfoRequest) Format(f fmt.State, _ rune) { printed(f, "userinfo request") }
 
-// LogValue returns nothing of the request.
+// LogValue returns a fixed text, like Format.
 func (r UserinfoRequest) LogValue() slog.Value { return slog.StringValue("userinfo request") }
 
 // Format writes the base path, without secrets.
@@ -119,7 +119,7 @@ func (a *Auth) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("base_path", or(a.site.basePath, "/")))
 }
 
-// String returns "visit" and nothing of the request.
+// String returns the fixed text "visit", without data of the request.
 func (v *Visit) String() string { return "visit" }
 
 // Format writes String for every fmt verb.

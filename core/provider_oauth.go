@@ -14,24 +14,24 @@ import (
 // Check is a protection of the authorization code flow.
 type Check string
 
-// The checks. PKCE is the default.
+// The values of OAuthProvider.Checks.
 const (
-	CheckPKCE  Check = "pkce"
-	CheckState Check = "state"
-	CheckNonce Check = "nonce"
+	CheckPKCE  Check = "pkce"  // PKCE with S256 (RFC 7636)
+	CheckState Check = "state" // the parameter state (RFC 6749 section 10.12)
+	CheckNonce Check = "nonce" // the claim nonce of the ID token (OpenID Connect Core section 3.1.2.1)
 )
 
 // ClientAuth is the method of client authentication at the token endpoint (RFC 6749 section 2.3, OpenID Connect Core
 // section 9).
 type ClientAuth string
 
-// The client authentication methods; the default is ClientSecretBasic.
+// The client authentication methods. The default is ClientSecretBasic.
 const (
-	ClientSecretBasic ClientAuth = "client_secret_basic"
-	ClientSecretPost  ClientAuth = "client_secret_post"
-	ClientSecretJWT   ClientAuth = "client_secret_jwt"
-	PrivateKeyJWT     ClientAuth = "private_key_jwt"
-	ClientAuthNone    ClientAuth = "none"
+	ClientSecretBasic ClientAuth = "client_secret_basic" // the client secret, with HTTP Basic authentication
+	ClientSecretPost  ClientAuth = "client_secret_post"  // the client secret, in the body
+	ClientSecretJWT   ClientAuth = "client_secret_jwt"   // a JWT that is signed with the client secret
+	PrivateKeyJWT     ClientAuth = "private_key_jwt"     // a JWT that is signed with a private key
+	ClientAuthNone    ClientAuth = "none"                // no authentication, for public clients
 )
 
 // Endpoint is an endpoint of a provider. If URL is empty, it is discovered from the issuer. Params are added to the

@@ -29,7 +29,7 @@ type Options struct {
 	// Scope replaces the requested scopes, AddScope adds to them. Separate them by spaces. They are sent with commas to
 	// services that require commas.
 	Scope, AddScope string
-	// Checks and ClientAuth replace those of the provider.
+	// Checks and ClientAuth replace the values of the provider's preset.
 	Checks     []core.Check
 	ClientAuth core.ClientAuth
 	// AuthorizationParams are additional parameters of the authorization request.
@@ -41,7 +41,7 @@ type Options struct {
 	// AllowInsecureHTTP allows plain http, and names that resolve to this machine, for a provider inside a cluster. See
 	// [core.OAuthProvider] for the risk.
 	AllowInsecureHTTP core.OptionalBool
-	// RedirectProxyURL replaces that of the configuration.
+	// RedirectProxyURL replaces Config.RedirectProxyURL for this provider.
 	RedirectProxyURL string
 	// HTTPClient sends the requests to the provider.
 	HTTPClient *http.Client

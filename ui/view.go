@@ -183,7 +183,8 @@ type ConfirmView struct {
 // another tab. The user chooses one of the two accounts.
 type SwitchView struct {
 	Page
-	// CSRFToken is in the form. If it is empty, the check is disabled and the form has no such field.
+	// CSRFToken is the value of the form's hidden field csrfToken. If the check is disabled, it is empty and there is no
+	// field.
 	CSRFToken string
 	// Current identifies the signed-in user: the email address, or else the name.
 	Current string

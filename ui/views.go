@@ -118,7 +118,8 @@ type SentView struct {
 	// Typed reports that the script shows the address that was typed in this tab, if Email is empty. The form is hidden
 	// until then.
 	Typed bool
-	// ResendURL is the URL that the form "Resend email" posts the field email to. If it is empty, there is no form.
+	// ResendURL is the target of the form "Resend email". Its POST has the field email. If ResendURL is empty, there is no
+	// form.
 	ResendURL string
 	// ChangeURL is the URL of the link "Use a different email". If it is empty, there is no link.
 	ChangeURL string
@@ -136,7 +137,7 @@ type SheetView struct {
 	URL, Host string
 	// User is the signed-in user, for the header. The zero value shows none.
 	User Visitor
-	// Sections are the sections, in this order.
+	// Sections are rendered in this order.
 	Sections []PageSection
 }
 

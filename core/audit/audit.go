@@ -55,40 +55,40 @@ type Name string
 
 // The names of events. Core emits sign-ins and sessions, plugins emit changes of an account.
 const (
-	SignIn        Name = "signin"
+	SignIn        Name = "signin"         // a sign-in succeeded or was refused
 	SignUp        Name = "signup"         // a sign-in created a user, or a sign-up was requested
 	Reauth        Name = "reauth"         // the user of a session authenticated again
-	SignOut       Name = "signout"        // by the session's owner
+	SignOut       Name = "signout"        // the user signed out
 	SessionEnded  Name = "session.ended"  // one session ended, other than by its owner's sign-out
 	SessionsEnded Name = "sessions.ended" // all sessions of a user ended, or all except the current one
 	GateHeld      Name = "gate.held"      // a sign-in is pending and needs a further step
 	MailAsked     Name = "mail.asked"     // an email with a link or a code was requested
 	EmailFailed   Name = "email.failed"   // the last attempt to send a plugin's email failed
-	PasskeyAdded  Name = "passkey.added"
-	CSRF          Name = "csrf"  // a request was refused as a possible cross-site request
-	Limit         Name = "limit" // an attempt exceeded a limit
-	Config        Name = "config"
+	PasskeyAdded  Name = "passkey.added"  // a passkey was registered
+	CSRF          Name = "csrf"           // a request was refused as a possible cross-site request
+	Limit         Name = "limit"          // an attempt exceeded a limit
+	Config        Name = "config"         // New succeeded or failed, or the host of a request was refused
 
-	BackChannelLogout Name = "logout.backchannel"
+	BackChannelLogout Name = "logout.backchannel" // a provider's logout token arrived
 
-	UserCreated     Name = "user.created"
-	UserDeleted     Name = "user.deleted"
-	ProfileChanged  Name = "profile.changed" // the user changed the name, the picture or fields of the application
-	AccountLinked   Name = "account.linked"
-	AccountUnlinked Name = "account.unlinked"
-	AccountRefused  Name = "account.refused" // linking, or a sign-in as another user, was refused
+	UserCreated     Name = "user.created"     // a sign-in or a verified address created a user
+	UserDeleted     Name = "user.deleted"     // a user was deleted
+	ProfileChanged  Name = "profile.changed"  // the user changed the name, the picture or fields of the application
+	AccountLinked   Name = "account.linked"   // an account at a provider was linked
+	AccountUnlinked Name = "account.unlinked" // an account at a provider was unlinked
+	AccountRefused  Name = "account.refused"  // linking, or a sign-in as another user, was refused
 
-	PasswordSet        Name = "password.set"
-	PasswordChanged    Name = "password.changed"
-	PasswordResetAsked Name = "password.reset.asked"
-	PasswordImported   Name = "password.imported"
-	EmailProved        Name = "email.proved"
-	EmailChangeAsked   Name = "email.change.asked"
-	EmailChanged       Name = "email.changed"
-	EmailUndone        Name = "email.undone"
-	Invited            Name = "invited"
-	PasskeyRemoved     Name = "passkey.removed"
-	AccountSecured     Name = "account.secured" // the owner of an account reported a change as not theirs
+	PasswordSet        Name = "password.set"         // a sign-up or a reset set a password
+	PasswordChanged    Name = "password.changed"     // a signed-in user changed the password
+	PasswordResetAsked Name = "password.reset.asked" // a reset email was requested
+	PasswordImported   Name = "password.imported"    // the hash of another system was imported
+	EmailProved        Name = "email.proved"         // a user verified the address
+	EmailChangeAsked   Name = "email.change.asked"   // a user requested another address
+	EmailChanged       Name = "email.changed"        // the address of a user changed
+	EmailUndone        Name = "email.undone"         // the owner of the old address undid the change
+	Invited            Name = "invited"              // a person was invited to sign up
+	PasskeyRemoved     Name = "passkey.removed"      // a passkey was removed
+	AccountSecured     Name = "account.secured"      // the owner of an account reported a change as not theirs
 
 	FactorChecked   Name = "factor.checked"   // a second factor was accepted or refused
 	FactorAdded     Name = "factor.added"     // a second factor was enrolled
@@ -110,9 +110,9 @@ const (
 // Outcome is the result of a decision.
 type Outcome string
 
-// The outcomes.
+// The outcomes of an [Event].
 const (
-	OK      Outcome = "ok"
+	OK      Outcome = "ok"      // the request was allowed, or the change was made
 	Refused Outcome = "refused" // because of the client's input, or because of missing input
 	Failed  Outcome = "failed"  // because of an error of this site, its store or a provider
 )

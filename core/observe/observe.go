@@ -20,28 +20,28 @@ type Call struct {
 	Provider string
 }
 
-// Target is the target of a [Call].
+// Target is the called service.
 type Target string
 
-// The targets.
+// The targets of a [Call].
 const (
-	Store    Target = "store"
-	Provider Target = "provider"
-	Mail     Target = "mail" // an attempt to send a core.BackgroundEmail
+	Store    Target = "store"    // Config.Store
+	Provider Target = "provider" // a provider, or CredentialsProvider.Authorize
+	Mail     Target = "mail"     // an attempt to send a core.BackgroundEmail
 )
 
 // Outcome is the result of a [Call].
 type Outcome string
 
-// The outcomes.
+// The outcomes of a [Call].
 const (
-	OK          Outcome = "ok"
+	OK          Outcome = "ok"          // the call succeeded
 	Absent      Outcome = "absent"      // the store returned store.ErrNotFound
 	Conflict    Outcome = "conflict"    // the store returned store.ErrConflict
 	Refused     Outcome = "refused"     // a provider or Authorize refused, or core rolled back a transaction
 	Unavailable Outcome = "unavailable" // the call failed or timed out before a response
 	Canceled    Outcome = "canceled"    // the client disconnected
-	Failed      Outcome = "failed"
+	Failed      Outcome = "failed"      // any other error
 )
 
 // AuthStats are values of one Auth in this process. core.Auth.Stats returns them.

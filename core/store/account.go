@@ -13,11 +13,11 @@ type ProviderType string
 
 // The provider types.
 const (
-	TypeOAuth       ProviderType = "oauth"
-	TypeOIDC        ProviderType = "oidc"
-	TypeEmail       ProviderType = "email"
-	TypeCredentials ProviderType = "credentials"
-	TypeWebAuthn    ProviderType = "webauthn"
+	TypeOAuth       ProviderType = "oauth"       // OAuth 2.0 and OAuth 1.0a
+	TypeOIDC        ProviderType = "oidc"        // OpenID Connect
+	TypeEmail       ProviderType = "email"       // links and codes by email
+	TypeCredentials ProviderType = "credentials" // a form, such as name and password
+	TypeWebAuthn    ProviderType = "webauthn"    // passkeys
 )
 
 // Account links a user to their account at a provider.

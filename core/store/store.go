@@ -167,7 +167,7 @@ type EmailLister interface {
 // SelfCleaner is a store whose database deletes expired rows automatically, or where searching for them is expensive.
 // Core only calls DeleteExpired of such a store if the configuration enables it.
 type SelfCleaner interface {
-	// CleansItself reports whether expired rows need not be deleted by core.
+	// CleansItself reports whether core leaves expired rows to the database.
 	CleansItself() bool
 }
 

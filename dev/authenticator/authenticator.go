@@ -30,10 +30,10 @@ func New(id string) *Credential {
 
 // Flags of the authenticator data (WebAuthn section 6.1).
 const (
-	UserPresent    = 0x01
-	UserVerified   = 0x04
-	BackupEligible = 0x08
-	BackupState    = 0x10
+	UserPresent    = 0x01 // the user has touched the device
+	UserVerified   = 0x04 // by fingerprint, face or PIN
+	BackupEligible = 0x08 // the passkey can be synced
+	BackupState    = 0x10 // the passkey is synced
 	attestedData   = 0x40
 )
 

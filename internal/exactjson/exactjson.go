@@ -15,7 +15,7 @@ import (
 	"strconv"
 )
 
-// Error describes why a text is invalid. It contains nothing of the text.
+// Error describes why a text is invalid. It does not contain any part of the text.
 type Error struct {
 	// Reason is a fixed phrase.
 	Reason string

@@ -37,7 +37,7 @@ type Fields struct {
 }
 
 // Read reads a body according to its Content-Type. A body with another media type, or without one, has no fields.
-// Errors are TooLarge, a connection error, or a parse error that contains nothing of the body.
+// Errors are TooLarge, a connection error, or a parse error without any part of the body.
 func Read(ctx context.Context, contentType []string, body io.Reader) (Fields, error) {
 	switch {
 	case len(contentType) == 0:

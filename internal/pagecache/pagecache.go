@@ -49,7 +49,7 @@ type Page struct {
 	nonces, tokens []int
 }
 
-// New returns a page that was rendered with these placeholders.
+// New returns the Page of a rendered page in which nonceMark and tokenMark are placeholders.
 func New(page []byte, nonceMark, tokenMark string) *Page {
 	return &Page{page, positionsOf(page, nonceMark), positionsOf(page, tokenMark)}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Errors for [errors.Is].
+// The causes of an [Error], for [errors.Is].
 var (
 	ErrTooLarge = errors.New("the response is too large")
 	ErrInsecure = errors.New("plain http is for providers on this machine only: use https, or AllowInsecureHTTP")

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Defaults of Options.
+// The defaults of Options.Timeout and Options.MaxBody.
 const (
 	DefaultTimeout = 10 * time.Second
 	DefaultMaxBody = 1 << 20
@@ -40,7 +40,7 @@ type Options struct {
 	OnDate func(host string, date time.Time)
 }
 
-// Policy is the policy for redirects.
+// Policy selects the redirects that a request follows.
 type Policy int
 
 const (

@@ -120,7 +120,7 @@ type Options struct {
 // be exactly one. forwardedHost and forwardedProto are the values of the X-Forwarded headers: of a list, the first
 // entry is used, and an empty header counts as absent. No other header is used.
 //
-// The errors are ErrHost, ErrScheme and ErrUntrusted. They contain nothing of the request.
+// The errors are ErrHost, ErrScheme and ErrUntrusted, without any data of the request.
 func ResolveOrigin(opts Options, scheme string, hosts, forwardedHost, forwardedProto []string) (Origin, error) {
 	if !opts.Pinned.IsZero() {
 		return opts.Pinned, nil

@@ -67,7 +67,7 @@ type Change struct {
 	Remove []Name
 }
 
-// Condition is the condition of a check.
+// Condition is a requirement on the stored record.
 type Condition int
 
 // The conditions.
@@ -77,15 +77,15 @@ const (
 	Same                     // the record has the version
 )
 
-// Check is a condition of a change.
+// Check makes a change fail unless the record with the key meets the condition.
 type Check struct {
 	Key     string
 	Is      Condition
-	Version string // for Same
+	Version string // the required version, if Is is Same
 }
 
-// Record is a text with a key.
+// Record is a record to write.
 type Record struct{ Key, Text string }
 
-// Name is a name in a set.
+// Name is an entry of an ordered set of names.
 type Name struct{ Set, Name string }

@@ -13,8 +13,8 @@ import (
 type Layout struct {
 	// Prefix is the prefix of all table names that are not set below.
 	Prefix string
-	// Users, Accounts, Sessions, VerificationTokens and Authenticators are the names of the tables. The default is the
-	// default name with Prefix.
+	// Users, Accounts, Sessions, VerificationTokens and Authenticators are the names of the tables. The default is Prefix
+	// followed by users, accounts, sessions, verification_token or authenticators.
 	Users, Accounts, Sessions, VerificationTokens, Authenticators string
 	// Records is the name of the table of plugin records, which no Auth.js adapter has. The default is latchkey_records.
 	Records string

@@ -2,7 +2,7 @@ package locales
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// Arabic returns Arabic, which is written from right to left. The caller owns the map.
+// Arabic returns the texts in Arabic, which is written from right to left. The caller owns the map.
 //
 //nolint:funlen,gosec // a table of texts without credentials
 func Arabic() ui.Locale {

@@ -2,7 +2,7 @@ package locales
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// Chinese returns Chinese in simplified characters. The caller owns the map.
+// Chinese returns the texts in Chinese in simplified characters. The caller owns the map.
 //
 //nolint:funlen,gosec // a table of texts without credentials
 func Chinese() ui.Locale {

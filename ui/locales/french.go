@@ -2,7 +2,7 @@ package locales
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// French returns French, with the formal address "vous". The caller owns the map.
+// French returns the texts in French, with the formal address "vous". The caller owns the map.
 //
 //nolint:funlen,gosec // a table of texts without credentials
 func French() ui.Locale {

@@ -2,7 +2,7 @@ package locales
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// German returns German, with the formal address "Sie". The caller owns the map.
+// German returns the texts in German, with the formal address "Sie". The caller owns the map.
 //
 //nolint:funlen,gosec // a table of texts without credentials
 func German() ui.Locale {

@@ -2,7 +2,7 @@ package locales
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// Japanese returns Japanese. The caller owns the map.
+// Japanese returns the texts in Japanese. The caller owns the map.
 //
 //nolint:funlen,gosec // a table of texts without credentials
 func Japanese() ui.Locale {

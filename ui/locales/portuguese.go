@@ -2,7 +2,7 @@ package locales
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// Portuguese returns Brazilian Portuguese. The caller owns the map.
+// Portuguese returns the texts in Brazilian Portuguese. The caller owns the map.
 //
 //nolint:funlen,gosec // a table of texts without credentials
 func Portuguese() ui.Locale {

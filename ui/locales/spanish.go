@@ -2,7 +2,7 @@ package locales
 
 import "github.com/latchkey-go/latchkey/ui"
 
-// Spanish returns Spanish, with the formal address "usted". The caller owns the map.
+// Spanish returns the texts in Spanish, with the formal address "usted". The caller owns the map.
 //
 //nolint:funlen,gosec // a table of texts without credentials
 func Spanish() ui.Locale {

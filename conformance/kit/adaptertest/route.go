@@ -23,7 +23,7 @@ type Route struct {
 	Path string
 	// Before is the middleware of the route, the outermost first.
 	Before []Step
-	// Do is the handler.
+	// Do is called by the route's handler.
 	Do func(Call)
 }
 

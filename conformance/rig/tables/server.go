@@ -30,7 +30,7 @@ type Server struct {
 // Column is a column of a table.
 type Column struct {
 	Kind   string // string, text, datetime, int, float, bool, or link
-	To     string // table of a link
+	To     string // the table that a link refers to
 	Unique bool
 }
 
@@ -45,7 +45,7 @@ type row struct {
 	fields         map[string]any
 }
 
-// Branch and APIKey must be in requests. Path is the path of the database.
+// Path is the path of the database. Requests must have the branch Branch and the bearer token APIKey.
 const (
 	Path   = "/db/app"
 	Branch = "main"

@@ -19,9 +19,12 @@ import (
 type Auditor struct {
 	// Sink receives the events. It must not panic.
 	Sink func(ctx context.Context, e audit.Event)
-	// Now is the clock. Tenant is the same for all events. Secret is the key of hashed identifiers.
-	Now            func() time.Time
-	Tenant, Secret string
+	// Now is the clock.
+	Now func() time.Time
+	// Tenant is Event.Tenant of all events.
+	Tenant string
+	// Secret is the key of the HMAC that replaces identifiers.
+	Secret string
 
 	folds folds
 }

@@ -78,7 +78,7 @@ type Code struct {
 	// Address is the recipient of the code, and UserID the user, if there is one.
 	Address string `json:"a"`
 	UserID  string `json:"u,omitempty"`
-	// Data belongs to the purpose.
+	// Data is returned to the caller that redeems the code, such as the digest of the email's link.
 	Data string `json:"d,omitempty"`
 	// Hash is the keyed hash of the code, and Tries the number of tries so far.
 	Hash  string `json:"h"`

@@ -19,7 +19,7 @@ type Staged struct {
 	// request and all later ones fail with it, as if the process had lost its database. lost reports whether the database
 	// applies the request anyway.
 	Watch func(before func(Request) (lost bool, err error))
-	// WatchOther is Watch for Other.
+	// WatchOther does the same as Watch for the requests of Other.
 	WatchOther func(before func(Request) (lost bool, err error))
 	// Empty deletes all data. It is called from time to time between scenes, for a database that accumulated data slows
 	// down. If it is nil, the data stays.

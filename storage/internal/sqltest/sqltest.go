@@ -102,7 +102,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// Migrated opens and migrates a store. At most one layout is used.
+// Migrated opens a store with the given layout, or the zero Layout, and migrates it.
 func (d Database) Migrated(t testing.TB, layout ...sqlstore.Layout) Store {
 	t.Helper()
 	var own sqlstore.Layout
