@@ -123,7 +123,7 @@ type Config struct {
 	// EnableWebAuthn allows providers of type webauthn. The default is false, as in Auth.js.
 	EnableWebAuthn bool
 
-	// CSRF is the proof a POST request must contain that a page of this site sent it. The zero value requires the token of
+	// CSRF selects how a POST request must prove that a page of this site sent it. The zero value requires the token of
 	// the CSRF cookie in the body. [CSRFTokenOrSameOrigin] and [InsecureSkipCSRFCheck] return other policies.
 	CSRF CSRFPolicy
 	// InsecureShortSecrets accepts secrets of fewer than 32 bytes during a migration. An attacker can guess such secrets.

@@ -47,7 +47,7 @@ func covers(own, scope string) bool {
 // (RFC 6750 section 2.1).
 type Credential struct {
 	// Matches reports whether a token has the format of this credential. It decides from the text alone, and is called
-	// for every request with an Authorization header. A request with such a token is never made by the user of a cookie.
+	// for every request with an Authorization header. If it returns true, the session cookie of the request is ignored.
 	Matches func(token string) bool
 	// Verify returns the principal, or nil if the token is not valid. client is the address of the client, or its /64
 	// network for IPv6; it is invalid if it is unknown. A returned [*Problem] is sent to the client. Any other error

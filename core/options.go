@@ -206,9 +206,9 @@ const (
 	False
 )
 
-// CSRFPolicy is the proof that a POST request must contain that a page of this site sent it. A page of another site can
-// make a browser send any POST request here, with the user's cookies. Without this check, an attacker could sign users
-// out, or sign them in to the attacker's account and collect what they enter there.
+// CSRFPolicy selects how a POST request must prove that a page of this site sent it. A page of another site can make a
+// browser send any POST request here, with the user's cookies. Without this check, an attacker could sign users out, or
+// sign them in to the attacker's account and collect what they enter there.
 //
 // The zero value requires the CSRF token, which built-in pages and GET csrf contain, in the body in addition to the
 // cookie (double submit). Another site can read neither. [CSRFTokenOrSameOrigin] also accepts headers that browsers set

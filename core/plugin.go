@@ -57,10 +57,10 @@ type Action struct {
 	// so that a POST needs no CSRF token and [ActionRequest.Session] is nil, and core sets no cookies. A form that
 	// contains a field twice is rejected with status 400. Require must be empty.
 	NoCookies bool
-	// Handle returns the response. It is called concurrently; each request has its own Call. A returned [*Problem] is sent
-	// to the client. A *[StepUp] or [ErrForbidden] is handled as if a guard had returned it. Any other error, or a panic,
-	// is logged and answered with a general error response without details. The cookies of the ActionRequest are set in
-	// every case.
+	// Handle returns the response. It is called concurrently, with a separate ActionRequest for each request. A
+	// returned [*Problem] is sent to the client. A *[StepUp] or [ErrForbidden] is handled as if a guard had returned
+	// it. Any other error, or a panic, is logged and answered with a general error response without details. The
+	// cookies of the ActionRequest are set in every case.
 	Handle func(ctx context.Context, c *ActionRequest) (*Response, error)
 }
 

@@ -276,8 +276,8 @@ func (h *PluginHost) Encrypt(purpose string, v any, expires time.Time) (string, 
 	return h.plugins.seals.seal(purpose, v, expires)
 }
 
-// Decrypt decrypts a text that Seal returned for the same purpose, and stores the value in v, a pointer. It returns an
-// error if the text was made for another purpose, if its secret is no longer configured, or if it has expired. The
+// Decrypt decrypts a text that Encrypt returned for the same purpose, and stores the value in v, a pointer. It returns
+// an error if the text was made for another purpose, if its secret is no longer configured, or if it has expired. The
 // error does not reveal the content.
 func (h *PluginHost) Decrypt(purpose, sealed string, v any) error {
 	return h.plugins.seals.open(purpose, sealed, v)

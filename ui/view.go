@@ -42,7 +42,8 @@ type Page struct {
 // SignInView is the data of the sign-in page.
 type SignInView struct {
 	Page
-	// CSRFToken is in every form. If it is empty, the check is disabled and forms have no such field.
+	// CSRFToken is the value of the hidden field csrfToken of each form. If the check is disabled, it is empty and there
+	// is no field.
 	CSRFToken string
 	// CallbackURL is the validated URL after the sign-in. OAuth forms contain it.
 	CallbackURL string
@@ -58,7 +59,8 @@ type SignInView struct {
 	// Confirms identifies the signed-in user who must authenticate again: the email address, or else the name. It is empty
 	// on a page that signs users in. The page then has another heading, and the forms post to the action reauth.
 	Confirms string
-	// CodeURL receives the form that requests a code by email, on a page with Confirms. If it is empty, there is none.
+	// CodeURL is the target of the form that requests a code by email, on a page with Confirms. If it is empty, there is
+	// no form.
 	CodeURL string
 	// Links are further methods, on a page with Confirms.
 	Links []Link
@@ -87,7 +89,8 @@ type SignInView struct {
 // SignOutView is the data of the sign-out page.
 type SignOutView struct {
 	Page
-	// CSRFToken is in the form. If it is empty, the check is disabled and the form has no such field.
+	// CSRFToken is the value of the hidden field csrfToken of each form. If the check is disabled, it is empty and there
+	// is no field.
 	CSRFToken string
 	// CallbackURL is the URL after the sign-out. It is part of the default Action.
 	CallbackURL string
@@ -118,9 +121,10 @@ type ErrorView struct {
 	// SwitchAction is the URL of the form "Use a different account" for the error "Forbidden". The form signs out and
 	// continues at CallbackURL. If SwitchAction is empty, there is no form.
 	SwitchAction string
-	// CSRFToken is in that form. If it is empty, the check is disabled and the form has no such field.
+	// CSRFToken is the value of the hidden field csrfToken of each form. If the check is disabled, it is empty and there
+	// is no field.
 	CSRFToken string
-	// CallbackURL is the URL after that sign-out: the page that the user may not open, which then asks them to sign in.
+	// CallbackURL is the URL after the sign-out of SwitchAction: the forbidden page, which then asks the user to sign in.
 	CallbackURL string
 	// Detail replaces the text of Error. It is shown unchanged, so it must not contain data from a request. It may be
 	// empty.
@@ -139,10 +143,11 @@ type VerifyRequestView struct {
 	Page
 	// URL is the application's URL and Host its name, for the link back. If URL is empty, there is no link.
 	URL, Host string
-	// CSRFToken is in the form that sends the email again. If it is empty, the check is disabled and the form has no such
-	// field.
+	// CSRFToken is the value of the hidden field csrfToken of each form. If the check is disabled, it is empty and there
+	// is no field.
 	CSRFToken string
-	// ResendURL is the URL that this form posts the field email to. If it is empty, there is no form.
+	// ResendURL is the target of the form that sends the email again. Its POST has the field email. If ResendURL is
+	// empty, there is no form.
 	ResendURL string
 	// Code is the form for the code in the email. It is nil if the email has no code.
 	Code *CodeForm
@@ -150,11 +155,12 @@ type VerifyRequestView struct {
 
 // CodeForm is a form for a code that was sent by email. It posts the field code.
 type CodeForm struct {
-	// CSRFToken is in the forms. If it is empty, the check is disabled and the forms have no such field.
+	// CSRFToken is the value of the hidden field csrfToken of each form. If the check is disabled, it is empty and there
+	// is no field.
 	CSRFToken string
 	// Action is the URL that the form posts to.
 	Action string
-	// AgainURL receives the form that requests a new code. If it is empty, there is none.
+	// AgainURL is the target of the form that requests a new code. If it is empty, there is no form.
 	AgainURL string
 	// CancelURL is the URL for another method. If it is empty, there is no link.
 	CancelURL string
@@ -171,9 +177,10 @@ type CodeForm struct {
 // ConfirmView is the data of the page that confirms a sign-in link.
 type ConfirmView struct {
 	Page
-	// CSRFToken is in the form. If it is empty, the check is disabled and the form has no such field.
+	// CSRFToken is the value of the hidden field csrfToken of each form. If the check is disabled, it is empty and there
+	// is no field.
 	CSRFToken string
-	// Action is the URL that the form posts to: that of the link itself.
+	// Action is the URL that the form posts to. It is the URL of the link.
 	Action string
 	// Email is the address that the link was sent to.
 	Email string

@@ -19,7 +19,8 @@ type Views struct {
 	Error func(ErrorView) templ.Component
 	// VerifyRequest returns the page that is shown after a sign-in link was sent.
 	VerifyRequest func(VerifyRequestView) templ.Component
-	// Confirm returns the page that asks for confirmation of a sign-in link, if links are confirmed.
+	// Confirm returns the page of a sign-in link with a button that signs the user in; see EmailProvider.ConfirmLink of
+	// package core.
 	Confirm func(ConfirmView) templ.Component
 	// Switch returns the page that asks a signed-in user whether to continue as another user. Its form must post the
 	// fields of [SwitchPage].
@@ -115,8 +116,8 @@ type SentView struct {
 	CSRFToken string
 	// Text says what was sent. Email is the address, as the user typed it, or "" if it is unknown.
 	Text, Email string
-	// Typed reports that the script shows the address that was typed in this tab, if Email is empty. The form is hidden
-	// until then.
+	// Typed means that, if Email is empty, the script shows the address that the user typed in this tab. The form is
+	// hidden until the script has run.
 	Typed bool
 	// ResendURL is the target of the form "Resend email". Its POST has the field email. If ResendURL is empty, there is no
 	// form.

@@ -13,7 +13,7 @@ import (
 // site; the only text of the client is Agent, which is escaped. An event contains no token, code, password, cookie or
 // email address.
 type Event struct {
-	// Time is the time of the decision, by Config.Now. For folded refusals it is the time of the last one.
+	// Time is the time of the decision, by Config.Now. For combined refusals (Count) it is the time of the last one.
 	Time time.Time
 	// Name is the subject of the decision, and Outcome its result. Reason explains the result, and is empty if only one
 	// reason is possible.

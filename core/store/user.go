@@ -15,9 +15,9 @@ type Nulls uint8
 
 // The fields that can be null.
 const (
-	NullName  Nulls = 1 << iota // User.Name
-	NullEmail                   // User.Email
-	NullImage                   // the picture claim of a token
+	NullName  Nulls = 1 << iota // the name is null
+	NullEmail                   // the email address is null
+	NullImage                   // the image, or the picture claim of a token, is null
 )
 
 // User is a user in a provider's profile, in a store or in a session. The zero value is an unknown user.

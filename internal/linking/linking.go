@@ -12,7 +12,7 @@ const (
 	MeansNewAccount
 	// MeansOwnAccount is an account of the signed-in user.
 	MeansOwnAccount
-	// MeansOtherAccount is an account of another user than the signed-in one, or of any user if no one is signed in.
+	// MeansOtherAccount is an account of another user than the signed-in one, or of any user if none is signed in.
 	MeansOtherAccount
 	// MeansTakenPasskey is the registration of a passkey that is already registered, or under a label that is taken.
 	MeansTakenPasskey

@@ -61,7 +61,7 @@ func (c *Client1) AuthorizeRequestToken(t Token1) (string, error) {
 	return address, nil
 }
 
-// Answer1 is the callback for a request token (RFC 5849 section 2.2). Token is the request token that it names.
+// Answer1 is the callback of an OAuth 1.0a sign-in (RFC 5849 section 2.2). Token is the request token in it.
 type Answer1 struct {
 	Token    string
 	verifier string

@@ -100,7 +100,8 @@ func AppendStart(token string, start time.Time) string {
 	return token + "." + strconv.FormatInt(start.Unix(), 36)
 }
 
-// Start returns the start of a session from its token, in either form. It is zero if the token does not contain it.
+// Start returns the start of a session from its token, with or without the other facts. It is zero if the token does
+// not contain it.
 func Start(token string) time.Time {
 	if _, start, _, ok := read(token); ok {
 		return time.Unix(start, 0)

@@ -29,7 +29,7 @@ type Overview struct {
 	// Sessions are the active sessions: the current one first, then by last use. It is nil if sessions cannot be listed,
 	// which is the case with StrategyJWT if Session.Revocation is off.
 	Sessions []Session `json:"sessions"`
-	// Second are the second factors. It is always empty in this version.
+	// Second is reserved and always empty. Plugins show second factors in their own sections.
 	Second []string `json:"second"`
 }
 

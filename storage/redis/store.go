@@ -54,7 +54,7 @@ const defaultPrefix = "{latchkey}:"
 // Open returns a Store on its own client. url is, for example, "redis://user:password@localhost:6379/0", or rediss for
 // TLS, with the parameters of go-redis. Open does not connect. On the first connection, the store checks the server's
 // eviction policy. If the policy may evict users and sessions, it logs a warning. The client has up to 64 connections,
-// or 10 for each processor if that is more. Set pool_size in the URL to change that. Close the Store when done..
+// or 10 for each processor if that is more. Set pool_size in the URL to change that. Close the Store when done.
 func Open(url string, options Options) (*Store, error) {
 	o, err := clientOptions(url)
 	if err != nil {

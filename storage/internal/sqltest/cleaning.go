@@ -86,7 +86,7 @@ func Cleaning(t *testing.T, s Store) {
 	}
 }
 
-// Deadlock checks that of two deadlocked transactions, the one that the database aborts runs again.
+// Deadlock checks that a transaction runs again if the database aborts it because of a deadlock.
 func Deadlock(t *testing.T, s Store) {
 	t.Helper()
 	must(t, s.Migrate(t.Context()))
