@@ -25,8 +25,8 @@ type Target string
 
 // The targets of a [Call].
 const (
-	Store    Target = "store"    // Config.Store
-	Provider Target = "provider" // a provider, or CredentialsProvider.Authorize
+	Store    Target = "store"    // a call to Config.Store
+	Provider Target = "provider" // a request to a provider, or CredentialsProvider.Authorize
 	Mail     Target = "mail"     // an attempt to send a core.BackgroundEmail
 )
 

@@ -70,7 +70,7 @@ type Call interface {
 	Header(name, value string)
 	// Status sets the response status. It is called before anything is written.
 	Status(code int)
-	// Stream writes and flushes first, and then writes the result of then. It may call then after the handler has
+	// Stream writes first and flushes it. After that, it calls then and writes its result, possibly when the handler has
 	// returned.
 	Stream(first string, then func() string)
 
