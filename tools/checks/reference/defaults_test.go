@@ -29,7 +29,7 @@ type value struct {
 
 // says reports whether a comment states the value as the default.
 func (v value) says(comment string) bool {
-	forms := []string{strconv.Quote(v.text)}
+	forms := []string{strconv.Quote(v.text), "[" + v.text + "]"} // a text, or a constant with this name
 	if v.text == "" {
 		forms = []string{strconv.FormatInt(v.number, 10)}
 	}
