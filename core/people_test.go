@@ -89,19 +89,25 @@ type transactions struct {
 	inner core.Store
 }
 
-func (t transactions) InTransaction(ctx context.Context, do func(context.Context, core.Store) error) error {
-	before := t.p.copy()
-	at := t.p.at
+func (t transactions) InTransaction(
+	ctx context.Context, do func(context.Context, core.Store) error,
+) (err error) {
+	t.p.mu.Lock()
+	before, at := t.p.copy(), t.p.at
 	t.p.at = nil // no other request runs in between
-	defer func() { t.p.at = at }()
+	t.p.mu.Unlock()
 	if at != nil {
 		at("begin")
 	}
-	err := do(ctx, t.inner)
-	if err != nil {
-		t.p.rows = before
-	}
-	return err
+	defer func() {
+		t.p.mu.Lock()
+		defer t.p.mu.Unlock()
+		t.p.at = at
+		if err != nil {
+			t.p.rows = before
+		}
+	}()
+	return do(ctx, t.inner)
 }
 
 func (p *people) as(can power) core.Store {
@@ -184,10 +190,12 @@ func (p *people) as(can power) core.Store {
 
 // step starts one call: it calls at, and then locks the store.
 func (p *people) step(method string) func() {
-	if at := p.at; at != nil {
-		at(method)
-	}
 	p.mu.Lock()
+	if at := p.at; at != nil {
+		p.mu.Unlock()
+		at(method)
+		p.mu.Lock()
+	}
 	return p.mu.Unlock
 }
 
