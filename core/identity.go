@@ -32,6 +32,9 @@ type identity struct {
 	// started is the relation between the current session and the one that started the flow. An account may be linked to
 	// the current user only with flowSameSession.
 	started flowSession
+	// byApp means that an app has sent an ID token ([ActionRequest.SignInApp]): there is no browser, so that the sign-in
+	// gets no session and cannot wait for a gate.
+	byApp bool
 
 	oauth   *oauthResult
 	passkey *passkeyResult

@@ -51,6 +51,8 @@ type writer struct {
 	sessions store.SessionStore // of tx
 	waiting  []func()
 	inTx     bool
+	// byApp is identity.byApp: no session is created.
+	byApp bool
 	// owner is the ID of the account's user as the flow found it, before a rule assigned the account to another user.
 	owner string
 	// made is the user that this sign-in created. Without a transaction, undo deletes them if a later step fails.
@@ -123,9 +125,9 @@ func (w *writer) afterCommit(event func()) {
 }
 
 // createSession stores a session under the database strategy. It does nothing under the jwt strategy, or if there are
-// gates, which must pass first.
+// gates, which must pass first, and for the sign-in of an app.
 func (w *writer) createSession(ctx context.Context, who member) (*store.Session, error) {
-	if w.linker.sessions.config.Strategy == StrategyJWT || w.gated {
+	if w.linker.sessions.config.Strategy == StrategyJWT || w.gated || w.byApp {
 		return nil, nil
 	}
 	return w.linker.sessions.rows.create(ctx, w.sessions, who.user.ID, w.authentication(who))

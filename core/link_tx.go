@@ -271,7 +271,8 @@ func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) er
 	return w.tx.LinkAccount(ctx, named)
 }
 
-// refreshAccount updates the tokens of a known account, and the address that its provider vouches for.
+// refreshAccount updates the tokens of a known account, and the address that its provider vouches for. An app sends only
+// an ID token, so that the stored tokens, which may be in use, do not change.
 func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) error {
 	accounts := w.tx.accounts
 	if accounts == nil || !id.byOAuth() {
@@ -279,10 +280,18 @@ func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) 
 	}
 	account := id.storedAccount()
 	account.UserID = owner.ID
-	if account.VerifiedEmail == "" && owner.EmailVerified.IsZero() && owner.Email != "" {
+	keepsAddress := account.VerifiedEmail == "" && owner.EmailVerified.IsZero() && owner.Email != ""
+	if keepsAddress || id.byApp {
 		switch kept, err := accounts.Account(ctx, account.Provider, account.ProviderAccountID); {
 		case err == nil && kept != nil:
-			account.VerifiedEmail = kept.VerifiedEmail
+			if keepsAddress {
+				account.VerifiedEmail = kept.VerifiedEmail
+			}
+			if id.byApp {
+				address, label := account.VerifiedEmail, account.Label
+				account = kept.Clone()
+				account.VerifiedEmail, account.Label = address, label
+			}
 		case !errors.Is(err, ErrNotFound):
 			return err
 		}
@@ -357,6 +366,7 @@ func (l *linker) linkWithRetry(
 	owner := id.account.UserID
 	for n := 1; ; n++ {
 		w := l.writer(v, owner)
+		w.byApp = id.byApp
 		w.authentication = func(who member) authentication { return id.authenticatedAt(l.now(), who) }
 		who, err = w.linkOnce(ctx, id, signedIn)
 		if err == nil || n == linkAttempts || !w.lostRace(ctx, id, err) {

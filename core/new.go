@@ -41,6 +41,7 @@ func New(config Config) (*Auth, error) {
 	a.plugins.attach(a, &c, faults)
 	a.providers = newProviders(&c, faults)
 	a.plugins.relatedOrigins(a.providers)
+	a.plugins.checkIDTokens(a.providers, faults)
 	watchProviders(a.providers, observed)
 	data := dataOptions(&c, a.log, faults)
 	checkNeeds(&c, a, faults)

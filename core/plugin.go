@@ -76,7 +76,8 @@ func (a *Action) path() string {
 type plugins struct {
 	actions       []*partAction
 	reauthMethods []ReauthMethod
-	reauth        []*partAction // the actions of core for re-authentication
+	idTokens      []idTokenProvider // PluginHost.AcceptIDTokens
+	reauth        []*partAction     // the actions of core for re-authentication
 	gates         []partGate
 	// documents are the well-known documents by name, with those of core.
 	documents map[string]wellKnown

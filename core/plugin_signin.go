@@ -31,6 +31,9 @@ type SignIn struct {
 	// CallbackURL is where the browser goes after the sign-in. The default is [ActionRequest.CallbackURL]. It passes
 	// Callbacks.Redirect.
 	CallbackURL string
+
+	// identity is set by VerifyIDToken, for SignInApp.
+	identity *identity
 }
 
 // SignIn signs a user in. It calls Callbacks.SignIn, creates the user if [SignIn.Create] is set, runs the sign-in
@@ -44,8 +47,11 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 	if err := c.in.refuseBearer(); err != nil {
 		return nil, err
 	}
-	if s.User == nil || s.User.ID == "" {
+	switch {
+	case s.User == nil || s.User.ID == "":
 		return nil, errors.New("core: ActionRequest.SignIn: SignIn.User is nil, or has no ID")
+	case s.identity != nil:
+		return nil, errors.New("core: ActionRequest.SignIn: pass the result of VerifyIDToken to SignInApp")
 	}
 	account := s.Account
 	if account == nil {

@@ -116,6 +116,16 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 			c.auditCallback(ctx, out.typed, err)
 		}
 	}()
+	who, redirect, err := s.decide(ctx, c, out)
+	if err != nil || redirect != "" {
+		return redirect, err
+	}
+	return s.admit(ctx, c, out, who)
+}
+
+// decide runs the steps before the session: allow, create, link, gates. redirect is not empty if the sign-in is not
+// complete.
+func (s *signIns) decide(ctx context.Context, c *call, out *outcome) (who member, redirect string, err error) {
 	id := out.identity
 	c.debugIdentity(ctx, id)
 	if redirect, err := s.allow(ctx, c, id); err != nil || redirect != "" {
@@ -124,26 +134,23 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 				Name: audit.SignIn, Outcome: audit.Refused, Reason: audit.ReasonRedirected, Subject: out.typed,
 			})
 		}
-		return redirect, err
+		return who, redirect, err
 	}
 	if next, err := s.gateLink(ctx, c, out); err != nil || next != "" {
-		return next, err
+		return who, next, err
 	}
 	if err := s.create(ctx, c, id); err != nil {
-		return "", err
+		return who, "", err
 	}
-	who, err := s.linker.link(ctx, c.session, id)
-	if err != nil {
-		return "", err
+	if who, err = s.linker.link(ctx, c.session, id); err != nil {
+		return who, "", err
 	}
 	c.debugMember(ctx, who)
 	if id.account.Type == TypeWebAuthn {
 		id.account.UserID = who.user.ID
 	}
-	if next, err := s.plugins.runGates(ctx, c, out, who, nil); err != nil || next != "" {
-		return next, err
-	}
-	return s.admit(ctx, c, out, who)
+	redirect, err = s.plugins.runGates(ctx, c, out, who, nil)
+	return who, redirect, err
 }
 
 // debugIdentity logs the user that a provider's profile, a form, an email link or a passkey was mapped to.

@@ -93,6 +93,17 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	if !who.keepsSession {
 		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, c.session.carrier(), id, who.user.ID)...)
 	}
+	s.report(ctx, c, id, who, sessionID, known)
+	redirect = or(out.returnTo, c.callbackURL.target)
+	if who.created && s.pages.config.NewUser != "" {
+		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)
+	}
+	return redirect, nil
+}
+
+// report calls the events of a complete sign-in, emails the user about a new browser, and audits the sign-in. known
+// reports whether the browser was known before.
+func (s *signIns) report(ctx context.Context, c *call, id *identity, who member, sessionID string, known bool) {
 	s.events.signedIn(ctx, &c.arrival, who.user, id, who.created)
 	s.plugins.noticeBrowser(ctx, c, who, known)
 	if who.created {
@@ -104,11 +115,6 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 			Provider: id.account.Provider, Methods: audit.Texts(id.proofs()),
 		})
 	}
-	redirect = or(out.returnTo, c.callbackURL.target)
-	if who.created && s.pages.config.NewUser != "" {
-		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)
-	}
-	return redirect, nil
 }
 
 func (e *Events) signedIn(ctx context.Context, v *arrival, u *User, id *identity, created bool) {

@@ -90,17 +90,19 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 		case next == "":
 			continue
 		}
-		pending := newPendingData(id, who, p.CallbackURL)
-		pending.Typed = out.typed
-		pending.Next, pending.Released = next, append(slices.Clone(released), gate.named(next))
-		cookie, err := ps.storePendingSignIn(ctx, c, pending)
-		if err == nil {
-			err = id.recheckCredentials(ctx)
+		if !id.byApp { // an app has no cookie that could continue it
+			pending := newPendingData(id, who, p.CallbackURL)
+			pending.Typed = out.typed
+			pending.Next, pending.Released = next, append(slices.Clone(released), gate.named(next))
+			cookie, err := ps.storePendingSignIn(ctx, c, pending)
+			if err == nil {
+				err = id.recheckCredentials(ctx)
+			}
+			if err != nil {
+				return "", err
+			}
+			out.cookies = append(out.cookies, cookie)
 		}
-		if err != nil {
-			return "", err
-		}
-		out.cookies = append(out.cookies, cookie)
 		c.note(ctx, audit.Event{
 			Name: audit.GateHeld, Outcome: audit.OK, UserID: who.user.ID, Provider: c.providerID,
 			Methods: audit.Texts(id.proofs()),

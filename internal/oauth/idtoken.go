@@ -15,6 +15,16 @@ func (c *Client) VerifyIDToken(ctx context.Context, at Endpoints, t *Tokens, non
 	return c.verify(ctx, at, t, oidc.Expect{Nonce: nonce, MaxAge: c.config.MaxAge})
 }
 
+// VerifyAppIDToken verifies an ID token that an app received from an SDK of the provider and sent here. An attacker
+// can send one too, so the keys of a tenant are fetched at a limited rate only. The token must be for one of clientIDs,
+// and nonce is required; see [oidc.Expect].
+func (c *Client) VerifyAppIDToken(
+	ctx context.Context, at Endpoints, idToken, nonce string, clientIDs []string,
+) (map[string]any, error) {
+	expect := oidc.Expect{Nonce: nonce, AppClientIDs: append([]string{}, clientIDs...), MaxAge: c.config.MaxAge}
+	return c.verify(ctx, at, &Tokens{IDToken: idToken}, expect)
+}
+
 // VerifyRefreshed verifies the ID token in a refresh response. It must be about the same user as the earlier one or,
 // without an earlier one, about subject (OpenID Connect Core section 12.2).
 //
@@ -45,12 +55,15 @@ func (c *Client) verify(ctx context.Context, at Endpoints, t *Tokens, expect oid
 	if t.IDToken == "" {
 		return nil, c.config.errorf(": the token response has no id_token")
 	}
-	metadata, err := c.tenants().ofIDToken(ctx, at.metadata, t.IDToken)
+	byApp := expect.AppClientIDs != nil
+	metadata, err := c.tenants().ofIDToken(ctx, at.metadata, t.IDToken, byApp)
 	if err != nil {
 		return nil, c.config.errorf(": %w", err)
 	}
 	expect.Metadata, expect.Algs, expect.AccessToken = metadata, o.IDTokenAlgs, t.AccessToken
-	expect.ClientID, expect.ClientSecret = o.ClientID, o.ClientSecret
+	if !byApp { // an app has no secret, so that HS256 fails
+		expect.ClientID, expect.ClientSecret = o.ClientID, o.ClientSecret
+	}
 	claims, err := o.Documents.VerifyIDToken(ctx, t.IDToken, expect)
 	if err != nil {
 		return nil, c.config.errorf(": id_token: %w", err)
@@ -77,8 +90,10 @@ func (c *Client) tenants() tenants { return tenants{c.config.Documents, c.config
 
 // ofIDToken returns the metadata for verifying an ID token: that of the issuer or, if the issuer has several tenants,
 // that of the tenant named in the token. The name only selects one of the issuer's own tenants, and the token is
-// verified with the keys of that tenant.
-func (t tenants) ofIDToken(ctx context.Context, m *oidc.Metadata, idToken string) (*oidc.Metadata, error) {
+// verified with the keys of that tenant. byApp means that an attacker may have sent the token.
+func (t tenants) ofIDToken(
+	ctx context.Context, m *oidc.Metadata, idToken string, byApp bool,
+) (*oidc.Metadata, error) {
 	if !m.ManyTenants() {
 		return m, nil
 	}
@@ -88,6 +103,9 @@ func (t tenants) ofIDToken(ctx context.Context, m *oidc.Metadata, idToken string
 	}
 	if !t.serve(tenant) {
 		return nil, errForeignTenant
+	}
+	if byApp {
+		return t.documents.TenantForUntrusted(ctx, m, tenant)
 	}
 	return t.documents.Tenant(ctx, m, tenant)
 }

@@ -73,6 +73,15 @@ func (c Observed) VerifyIDToken(ctx context.Context, at Endpoints, t *Tokens, no
 	})
 }
 
+// VerifyAppIDToken is [Client.VerifyAppIDToken], observed.
+func (c Observed) VerifyAppIDToken(
+	ctx context.Context, at Endpoints, idToken, nonce string, clientIDs []string,
+) (map[string]any, error) {
+	return observed(ctx, c.Observer, "verify", func(ctx context.Context) (map[string]any, error) {
+		return c.Client.VerifyAppIDToken(ctx, at, idToken, nonce, clientIDs)
+	})
+}
+
 // VerifyRefreshed is [Client.VerifyRefreshed], observed.
 func (c Observed) VerifyRefreshed(
 	ctx context.Context, at Endpoints, t *Tokens, earlierIDToken, subject string,

@@ -2,8 +2,10 @@ package oidc_test
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -188,6 +190,59 @@ func TestRefreshedTokens(t *testing.T) {
 		})
 	}
 }
+
+// TestTokensOfApps verifies tokens that an app received from an SDK of the provider.
+func TestTokensOfApps(t *testing.T) {
+	t.Parallel()
+	hash := sha256.Sum256([]byte("n-1"))
+	for _, row := range []struct {
+		name   string
+		claims map[string]any
+		expect func(*oidc.Expect)
+		ok     bool
+	}{
+		{"for the app", map[string]any{"aud": "ios"}, nil, true},
+		{"for the server, requested by the app", map[string]any{"aud": "web", "azp": "android"}, nil, true},
+		{"with the hash of an access token", map[string]any{"aud": "ios", "at_hash": "x"}, nil, true},
+		{"for two of the app", map[string]any{"aud": []any{"web", "ios"}, "azp": "ios"}, nil, true},
+		{"with the hash of the nonce", map[string]any{"aud": "ios", "nonce": hex.EncodeToString(hash[:])}, nil, true},
+		{"for the client", nil, nil, false},
+		{"for another app", map[string]any{"aud": "x"}, nil, false},
+		{"for an empty audience", map[string]any{"aud": ""}, nil, false},
+		{"requested by the client", map[string]any{"aud": "web", "azp": "client-1"}, nil, false},
+		{"requested by another app", map[string]any{"aud": "web", "azp": "x"}, nil, false},
+		{"for two, without azp", map[string]any{"aud": []any{"web", "ios"}}, nil, false},
+		{"another nonce", map[string]any{"aud": "ios", "nonce": "n-2"}, nil, false},
+		{"no nonce", map[string]any{"aud": "ios", "nonce": "$del"}, nil, false},
+		{"no nonce in both", map[string]any{"aud": "ios", "nonce": "$del"}, func(e *oidc.Expect) { e.Nonce = "" }, false},
+		{"the hash of an empty nonce", map[string]any{"aud": "ios", "nonce": emptyHash}, func(e *oidc.Expect) {
+			e.Nonce = ""
+		}, false},
+		{"no client IDs", map[string]any{"aud": "client-1"}, func(e *oidc.Expect) { e.AppClientIDs = []string{} }, false},
+		{"expired", map[string]any{"aud": "ios", "exp": now.Unix() - 31}, nil, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := newClient(newIssuer())
+			e := c.expect(t)
+			e.AppClientIDs, e.AccessToken = []string{"ios", "android", "web"}, ""
+			if row.expect != nil {
+				row.expect(&e)
+			}
+			if _, err := c.VerifyIDToken(t.Context(), token(t, nil, row.claims, "rs1"), e); (err == nil) != row.ok {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	t.Run("the hash of the nonce of a browser", func(t *testing.T) {
+		c := newClient(newIssuer())
+		if err := c.verify(t, token(t, nil, map[string]any{"nonce": hex.EncodeToString(hash[:])}, "rs1")); err == nil {
+			t.Error("accepted")
+		}
+	})
+}
+
+// emptyHash is the SHA-256 of nothing.
+const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 func TestHS256OnlyWhenConfigured(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package tokens
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -25,6 +26,11 @@ type App struct {
 	RedirectURIs []string
 	// Device permits the device flow (RFC 8628), for programs on computers without a browser.
 	Device bool
+	// IDTokens permits the exchange of ID tokens (RFC 8693), for apps that sign users in with an SDK of Apple or Google.
+	// It maps the ID of an OpenID Connect provider in Config.Providers to the client IDs that the app has there: for
+	// Apple the bundle IDs, for Google the client IDs of iOS, Android and the server. The audience and azp of an ID
+	// token must be among them. Users who need a second factor sign in in the browser, so set RedirectURIs too.
+	IDTokens map[string][]string
 	// Scopes are what the app can do. A program that requests no scope gets all of them.
 	Scopes []Scope
 	// Resources are the services that the app can request signed access tokens for, with the parameter resource
@@ -44,6 +50,10 @@ type Scope struct {
 
 func (a App) clone() App {
 	a.RedirectURIs, a.Scopes, a.Resources = slices.Clone(a.RedirectURIs), slices.Clone(a.Scopes), slices.Clone(a.Resources)
+	a.IDTokens = maps.Clone(a.IDTokens)
+	for provider, clientIDs := range a.IDTokens {
+		a.IDTokens[provider] = slices.Clone(clientIDs)
+	}
 	for i := range a.Scopes {
 		if a.Scopes[i].Label == "" {
 			a.Scopes[i].Label = a.Scopes[i].Name
@@ -63,8 +73,14 @@ func (a *App) check() (problems []string) {
 	if a.Name == "" {
 		problems = append(problems, ".Name is empty: set the name that users see")
 	}
-	if len(a.RedirectURIs) == 0 && !a.Device {
-		problems = append(problems, ": users cannot sign in: set RedirectURIs or Device")
+	if len(a.RedirectURIs) == 0 && !a.Device && len(a.IDTokens) == 0 {
+		problems = append(problems, ": users cannot sign in: set RedirectURIs, Device or IDTokens")
+	}
+	for _, provider := range slices.Sorted(maps.Keys(a.IDTokens)) {
+		if ids := a.IDTokens[provider]; len(ids) == 0 || slices.Contains(ids, "") {
+			problems = append(problems, fmt.Sprintf(".IDTokens[%q] is empty or has an empty client ID: list the client IDs of "+
+				"the app at the provider", provider))
+		}
 	}
 	for i, text := range a.RedirectURIs {
 		if err := checkRedirectURI(text); err != nil {

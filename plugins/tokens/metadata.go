@@ -49,10 +49,14 @@ func (t *Tokens) metadata(_ context.Context, base string) (*core.Response, error
 	if resources != nil {
 		jwks = issuer + "/.well-known/jwks.json"
 	}
+	grants := []string{grantCode, grantRefresh, grantDevice}
+	if len(t.idTokenProviders()) > 0 {
+		grants = append(grants, grantExchange)
+	}
 	body, err := json.Marshal(serverMetadata{
 		Issuer: issuer, JWKS: jwks, Resources: resources, Authorization: base + "/authorize", Token: base + "/token",
 		Device: base + "/device/authorization", Revocation: base + "/token/revoke", Scopes: append([]string{}, scopes...),
-		ResponseTypes: []string{"code"}, GrantTypes: []string{grantCode, grantRefresh, grantDevice},
+		ResponseTypes: []string{"code"}, GrantTypes: grants,
 		AuthMethods: public, RevocationMethods: public, ChallengeMethods: []string{"S256"}, IssuerInTheAnswer: true,
 	})
 	if err != nil {

@@ -11,11 +11,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 )
 
-// The grant types of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 8628 section 3.4).
+// The grant types of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 8628 section 3.4, RFC
+// 8693 section 2.1).
 const (
-	grantCode    = "authorization_code"
-	grantRefresh = "refresh_token"
-	grantDevice  = "urn:ietf:params:oauth:grant-type:device_code"
+	grantCode     = "authorization_code"
+	grantRefresh  = "refresh_token"
+	grantDevice   = "urn:ietf:params:oauth:grant-type:device_code"
+	grantExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
 )
 
 // actions returns the endpoints for programs, and the pages for users.
@@ -32,6 +34,7 @@ func (t *Tokens) actions() []core.Action {
 	}
 	return []core.Action{
 		program("token", "", t.postToken),
+		program("token", "nonce", t.postNonce),
 		program("token", "revoke", t.postRevoke),
 		program("device", "authorization", t.postDeviceAuthorization),
 		page(http.MethodGet, "authorize", "", recent, t.getAuthorize),
@@ -48,12 +51,14 @@ type oauthError struct {
 	Status      int    `json:"-"`
 	Code        string `json:"error"`
 	Description string `json:"error_description,omitempty"`
+	// Authorization is the authorization endpoint, if the user must sign in in the browser.
+	Authorization string `json:"authorization_endpoint,omitempty"`
 }
 
 func (e *oauthError) Error() string { return "tokens: " + e.Code + ": " + e.Description }
 
 func invalid(code, description string) *oauthError {
-	return &oauthError{http.StatusBadRequest, code, description}
+	return &oauthError{Status: http.StatusBadRequest, Code: code, Description: description}
 }
 
 var (
@@ -61,8 +66,10 @@ var (
 	errTooLate      = invalid("expired_token", "The device code has expired. Start again.")
 	errPending      = invalid("authorization_pending", "The user has not decided yet.")
 	errSlowDown     = invalid("slow_down", "Wait five more seconds between requests.")
-	errBusy         = &oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", "Try again."}
-	errDenied       = invalid("access_denied", "The user denied the request.")
+	errBusy         = &oauthError{
+		Status: http.StatusServiceUnavailable, Code: "temporarily_unavailable", Description: "Try again.",
+	}
+	errDenied = invalid("access_denied", "The user denied the request.")
 )
 
 // endpoint handles the request of an app. The result is encoded as JSON.
@@ -106,14 +113,18 @@ func (t *Tokens) client(c *core.ActionRequest) (*App, error) {
 	if name, password, ok := r.BasicAuth(); ok {
 		decoded, err := url.QueryUnescape(name)
 		if err != nil || password != "" || id != "" && id != decoded {
-			return nil, &oauthError{http.StatusUnauthorized, "invalid_client", "Send client_id without a secret."}
+			return nil, errClient("Send client_id without a secret.")
 		}
 		id = decoded
 	}
 	if app := t.app(id); app != nil {
 		return app, nil
 	}
-	return nil, &oauthError{http.StatusUnauthorized, "invalid_client", "Send the client_id of an app of this site."}
+	return nil, errClient("Send the client_id of an app of this site.")
+}
+
+func errClient(description string) *oauthError {
+	return &oauthError{Status: http.StatusUnauthorized, Code: "invalid_client", Description: description}
 }
 
 // tokenResponse is a successful response of the token endpoint (RFC 6749 section 5.1).
@@ -123,10 +134,15 @@ type tokenResponse struct {
 	ExpiresIn    int64  `json:"expires_in"`
 	RefreshToken string `json:"refresh_token"`
 	Scope        string `json:"scope,omitempty"`
+	// IssuedTokenType is set by a token exchange (RFC 8693 section 2.2.1).
+	IssuedTokenType string `json:"issued_token_type,omitempty"`
 }
 
 func respond(p *tokenPair) tokenResponse {
-	return tokenResponse{p.Access, "Bearer", int64(p.TTL.Seconds()), p.Refresh, strings.Join(p.Scopes, " ")}
+	return tokenResponse{
+		AccessToken: p.Access, TokenType: "Bearer", ExpiresIn: int64(p.TTL.Seconds()), RefreshToken: p.Refresh,
+		Scope: strings.Join(p.Scopes, " "),
+	}
 }
 
 // postToken is the token endpoint.
@@ -141,10 +157,13 @@ func (t *Tokens) postToken(ctx context.Context, c *core.ActionRequest, app *App)
 		g, p, err = t.refresh(ctx, app, c.Field("refresh_token"), c.Field("resource"))
 	case grantDevice:
 		g, p, err = t.redeemDevice(ctx, c, app)
+	case grantExchange:
+		g, p, err = t.redeemIDToken(ctx, c, app)
 	case "":
 		return nil, invalid("invalid_request", "The field grant_type is missing.")
 	default:
-		return nil, invalid("unsupported_grant_type", "Use authorization_code, refresh_token or device_code.")
+		return nil, invalid("unsupported_grant_type", "Use authorization_code, refresh_token, device_code or "+
+			"token-exchange.")
 	}
 	switch {
 	case errors.Is(err, errReused):
@@ -160,7 +179,11 @@ func (t *Tokens) postToken(ctx context.Context, c *core.ActionRequest, app *App)
 	if c.Field("grant_type") != grantRefresh {
 		t.audit(ctx, c, audit.AppSignedIn, g.UserID, "")
 	}
-	return respond(p), nil
+	response := respond(p)
+	if c.Field("grant_type") == grantExchange {
+		response.IssuedTokenType = typeAccessToken
+	}
+	return response, nil
 }
 
 func (t *Tokens) audit(

@@ -68,6 +68,9 @@ func (t *Tokens) Attach(h *core.PluginHost) error {
 		Matches: func(text string) bool { return strings.HasPrefix(text, accessPrefix) },
 		Verify:  t.verify,
 	})
+	for _, provider := range t.idTokenProviders() {
+		h.AcceptIDTokens(provider)
+	}
 	h.AddWellKnown("oauth-authorization-server", t.metadata)
 	for _, a := range t.actions() {
 		h.AddAction(a)
