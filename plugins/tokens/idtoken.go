@@ -118,7 +118,7 @@ func (t *Tokens) redeemIDToken(ctx context.Context, c *core.ActionRequest, app *
 		return nil, nil, invalid("invalid_request", "provider is not the ID of a provider whose ID tokens the app exchanges.")
 	case c.Field("subject_token_type") != typeIDToken || c.Field("actor_token") != "" ||
 		asked != "" && asked != typeAccessToken:
-		return nil, nil, invalid("invalid_request", "Only an ID token can be exchanged, for an access token, without an actor.")
+		return nil, nil, invalid("invalid_request", "Only an ID token can be exchanged, and only for an access token.")
 	case problem != nil:
 		return nil, nil, problem
 	case !t.isNonce(app, nonce):

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/plugins/tokens"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
@@ -139,7 +140,7 @@ func (i *issuer) withProviders(s *core.Config, o *tokens.Options) {
 	apple.Authorization.Params = url.Values{"response_mode": {"form_post"}}
 	apple.EmailVerified = func(p core.Profile) bool { return p.Text("email_verified") == "true" }
 	apple.Profile = func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
-		user, _ := p["user"].(map[string]any)
+		user, _ := p["user"].(core.Profile)
 		name, _ := user["name"].(map[string]any)
 		first, _ := name["firstName"].(string)
 		return &core.Person{AccountID: p.Text("sub"), Name: first, Email: p.Text("email")}, nil
@@ -436,16 +437,16 @@ func TestExchangeRules(t *testing.T) {
 		audited  string
 	}{
 		"the address of another user": {
-			nil, map[string]any{"email": "ada@example.com"}, "account_not_linked", true, "", 0, "not-linked",
+			nil, map[string]any{"email": "ada@example.com"}, "account_not_linked", true, "", 0, "not_linked",
 		},
 		"linked by a verified address": {link, map[string]any{"email": "ada@example.com"}, "", false, "ada", 0, ""},
 		"an address that is not verified": {
 			link, map[string]any{"email": "ada@example.com", "email_verified": false}, "account_not_linked", true, "", 0,
-			"not-linked",
+			"not_linked",
 		},
 		"no statement about the address": {
 			link, map[string]any{"email": "ada@example.com", "email_verified": nil}, "account_not_linked", true, "", 0,
-			"not-linked",
+			"not_linked",
 		},
 		"denied by the callback": {
 			signIn(func(p core.SignInParams) (core.SignInResult, error) {
@@ -572,7 +573,11 @@ func TestExchangeWithoutProvider(t *testing.T) {
 
 // TestExchangeLimit sends many wrong tokens: they are limited, and right tokens continue to work.
 func TestExchangeLimit(t *testing.T) {
-	s, i := newAppSite(t)
+	s, i := newAppSite(t, func(c *core.Config, _ *tokens.Options) {
+		c.Limits.Rates = map[limit.Attempt]limit.Rates{
+			limit.AttemptKey: {Network: limit.Rate{Burst: 2, Every: time.Minute}}, // ten times as much without an address
+		}
+	})
 	nonce, wrong := s.nonce("acme-cli"), 0
 	for range 30 {
 		if r := s.program("token", exchangeForm("google", nonce, "a.b.c")); r.StatusCode == http.StatusBadRequest {

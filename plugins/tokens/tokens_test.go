@@ -813,7 +813,7 @@ func TestConfigErrors(t *testing.T) {
 		"no ID":         {app(func(a *tokens.App) { a.ID = "" }), "Options.Apps[0].ID"},
 		"an invalid ID": {app(func(a *tokens.App) { a.ID = "a b" }), "Options.Apps[0].ID"},
 		"no name":       {app(func(a *tokens.App) { a.Name = "" }), "Options.Apps[0].Name"},
-		"no flow":       {app(func(a *tokens.App) { a.Device = false }), "set RedirectURIs or Device"},
+		"no flow":       {app(func(a *tokens.App) { a.Device = false }), "set RedirectURIs, Device or IDTokens"},
 		"a wildcard":    {app(func(a *tokens.App) { a.Scopes = []tokens.Scope{{Name: "orders:*"}} }), "Scopes[0].Name"},
 		"http":          {uri("http://app.example/x"), "http is only possible on the same computer"},
 		"a script":      {uri("javascript:alert(1)"), "use https"},
