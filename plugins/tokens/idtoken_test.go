@@ -33,8 +33,8 @@ const (
 	typeAccess  = "urn:ietf:params:oauth:token-type:access_token"
 )
 
-// issuer is an OpenID Connect provider whose SDK gives apps ID tokens.
-type issuer struct {
+// idProvider is an OpenID Connect provider whose SDK gives apps ID tokens.
+type idProvider struct {
 	*testing.T
 	url   string
 	clock *clock
@@ -50,9 +50,9 @@ var issuerKey = sync.OnceValue(func() *rsa.PrivateKey {
 	return key
 })
 
-func newIssuer(t *testing.T) *issuer {
+func newIssuer(t *testing.T) *idProvider {
 	t.Helper()
-	i := &issuer{T: t}
+	i := &idProvider{T: t}
 	mux := http.NewServeMux()
 	reply := func(path string, v func() any) {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
@@ -86,14 +86,14 @@ func newIssuer(t *testing.T) *issuer {
 }
 
 // sets makes the issuer unavailable or available.
-func (i *issuer) sets(down bool) {
+func (i *idProvider) sets(down bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.down = down
 }
 
 // sign returns a signed token with these claims.
-func (i *issuer) sign(claims map[string]any) string {
+func (i *idProvider) sign(claims map[string]any) string {
 	i.Helper()
 	part := func(v any) string {
 		text, err := json.Marshal(v)
@@ -112,7 +112,7 @@ func (i *issuer) sign(claims map[string]any) string {
 }
 
 // google returns the claims of an ID token as Android gets it: for the server, requested by the app.
-func (i *issuer) google(nonce string) map[string]any {
+func (i *idProvider) google(nonce string) map[string]any {
 	now := i.clock.Now().Unix()
 	return map[string]any{
 		"iss": i.url, "aud": "web.apps.example", "azp": "android.apps.example", "sub": "g-1", "iat": now, "exp": now + 3600,
@@ -121,7 +121,7 @@ func (i *issuer) google(nonce string) map[string]any {
 }
 
 // apple returns the claims of an ID token as iOS gets it.
-func (i *issuer) apple(nonce string) map[string]any {
+func (i *idProvider) apple(nonce string) map[string]any {
 	now, hash := i.clock.Now().Unix(), sha256.Sum256([]byte(nonce))
 	return map[string]any{
 		"iss": i.url, "aud": "com.example.app", "sub": "000123.abc.0456", "iat": now, "exp": now + 86400, "auth_time": now,
@@ -131,7 +131,7 @@ func (i *issuer) apple(nonce string) map[string]any {
 }
 
 // withProviders configures a Google-like and an Apple-like provider, and an app that exchanges their ID tokens.
-func (i *issuer) withProviders(s *core.Config, o *tokens.Options) {
+func (i *idProvider) withProviders(s *core.Config, o *tokens.Options) {
 	app := core.OAuthProvider{
 		Type: core.TypeOIDC, Issuer: i.url, ClientID: "web.apps.example", ClientSecret: "a-secret",
 	}
@@ -155,7 +155,7 @@ func (i *issuer) withProviders(s *core.Config, o *tokens.Options) {
 }
 
 // newAppSite is a site with the providers of an issuer.
-func newAppSite(t *testing.T, changes ...change) (*site, *issuer) {
+func newAppSite(t *testing.T, changes ...change) (*site, *idProvider) {
 	t.Helper()
 	i := newIssuer(t)
 	s := newSite(t, append([]change{i.withProviders}, changes...)...)
