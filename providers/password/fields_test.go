@@ -65,6 +65,7 @@ func TestFieldsOfASignUp(t *testing.T) {
 			fields := []string{"email", row.email, "password", row.password, "name", row.name}
 			b := w.visit()
 			says(t, b.post("password/sign-up", fields...), row.status, row.code)
+			first := w.letters(row.email)
 			page := w.person().post("password/sign-up", fields...)
 			if row.status == 202 {
 				if page.Status != 303 || !strings.HasSuffix(page.Redirect, "/auth/password/sent") {
@@ -73,7 +74,7 @@ func TestFieldsOfASignUp(t *testing.T) {
 				if n := len(w.letters(row.email)); n != 2 {
 					t.Errorf("%d emails", n)
 				}
-				b.post("password/confirm", "token", token(t, w.letters(row.email)[0]))
+				b.post("password/confirm", "token", token(t, first[0]))
 				if w.signIn(row.email, row.password) != row.email {
 					t.Error("the password does not sign in")
 				}
