@@ -118,8 +118,8 @@ func (s *Sources[T]) Raw(h http.Header) string {
 	return token
 }
 
-// Read returns the content of the first valid token, or the reason why there is none. An error for which final returns
-// true ends the search.
+// Read returns the content of the first valid token, or the reason why there is none. If final returns true for an
+// error, the search ends.
 func (s *Sources[T]) Read(ctx context.Context, h http.Header, final func(error) bool) (none T, err error) {
 	token, alone, noToken := s.header(h)
 	jar := cookie.Parse(h["Cookie"])

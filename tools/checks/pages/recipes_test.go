@@ -29,6 +29,7 @@ var programs = []program{
 	{"docs/index.md", "authecho.New(", site("main.go.txt", "readme.go.txt")},
 	{"docs/index.md", "authfiber.New(", site("main.go.txt", "readme.go.txt")},
 	{"docs/access-tokens.md", "func service(", []string{"access_tokens.go.txt"}},
+	{"docs/api-keys.md", "", []string{"api_keys.go.txt"}},
 	{"docs/authjs.md", "func fromV4(", []string{"authjs.go.txt"}},
 	{"docs/observe.md", "func newSite(", site("observe.go.txt")},
 	{"docs/passwords.md", "func main()", site("main.go.txt", "passwords.go.txt")},
