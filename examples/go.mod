@@ -10,19 +10,25 @@ require (
 	github.com/latchkey-go/latchkey/adapters/echo v0.0.0
 	github.com/latchkey-go/latchkey/adapters/fiber v0.0.0
 	github.com/latchkey-go/latchkey/adapters/gin v0.0.0
+	github.com/latchkey-go/latchkey/adapters/mcp v0.0.0
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
+	github.com/latchkey-go/latchkey/plugins/accesstoken v0.0.0
 	github.com/latchkey-go/latchkey/plugins/account v0.0.0
 	github.com/latchkey-go/latchkey/plugins/secondfactor v0.0.0
+	github.com/latchkey-go/latchkey/plugins/tokens v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/providers/webauthn v0.0.0
 	github.com/latchkey-go/latchkey/storage/bbolt v0.0.0
+	github.com/latchkey-go/latchkey/storage/memory v0.0.0
 	github.com/latchkey-go/latchkey/storage/sqlite v0.0.0
 	github.com/latchkey-go/latchkey/ui v0.0.0
+	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/valyala/fasthttp v1.78.0
 	go.etcd.io/bbolt v1.5.0
+	golang.org/x/oauth2 v0.36.0
 )
 
 require (
@@ -45,6 +51,7 @@ require (
 	github.com/goccy/go-yaml v1.19.2 // indirect
 	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
 	github.com/google/go-tpm v0.9.8 // indirect
+	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
@@ -52,6 +59,7 @@ require (
 	github.com/labstack/gommon v0.5.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/plugins/accesstoken/verify v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/storage/sql v0.0.0 // indirect
 	github.com/leodido/go-urn v1.4.0 // indirect
@@ -70,17 +78,19 @@ require (
 	github.com/quic-go/quic-go v0.65.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/rivo/uniseg v0.2.0 // indirect
+	github.com/segmentio/asm v1.1.3 // indirect
+	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/tinylib/msgp v1.6.4 // indirect
 	github.com/twitchyliquid64/golang-asm v0.15.1 // indirect
 	github.com/ugorji/go/codec v1.3.1 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	github.com/valyala/fasttemplate v1.2.2 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
+	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	go.mongodb.org/mongo-driver/v2 v2.5.0 // indirect
 	golang.org/x/arch v0.22.0 // indirect
 	golang.org/x/crypto v0.59.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
-	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
 	golang.org/x/sys v0.50.0 // indirect
 	golang.org/x/text v0.44.0 // indirect
@@ -97,13 +107,18 @@ replace (
 	github.com/latchkey-go/latchkey/adapters/fiber => ../adapters/fiber
 	github.com/latchkey-go/latchkey/adapters/gin => ../adapters/gin
 	github.com/latchkey-go/latchkey/adapters/internal => ../adapters/internal
+	github.com/latchkey-go/latchkey/adapters/mcp => ../adapters/mcp
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../adapters/stdlib
 	github.com/latchkey-go/latchkey/conformance => ../conformance
 	github.com/latchkey-go/latchkey/core => ../core
 	github.com/latchkey-go/latchkey/dev => ../dev
 	github.com/latchkey-go/latchkey/internal => ../internal
+	github.com/latchkey-go/latchkey/plugins/accesstoken => ../plugins/accesstoken
+	github.com/latchkey-go/latchkey/plugins/accesstoken/verify => ../plugins/accesstoken/verify
 	github.com/latchkey-go/latchkey/plugins/account => ../plugins/account
+	github.com/latchkey-go/latchkey/plugins/apikey => ../plugins/apikey
 	github.com/latchkey-go/latchkey/plugins/secondfactor => ../plugins/secondfactor
+	github.com/latchkey-go/latchkey/plugins/tokens => ../plugins/tokens
 	github.com/latchkey-go/latchkey/providers => ../providers
 	github.com/latchkey-go/latchkey/providers/password => ../providers/password
 	github.com/latchkey-go/latchkey/providers/webauthn => ../providers/webauthn

@@ -11,13 +11,15 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/plugins/accesstoken"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
+	"github.com/latchkey-go/latchkey/plugins/tokens"
 	"github.com/latchkey-go/latchkey/providers"
 )
 
 // site is an application at url, with an MCP server at /mcp.
-func site(url string, store core.Store, keys *apikey.Keys, tokens *accesstoken.Tokens) (http.Handler, error) {
+func site(url string, store core.Store, keys *apikey.Keys, signed *accesstoken.Tokens) (http.Handler, error) {
 	auth, err := core.New(core.Config{
-		URL: url, Store: store, Providers: []core.Provider{providers.GitHub()}, Plugins: []core.Plugin{keys, tokens},
+		URL: url, Store: store, Providers: []core.Provider{providers.GitHub()},
+		Plugins: []core.Plugin{keys, signed, clients(url, signed)},
 	})
 	if err != nil {
 		return nil, err
@@ -38,6 +40,16 @@ func site(url string, store core.Store, keys *apikey.Keys, tokens *accesstoken.T
 	mux.Handle("/mcp", protected.Require("mcp:tools")(handler))
 	mux.Handle(protected.MetadataPath(), protected.Metadata())
 	return mux, nil
+}
+
+// clients are the MCP clients that let their users sign in with the browser.
+func clients(url string, signed *accesstoken.Tokens) *tokens.Tokens {
+	return tokens.New(tokens.Options{AccessTokens: signed, Apps: []tokens.App{{
+		ID: "vscode", Name: "VS Code",
+		RedirectURIs: []string{"http://127.0.0.1/", "https://vscode.dev/redirect"},
+		Scopes:       []tokens.Scope{{Name: "mcp:tools", Label: "Use the tools"}},
+		Resources:    []string{url + "/mcp"},
+	}}})
 }
 
 // plugins returns the plugins whose credentials the MCP server accepts.

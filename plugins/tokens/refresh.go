@@ -71,8 +71,8 @@ var errReused = errors.New("tokens: a refresh token was used again")
 const maxTries = 20
 
 // refresh replaces a refresh token. asked is the parameter resource. It returns [core.ErrNotFound] if the token is not
-// valid or belongs to another app, errTarget if the user did not allow the resource, and errReused if the token was used
-// before.
+// valid or belongs to another app, errTarget if the user did not allow the resource, and errReused if the token was
+// used before.
 //
 // Of all requests with one token, at most one gets a token that continues to work: each later one within retryTime
 // replaces the successor that the one before got. Once a successor is used, the old token is two numbers behind, and

@@ -71,7 +71,8 @@ func oneResource(c *core.ActionRequest) []string {
 	return nil
 }
 
-// findResource returns the ID of a requested resource, or "". Clients in JavaScript add a slash to a URL without a path.
+// findResource returns the ID of a requested resource, or "". Clients in JavaScript add a slash to a URL without a
+// path.
 func findResource(ids []string, asked string) string {
 	origin := func(s string) string {
 		if short := strings.TrimSuffix(s, "/"); strings.Count(short, "/") == 2 {

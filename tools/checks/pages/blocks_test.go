@@ -40,7 +40,7 @@ var (
 	entry     = regexp.MustCompile(`(?m)^func main\(\)`)
 	opening   = regexp.MustCompile("^\\s*```(go|templ)")
 	// linked matches a paragraph that is only a link to a program. The site shows the program instead.
-	linked = regexp.MustCompile(`^\[[^\]]+\]\(([^)]*programs/[^)]+\.go)\)$`)
+	linked = regexp.MustCompile(`^\[[^\]]+\]\(([^)]*(?:programs|examples)/[^)]+\.go)\)$`)
 )
 
 // blocksOf returns the Go and templ blocks of a page, and its programs. The text of a missing program is empty.

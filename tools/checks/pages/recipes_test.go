@@ -68,6 +68,7 @@ var programs = []program{
 
 // elsewhere are the programs that other tests start.
 var elsewhere = map[string]string{
+	"docs/apps.md":  "examples/cli TestLoopback and TestDevice",
 	"docs/start.md": "cmd/latchkey TestStarters",
 }
 
