@@ -32,6 +32,7 @@ require (
 	github.com/latchkey-go/latchkey/dev v0.0.0
 	github.com/latchkey-go/latchkey/doctor v0.0.0
 	github.com/latchkey-go/latchkey/plugins/accesstoken v0.0.0
+	github.com/latchkey-go/latchkey/plugins/accesstoken/verify v0.0.0
 	github.com/latchkey-go/latchkey/plugins/account v0.0.0
 	github.com/latchkey-go/latchkey/plugins/apikey v0.0.0
 	github.com/latchkey-go/latchkey/plugins/secondfactor v0.0.0
@@ -112,7 +113,6 @@ require (
 	github.com/labstack/gommon v0.5.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
-	github.com/latchkey-go/latchkey/plugins/accesstoken/verify v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/storage/sql v0.0.0 // indirect
 	github.com/leodido/go-urn v1.4.0 // indirect

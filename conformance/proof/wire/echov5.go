@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v5"
 
 	authecho "github.com/latchkey-go/latchkey/adapters/echov5"
+	"github.com/latchkey-go/latchkey/core"
 )
 
 func viaEchoV5(s Site) http.Handler {
@@ -23,6 +24,12 @@ func viaEchoV5(s Site) http.Handler {
 	}
 	if s.Private != "" {
 		e.Any(s.Private, func(c *echo.Context) error { return c.String(http.StatusOK, Secret) }, a.RequireSession())
+	}
+	if s.API != "" {
+		a.MountWellKnown(e)
+		e.GET(s.API, func(c *echo.Context) error {
+			return c.String(http.StatusOK, Principal(c.Request().Context()))
+		}, a.RequirePrincipal(core.Scopes(s.APIScope)))
 	}
 	if s.Components != "" {
 		e.GET(s.Components, func(c *echo.Context) error {

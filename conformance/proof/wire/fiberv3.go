@@ -6,6 +6,7 @@ import (
 	"github.com/gofiber/fiber/v3"
 
 	authfiber "github.com/latchkey-go/latchkey/adapters/fiberv3"
+	"github.com/latchkey-go/latchkey/core"
 )
 
 func viaFiberV3(s Site) *fiber.App {
@@ -31,6 +32,12 @@ func viaFiberV3(s Site) *fiber.App {
 	}
 	if s.Private != "" {
 		f.All(s.Private, a.RequireSession(), func(c fiber.Ctx) error { return c.SendString(Secret) })
+	}
+	if s.API != "" {
+		a.MountWellKnown(f)
+		f.Get(s.API, a.RequirePrincipal(core.Scopes(s.APIScope)), func(c fiber.Ctx) error {
+			return c.SendString(Principal(c.Context()))
+		})
 	}
 	if s.Components != "" {
 		f.Get(s.Components, a.Hook(), func(c fiber.Ctx) error {

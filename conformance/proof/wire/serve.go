@@ -41,6 +41,9 @@ type Site struct {
 	// Private is the path of a page for signed-in users. Its body is [Secret]. If the path is empty, there is no such
 	// page.
 	Private string
+	// API is the path of a route for programs and users with the scope APIScope. Its body is [Principal]. If it is empty,
+	// there is no such route. The well-known routes are mounted with it.
+	API, APIScope string
 	// SignIn and SignOut are the paths of the form actions. If they are empty, there are none.
 	SignIn, SignOut string
 	// Components is the path of a page with the hook that renders the ui components, [Components]. If it is empty, there
@@ -78,6 +81,15 @@ func SessionPage(session *core.Session, err error) any {
 		return map[string]any{"error": err.Error()}
 	}
 	return map[string]any{"session": session}
+}
+
+// Principal returns who makes a request to Site.API: the ID of the user and the name of the credential.
+func Principal(ctx context.Context) string {
+	p, err := core.PrincipalFrom(ctx)
+	if err != nil || p == nil {
+		return fmt.Sprintf("no principal: %v", err)
+	}
+	return fmt.Sprintf("user %q, credential %q, session %t", p.UserID, p.Name, p.Session != nil)
 }
 
 // Components renders the ui components of an application's page: sign-in as a button and as a link, sign-out, and the
@@ -206,6 +218,11 @@ func viaStdlib(s Site) http.Handler {
 			_, _ = io.WriteString(w, Secret)
 		})))
 	}
+	if s.API != "" {
+		a.MountWellKnown(mux)
+		api := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, Principal(r.Context())) }
+		mux.Handle(s.API, a.RequirePrincipal(core.Scopes(s.APIScope))(http.HandlerFunc(api)))
+	}
 	if s.Components != "" {
 		mux.Handle(s.Components, a.Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			page := Components(r.Context())
@@ -237,6 +254,12 @@ func viaGin(s Site) http.Handler {
 	if s.Private != "" {
 		r.Any(s.Private, a.RequireSession(), func(c *gin.Context) { c.String(http.StatusOK, Secret) })
 	}
+	if s.API != "" {
+		a.MountWellKnown(r)
+		r.GET(s.API, a.RequirePrincipal(core.Scopes(s.APIScope)), func(c *gin.Context) {
+			c.String(http.StatusOK, Principal(c.Request.Context()))
+		})
+	}
 	if s.Components != "" {
 		r.GET(s.Components, a.Hook(), func(c *gin.Context) {
 			c.Data(http.StatusOK, htmlType, Components(c.Request.Context()))
@@ -266,6 +289,12 @@ func viaEcho(s Site) http.Handler {
 	}
 	if s.Private != "" {
 		e.Any(s.Private, func(c echo.Context) error { return c.String(http.StatusOK, Secret) }, a.RequireSession())
+	}
+	if s.API != "" {
+		a.MountWellKnown(e)
+		e.GET(s.API, func(c echo.Context) error {
+			return c.String(http.StatusOK, Principal(c.Request().Context()))
+		}, a.RequirePrincipal(core.Scopes(s.APIScope)))
 	}
 	if s.Components != "" {
 		e.GET(s.Components, func(c echo.Context) error {
@@ -304,6 +333,12 @@ func viaFiber(s Site) *fiber.App {
 	}
 	if s.Private != "" {
 		f.All(s.Private, a.RequireSession(), func(c *fiber.Ctx) error { return c.SendString(Secret) })
+	}
+	if s.API != "" {
+		a.MountWellKnown(f)
+		f.Get(s.API, a.RequirePrincipal(core.Scopes(s.APIScope)), func(c *fiber.Ctx) error {
+			return c.SendString(Principal(c.UserContext()))
+		})
 	}
 	if s.Components != "" {
 		f.Get(s.Components, a.Hook(), func(c *fiber.Ctx) error {

@@ -1,0 +1,3 @@
+// Package credentials tests that the credentials of programs work on every router adapter: API keys, access tokens of
+// apps, and signed access tokens with their public keys. The adapters serve real connections. It contains only tests.
+package credentials
