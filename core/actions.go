@@ -160,6 +160,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		}
 	}
 	p.splitSignIn(c, &view)
+	view.Remembered = view.RememberMe && (view.Error != "" || view.Email != "") && c.rememberedChoice()
 	switch view.Error {
 	case "", string(ErrCredentialsSignin), string(errTooManyFailures), sessionRequired: // nothing to report
 	default:

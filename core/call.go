@@ -26,6 +26,8 @@ type call struct {
 	// session is the session of the request's cookie or bearer token. It is nil if the rule of the action does not need
 	// it.
 	session requestSession
+	// admitted reports that this request has started a session.
+	admitted bool
 	// reauth is set if the flow authenticates the user of the session again.
 	reauth *reauthRequest
 }

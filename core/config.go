@@ -180,6 +180,9 @@ func defaults(c *Config) {
 	if c.Session.MaxAge == 0 {
 		c.Session.MaxAge = 30 * 24 * time.Hour
 	}
+	if c.Session.ShortMaxAge == 0 && c.Session.RememberMe {
+		c.Session.ShortMaxAge = min(12*time.Hour, c.Session.MaxAge)
+	}
 	switch c.Session.UpdateAge {
 	case 0:
 		c.Session.UpdateAge = 24 * time.Hour

@@ -72,6 +72,13 @@ func checkSession(c *Config, faults *ConfigError) {
 	if c.Session.MaxAge > century || c.JWT.MaxAge > century {
 		faults.add(ErrInvalidConfig, "Session.MaxAge or JWT.MaxAge is longer than a hundred years")
 	}
+	switch short := c.Session.ShortMaxAge; {
+	case short != 0 && !c.Session.RememberMe:
+		faults.add(ErrInvalidConfig, "Session.ShortMaxAge has no effect: set Session.RememberMe too")
+	case short < 0 || short%time.Second != 0 || short > c.Session.MaxAge:
+		faults.add(ErrInvalidConfig, "Session.ShortMaxAge is %v: set a positive number of whole seconds, at most "+
+			"Session.MaxAge (%v)", short, c.Session.MaxAge)
+	}
 	if limit := c.Session.AbsoluteMaxAge; limit < 0 || limit%time.Second != 0 {
 		faults.add(ErrInvalidConfig, "Session.AbsoluteMaxAge is %v: set a positive number of whole seconds, or zero for "+
 			"no maximum", limit)

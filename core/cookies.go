@@ -73,6 +73,15 @@ func (s *cookieSpec) setUntil(value string, expires time.Time) Cookie {
 	return c
 }
 
+// setSession returns a session cookie. If expires is zero, it has no Max-Age either, whatever the configuration says.
+func (s *cookieSpec) setSession(value string, expires time.Time) Cookie {
+	c := s.setUntil(value, expires)
+	if expires.IsZero() {
+		c.HasMaxAge, c.MaxAge = false, 0
+	}
+	return c
+}
+
 // clear returns the cookie that deletes the cookie with that name. It repeats the attributes, because browsers match
 // them.
 func (s *cookieSpec) clear(name string) Cookie {
@@ -130,7 +139,7 @@ const (
 )
 
 // ownCookies lists the names of core's own cookies. Plugins cannot use them.
-var ownCookies = [...]string{pendingCookie, localeCookie, knownCookie, addressCookie}
+var ownCookies = [...]string{pendingCookie, localeCookie, knownCookie, addressCookie, rememberCookie}
 
 const knownCookie = "known"
 

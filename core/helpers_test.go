@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -68,7 +69,10 @@ type browser struct {
 	header  http.Header
 	peer    string // the address of its connections
 	limit   int    // the router's request header limit
-	hasPage bool   // it has a page and requests no other one while its CSRF cookie is valid
+	// fields are in every form of its page, and set has the cookies as the last responses set them.
+	fields  url.Values
+	set     map[string]core.Cookie
+	hasPage bool // it has a page and requests no other one while its CSRF cookie is valid
 }
 
 // plainOAuth returns an OAuth provider that receives no requests.
@@ -127,8 +131,8 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 func visit(t *testing.T, a handler) *browser {
 	return &browser{
 		t: t, auth: a, origin: "https://app.test", cookies: map[string]string{}, none: map[string]bool{},
-		header: http.Header{},
-		peer:   "192.0.2.1:1234",
+		header: http.Header{}, set: map[string]core.Cookie{},
+		peer: "192.0.2.1:1234",
 	}
 }
 
@@ -142,6 +146,7 @@ func (b *browser) post(target string, fields url.Values) *core.Response {
 func (b *browser) submit(target string, fields url.Values) *core.Response {
 	b.t.Helper()
 	form := url.Values{"csrfToken": {b.csrf()}}
+	maps.Copy(form, b.fields)
 	for k, v := range fields {
 		form[k] = v
 	}
@@ -210,7 +215,9 @@ func (b *browser) take(h http.Header) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		b.keep(core.Cookie{Name: c.Name, Value: value, HasMaxAge: c.MaxAge != 0, MaxAge: max(c.MaxAge, 0)})
+		b.keep(core.Cookie{
+			Name: c.Name, Value: value, HasMaxAge: c.MaxAge != 0, MaxAge: max(c.MaxAge, 0), Expires: c.Expires,
+		})
 	}
 }
 
@@ -220,6 +227,9 @@ func (b *browser) keep(c core.Cookie) {
 		return
 	}
 	b.cookies[c.Name] = c.Value
+	if b.set != nil {
+		b.set[c.Name] = c
+	}
 	if b.none != nil {
 		b.none[c.Name] = c.SameSite == "None"
 	}

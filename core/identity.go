@@ -29,6 +29,8 @@ type identity struct {
 	authTime *time.Time
 	// acr is the authentication context class that the provider reported, or "".
 	acr string
+	// short reports that the session is short (SessionConfig.RememberMe).
+	short bool
 	// started is the relation between the current session and the one that started the flow. An account may be linked to
 	// the current user only with flowSameSession.
 	started flowSession
@@ -195,6 +197,7 @@ type authentication struct {
 	time    time.Time
 	methods []Method
 	acr     string // Session.ACR
+	short   bool   // SessionConfig.RememberMe
 }
 
 // maxACR is the maximum length in bytes of an authentication context class reference. A longer one is ignored, because
@@ -223,7 +226,7 @@ func (id *identity) authenticatedAt(now time.Time, who member) authentication {
 	if id.isCurrent(who.user.ID) && id.oauth.currentAuthTime.After(at) {
 		at = id.oauth.currentAuthTime
 	}
-	return authentication{at, id.proofs(), id.acr}
+	return authentication{at, id.proofs(), id.acr, id.short}
 }
 
 // isUnconfirmed reports whether the time of the authentication is unknown, because the provider may have used its own
@@ -364,6 +367,8 @@ type pendingData struct {
 	ACR         string `json:"acr,omitempty"`
 	CallbackURL string `json:"url"`
 	Created     bool   `json:"created,omitempty"`
+	// Short is identity.short.
+	Short bool `json:"short,omitempty"`
 	// Typed is the identifier that the user typed.
 	Typed string `json:"typed,omitempty"`
 	// Stored reports whether the user is in the store.

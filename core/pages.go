@@ -60,7 +60,7 @@ func lazy[V any](draw func(V) templ.Component) func(V) templ.Component {
 func (p *pages) shell(v *arrival) ui.Page {
 	page := ui.Page{
 		BasePath: v.publicBase, Theme: p.theme, StylesheetURL: p.style, ScriptURL: p.script, Locale: v.language(),
-		HomeURL: v.home, Host: hostOf(v.origin),
+		HomeURL: v.home, Host: hostOf(v.origin), RememberMe: p.sessions != nil && p.sessions.config.RememberMe,
 	}
 	if b, err := randomBytes(v.rand, nonceBytes); err == nil {
 		page.Nonce = nonceOf(b)

@@ -222,7 +222,10 @@ func (a *Auth) NewSession(
 		return nil, err
 	}
 	account := &Account{Type: TypeCredentials, Provider: "application", ProviderAccountID: user.ID}
-	id := &identity{user: user.Clone(), account: account, methods: []Method{}, authTime: new(time.Time)}
+	id := &identity{
+		user: user.Clone(), account: account, methods: []Method{}, authTime: new(time.Time),
+		short: a.sessions.config.RememberMe && (len(options) == 0 || !options[0].Remember),
+	}
 	if len(options) == 1 {
 		id.methods = append(id.methods, options[0].Methods...)
 		if at, now := options[0].AuthTime, a.sessions.now(); at.After(now) {

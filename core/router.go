@@ -61,6 +61,9 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 	if !to.bare {
 		c.rememberLocale(response)
 	}
+	if rt.sessions.config.RememberMe && !to.bare {
+		c.keepRemember(response)
+	}
 	response = c.refer(finish(r, response))
 	c.answerBearer(response)
 	c.share(response)

@@ -17,6 +17,9 @@ type SessionOptions struct {
 	AuthTime time.Time
 	// Methods are the authentication methods that the application used, such as [MethodPassword]. The default is none.
 	Methods []Method
+	// Remember reports that the user selected "Keep me signed in". It needs Session.RememberMe; without that option all
+	// sessions last as long. The default is false: a short session.
+	Remember bool
 	// AskGates runs the sign-in gates, for example a second factor. If one of them holds the sign-in, NewSession returns a
 	// [*HeldError] and the cookie of the pending sign-in. The default is false: the application vouches for the user.
 	AskGates bool

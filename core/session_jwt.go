@@ -213,7 +213,7 @@ func (p *jwtSession) reissue(
 	if err != nil {
 		return nil, err
 	}
-	cookies, err = p.set(value, next.expires)
+	cookies, err = p.set(value, p.config.cookieExpiry(isShort(next.token), next.expires))
 	var small *headerLimitError
 	if errors.As(err, &small) {
 		p.at.log.failure(ctx, asError(err, ErrSessionToken), p.at.attrs()...)
@@ -251,7 +251,7 @@ func (p *jwtSession) start(
 		return nil, "", err
 	}
 	sessionID = sessiontoken.SessionID(token)
-	expires := p.now().Add(p.config.MaxAge)
+	expires := p.now().Add(p.config.lifetime(isShort(token)))
 	if p.facts && !who.keepsSession {
 		p.endReplaced(ctx)
 		if p.rows.store != nil || p.revoked != nil { // the session can be ended
@@ -260,7 +260,7 @@ func (p *jwtSession) start(
 		note := sessionrecord.Note{Ends: expires.Unix(), Epoch: sessiontoken.Epoch(token)}
 		p.recordSignIn(ctx, p.at, id, who, sessionID, note)
 	}
-	cookies, err = p.set(value, expires)
+	cookies, err = p.set(value, p.config.cookieExpiry(isShort(token), expires))
 	return cookies, sessionID, err
 }
 
@@ -268,6 +268,9 @@ func (p *jwtSession) start(
 func (p *jwtSession) firstToken(ctx context.Context, id *identity, who member) (*Token, error) {
 	token := p.jwt.begin(who.user)
 	if err := p.addFacts(ctx, token, id, who); err != nil {
+		return nil, err
+	}
+	if err := p.markShort(ctx, token, id, who); err != nil {
 		return nil, err
 	}
 	if err := p.jwt.markUnverified(ctx, p.at, token, id.account.Type == TypeCredentials, who.user); err != nil {
@@ -353,7 +356,7 @@ func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cook
 	again.moved.write(after)
 	recent := again.now && p.facts
 	if recent {
-		by := authentication{p.now(), again.methods, or(again.acr, sessiontoken.ACR(before))}
+		by := authentication{time: p.now(), methods: again.methods, acr: or(again.acr, sessiontoken.ACR(before))}
 		if err := p.newFacts(ctx, after, by); err != nil {
 			return nil, err
 		}
@@ -369,7 +372,7 @@ func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cook
 	if !p.mayRenew(true) || p.jwt.hasEnded(before) {
 		return nil, errEndedMeanwhile
 	}
-	cookies, err := p.set(value, expires)
+	cookies, err := p.set(value, p.config.cookieExpiry(isShort(after), expires))
 	if err != nil {
 		return nil, err
 	}
@@ -464,7 +467,7 @@ func (j *sessionTokens) markUnverified(ctx context.Context, v *arrival, t *Token
 // needsRenewal reports whether a token is older than UpdateAge, so that it must be renewed. If the session would expire
 // before that, it is renewed after half of its lifetime.
 func (j *sessionTokens) needsRenewal(t *Token, now time.Time) bool {
-	age, lifetime := j.session.UpdateAge, min(j.session.MaxAge, j.config.MaxAge)
+	age, lifetime := j.session.UpdateAge, min(j.session.lifetime(isShort(t)), j.config.MaxAge)
 	if age >= lifetime {
 		age = lifetime / 2
 	}

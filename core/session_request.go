@@ -102,7 +102,8 @@ func (p *tokenCarrier) carrier() *tokenCarrier { return p }
 func (p *tokenCarrier) value() string { return p.cookies.Value() }
 
 // set returns the cookies for a session token: one cookie, or numbered chunks. It clears chunks of the request that the
-// new value does not use. A client with a bearer token gets no cookie but a header field (see renewedField).
+// new value does not use. If expires is zero, the browser deletes the cookies when it closes. A client with a bearer
+// token gets no cookie but a header field (see renewedField).
 func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
 	if p.fromHeader {
 		if value != p.value() {
@@ -112,7 +113,7 @@ func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
 	}
 	spec, limit := &p.at.cookies.session, p.at.r.HeaderLimit
 	if limit == 0 && p.cookies.One(value) { // the usual case
-		return []Cookie{spec.setUntil(value, expires)}, nil
+		return []Cookie{spec.setSession(value, expires)}, nil
 	}
 	chunks, err := p.cookies.Replace(value)
 	if err != nil {
@@ -127,7 +128,7 @@ func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
 			out = append(out, spec.clear(chunk.Name))
 			continue
 		}
-		c := spec.setUntil(chunk.Value, expires)
+		c := spec.setSession(chunk.Value, expires)
 		c.Name = chunk.Name
 		out = append(out, c)
 	}

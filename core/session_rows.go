@@ -102,7 +102,7 @@ func (s *sessionRows) create(
 
 // newExpiry returns the expiry of a session that is used now.
 func (s *sessionRows) newExpiry(token string) time.Time {
-	expires := s.now().Add(s.config.MaxAge)
+	expires := s.now().Add(s.config.lifetime(storedtoken.IsShort(token)))
 	if end := s.absoluteEnd(token); !end.IsZero() && end.Before(expires) {
 		return end
 	}
@@ -117,6 +117,9 @@ func (s *sessionRows) newToken(by authentication) (token string, err error) {
 		token, err = uuid(s.rand)
 	} else if token, err = guarded("Session.GenerateToken", s.config.GenerateToken); err == nil && token == "" {
 		err = errors.New("Session.GenerateToken returned an empty token")
+	}
+	if by.short {
+		token = storedtoken.AppendShort(token)
 	}
 	switch {
 	case err != nil:

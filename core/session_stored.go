@@ -60,7 +60,7 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 	}
 	var cookies []Cookie
 	if (why.updates() || extended || p.outdatedChunks()) && p.mayRenew(why.updates()) {
-		if cookies, err = p.set(string(found.session.Token), found.session.Expires); err != nil {
+		if cookies, err = p.setRow(found.session); err != nil {
 			return nil, nil, asError(err, ErrSessionToken)
 		}
 	}
@@ -102,7 +102,7 @@ func (p *storedSession) start(
 	if p.facts && !who.keepsSession {
 		p.recordSignIn(ctx, p.at, id, who, sessionID, sessionrecord.Note{Ends: who.session.Expires.Unix()})
 	}
-	cookies, err = p.set(string(who.session.Token), who.session.Expires)
+	cookies, err = p.setRow(who.session)
 	return cookies, sessionID, err
 }
 
@@ -118,6 +118,7 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 	user := current.user
 	id := &identity{
 		user: user.Clone(), methods: again.methods, acr: or(again.acr, acrIn(p.value())),
+		short:   storedtoken.IsShort(p.value()),
 		account: &Account{Type: TypeCredentials, Provider: again.by, ProviderAccountID: user.ID},
 	}
 	before := p.rows.atRest(p.value())
@@ -251,7 +252,11 @@ func (s *sessions) endExcess(ctx context.Context, v *arrival, newest *store.Sess
 // extend extends a session that is used, if it is due. It reports whether the session was extended.
 func (s *sessionRows) extend(ctx context.Context, record *store.Session) (extended bool, err error) {
 	token := string(record.Token)
-	due := record.Expires.Add(s.config.UpdateAge - s.config.MaxAge)
+	age, lifetime := s.config.UpdateAge, s.config.lifetime(storedtoken.IsShort(token))
+	if lifetime < s.config.MaxAge { // a short session, whose lifetime may be shorter than UpdateAge
+		age = min(age, lifetime/2)
+	}
+	due := record.Expires.Add(age - lifetime)
 	if due.After(s.now()) || s.atAbsoluteEnd(token, record.Expires) {
 		return false, nil
 	}

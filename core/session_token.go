@@ -55,8 +55,12 @@ var (
 
 // encode returns the session token for the cookie.
 func (j *sessionTokens) encode(ctx context.Context, cookies *cookieSet, t *Token) (string, error) {
+	maxAge := j.config.MaxAge
+	if isShort(t) {
+		maxAge = min(maxAge, j.session.lifetime(true))
+	}
 	if j.config.Encode == nil {
-		value, err := j.seal(cookies.session.keys, t, j.config.MaxAge)
+		value, err := j.seal(cookies.session.keys, t, maxAge)
 		if errors.Is(err, jwe.ErrTooLong) || len(value) > cookie.MaxChunks*cookie.ChunkSize {
 			return "", tooLarge(t)
 		}
@@ -64,7 +68,7 @@ func (j *sessionTokens) encode(ctx context.Context, cookies *cookieSet, t *Token
 	}
 	return guarded("JWT.Encode", func() (string, error) {
 		p := EncodeParams{
-			Token: sessiontoken.ShowFacts(t), Secrets: j.secretList(), Salt: cookies.session.name(), MaxAge: j.config.MaxAge,
+			Token: sessiontoken.ShowFacts(t), Secrets: j.secretList(), Salt: cookies.session.name(), MaxAge: maxAge,
 		}
 		return j.config.Encode(ctx, p)
 	})
@@ -184,7 +188,7 @@ func (j *sessionTokens) hasEnded(t *Token) bool {
 
 // ends returns the expiry of a session that is used now.
 func (j *sessionTokens) ends(t *Token, now time.Time) time.Time {
-	expires := now.Add(j.session.MaxAge)
+	expires := now.Add(j.session.lifetime(isShort(t)))
 	if j.session.AbsoluteMaxAge > 0 {
 		if at, ok := sessiontoken.Start(t); ok {
 			if end := time.Unix(at, 0).Add(j.session.AbsoluteMaxAge); end.Before(expires) {
@@ -196,14 +200,15 @@ func (j *sessionTokens) ends(t *Token, now time.Time) time.Time {
 }
 
 // runCallback runs the jwt callback on a copy of the token. Without a callback it returns the token. A callback that
-// returns nil ends the session; that is logged here. The session ID, authentication time, methods and the claim
-// emailUnproved are copied into the token that the callback returns, even if that is a new one.
+// returns nil ends the session; that is logged here. The session ID, authentication time, methods and the claims
+// emailUnproved and shortSession are copied into the token that the callback returns, even if that is a new one.
 func (j *sessionTokens) runCallback(ctx context.Context, v *arrival, p JWTParams) (*Token, error) {
 	if j.callback == nil {
 		return p.Token, nil
 	}
 	id, before := p.Token.Subject, p.Token
 	mark, marked := p.Token.Extra[emailUnproved]
+	short := isShort(p.Token)
 	p.Token, p.User, p.Account = sessiontoken.ShowFacts(p.Token), p.User.Clone(), p.Account.Clone()
 	token, err := guarded("jwt callback", func() (*Token, error) { return j.callback(ctx, p) })
 	switch {
@@ -218,9 +223,12 @@ func (j *sessionTokens) runCallback(ctx context.Context, v *arrival, p JWTParams
 		sessiontoken.CopyFacts(token, before)
 	}
 	if marked && !issuedUnproved(token) {
-		return token, token.Extra.Set(emailUnproved, mark)
+		err = token.Extra.Set(emailUnproved, mark)
 	}
-	return token, nil
+	if short && err == nil {
+		err = token.Extra.Set(shortSession, true)
+	}
+	return token, err
 }
 
 func issuedUnproved(t *Token) bool {

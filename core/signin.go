@@ -127,6 +127,7 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 // complete.
 func (s *signIns) decide(ctx context.Context, c *call, out *outcome) (who member, redirect string, err error) {
 	id := out.identity
+	id.short = s.sessions.config.RememberMe && !c.rememberMe()
 	c.debugIdentity(ctx, id)
 	if redirect, err := s.allow(ctx, c, id); err != nil || redirect != "" {
 		if redirect != "" {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
@@ -85,9 +86,11 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 		s.sessions.takeBack(ctx, &c.arrival, who, sessionID)
 		return "", err
 	}
+	c.admitted = true
 	c.debug(ctx, "session issued", slog.String("user_id", who.user.ID),
 		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(cookies)))
-	out.cookies = append(out.cookies, cookies...)
+	out.cookies = append(append(out.cookies, cookies...), c.forgetRemember()...)
+	out.cookies = append(out.cookies, c.confirmAttempt()...)
 	known := s.plugins.limits.known.of(c, who.user.ID) != ""
 	out.cookies = append(out.cookies, s.plugins.limits.known.remember(ctx, c, provenNames(out, who.user)...)...)
 	if !who.keepsSession {
@@ -115,6 +118,22 @@ func (s *signIns) report(ctx context.Context, c *call, id *identity, who member,
 			Provider: id.account.Provider, Methods: audit.Texts(id.proofs()),
 		})
 	}
+}
+
+// attemptCookie is set by the script of the sign-in page, which marks the last used sign-in method, when the user presses
+// a button. Only this site knows whether the user was signed in: a page that is shown again says nothing.
+const attemptCookie = "latchkey-tried"
+
+// confirmAttempt returns the cookie that tells the script that the user was signed in. A browser without the script gets
+// none. The cookie has no data about the user or the method, and its path is that of the auth routes.
+func (c *call) confirmAttempt() []Cookie {
+	if value, _ := c.jar.Get(attemptCookie); value != "1" {
+		return nil
+	}
+	return []Cookie{{
+		Name: attemptCookie, Value: "ok", Path: or(c.publicBase, "/"), SameSite: "Lax",
+		Secure: strings.HasPrefix(c.origin, "https:"), HasMaxAge: true, MaxAge: 400 * 24 * 60 * 60,
+	}}
 }
 
 func (e *Events) signedIn(ctx context.Context, v *arrival, u *User, id *identity, created bool) {

@@ -62,3 +62,38 @@ func TestNewBrowserIsReported(t *testing.T) {
 		})
 	}
 }
+
+// TestLastUsedMethodHasWorked signs in by each method in a browser whose sign-in page has stored an attempt. Only the
+// response that starts the session says that it worked: not a start, a failure or a gate, and not to another client.
+func TestLastUsedMethodHasWorked(t *testing.T) {
+	t.Parallel()
+	const attempt = "latchkey-tried"
+	for _, strategy := range strategies {
+		for _, door := range doors {
+			t.Run(string(strategy)+" "+door.name, func(t *testing.T) {
+				t.Parallel()
+				w, _, _ := gatedTown(t, strategy, &toyFactor{name: "toyfactor"})
+				w.withAda()
+				b, plain := w.browser(), w.browser()
+				b.cookies[attempt] = "1"
+				b.submit("/auth/signin/plain", nil)
+				b.get("/auth/callback/plain?error=access_denied")
+				for _, one := range []*browser{b, plain} {
+					door.in(w, one)
+				}
+				if b.cookies[attempt] != "1" {
+					t.Error("an attempt has worked before the user is signed in")
+				}
+				for _, one := range []*browser{b, plain} {
+					one.submit("/auth/toyfactor", url.Values{"code": {"123456"}})
+				}
+				if c := b.set[attempt]; c.Value != "ok" || c.Path != "/auth" || !c.Secure || c.HTTPOnly || c.Domain != "" {
+					t.Errorf("the script gets %+v", c)
+				}
+				if _, set := plain.set[attempt]; set {
+					t.Error("a client without the script gets the cookie")
+				}
+			})
+		}
+	}
+}

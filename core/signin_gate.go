@@ -212,7 +212,7 @@ type pendingName struct {
 func newPendingData(id *identity, who member, callbackURL string) pendingData {
 	pending := pendingData{
 		User: plainUser(*who.user), Profile: id.profile, Methods: id.proofs(), CallbackURL: callbackURL,
-		Created: who.created, SID: id.sid(), ACR: id.acr,
+		Created: who.created, SID: id.sid(), ACR: id.acr, Short: id.short,
 	}
 	a := id.account
 	pending.Account = pendingAccount{
@@ -237,7 +237,8 @@ func (h *pendingData) identity() *identity {
 	account.IDToken = Secret(h.Account.IDToken)
 	account.SessionState, account.AuthorizationDetails = h.Account.SessionState, h.Account.AuthorizationDetails
 	return &identity{
-		user: &user, account: &account, profile: h.Profile, methods: h.Methods, authTime: h.AuthTime, acr: h.ACR, pending: h,
+		user: &user, account: &account, profile: h.Profile, methods: h.Methods, authTime: h.AuthTime, acr: h.ACR,
+		short: h.Short, pending: h,
 	}
 }
 

@@ -84,6 +84,14 @@ func gatedTown(
 	t *testing.T, strategy core.Strategy, factors ...*toyFactor,
 ) (w *town, k *keptRecords, signIns *[]core.SignInEvent) {
 	t.Helper()
+	return changedTown(t, strategy, func(*core.Config) {}, factors...)
+}
+
+// changedTown is gatedTown with a change of the configuration.
+func changedTown(
+	t *testing.T, strategy core.Strategy, change func(*core.Config), factors ...*toyFactor,
+) (w *town, k *keptRecords, signIns *[]core.SignInEvent) {
+	t.Helper()
 	signIns = new([]core.SignInEvent)
 	w = newTown(t, power{}, strategy, func(c *core.Config) {
 		c.Store, k = c.Store.(struct{ least }).least.(*people).records()
@@ -100,6 +108,7 @@ func gatedTown(
 			*signIns = append(*signIns, e)
 			return nil
 		}
+		change(c)
 	})
 	return w, k, signIns
 }

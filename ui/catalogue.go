@@ -906,6 +906,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "We couldn't sign you in. Please try again.", true
 	case "signin.other-user":
 		return "That sign-in belongs to a different account. Use the account you're signed in to.", true
+	case "signin.remember":
+		return "Keep me signed in", true
 	case "signin.required":
 		return "Sign in to continue.", true
 	case "signin.show":

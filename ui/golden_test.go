@@ -70,7 +70,16 @@ func views() map[string]templ.Component {
 	second.ChangeURL = "https://app.test/auth/signin?step=email"
 	second.Error = "CredentialsSignin"
 	linkedPasskey := signIn(linked.Page, passkey)
+	remembering := page
+	remembering.RememberMe = true
+	remembered := signIn(remembering, mock, withAddress, passkey)
+	remembered.Remembered = true
 	return map[string]templ.Component{
+		"signin-remember":         ui.SignInPage(remembered),
+		"signin-remember-buttons": ui.SignInPage(signIn(remembering, mock, plain)),
+		"sign-up-remember": ui.SignUpPage(ui.SignUpView{
+			Page: remembering, CSRFToken: token, Heading: "Create your account", Providers: []ui.Provider{mock},
+		}),
 		"signin-first":    ui.SignInPage(first),
 		"signin-second":   ui.SignInPage(second),
 		"signin-required": ui.SignInPage(required),

@@ -17,6 +17,7 @@ var (
 	textShow          = Text{Key: "signin.show", English: "Show password"}
 	textOr            = Text{Key: "signin.or", English: "or"}
 	textLast          = Text{Key: "signin.last", English: "Last used"}
+	textRemember      = Text{Key: "signin.remember", English: "Keep me signed in"}
 	textPasskeyScript = Text{
 		Key: "passkey.noscript", English: "Turn on JavaScript to use passkeys.",
 	}

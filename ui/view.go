@@ -33,6 +33,9 @@ type Page struct {
 	// HomeURL is the application's URL and Host its name, for [HomeLink]. Core sets both. Theme.HomeURL and Theme.Name
 	// replace them.
 	HomeURL, Host string
+	// RememberMe adds the checkbox "Keep me signed in" to the sign-in page and the sign-up page. Their forms post it as the
+	// field rememberMe, with the value "1".
+	RememberMe bool
 	// Title is the document's title. The default depends on the page.
 	Title string
 	// Locale is the language of the page. The default is English.
@@ -49,6 +52,8 @@ type SignInView struct {
 	CallbackURL string
 	// Email is the initial value of email fields.
 	Email string
+	// Remembered reports that the checkbox of RememberMe is selected, because the user selected it on the page before.
+	Remembered bool
 	// Error is the type of the error that redirected here, such as "CredentialsSignin", or "". It selects a text and is
 	// never shown. Unknown types get a general text. The text is in the form that failed, if the type identifies it, or
 	// else above all forms.
@@ -468,6 +473,20 @@ func (v SignInView) signInURL(p Provider) string {
 }
 func (v SignInView) callbackURL(p Provider) string {
 	return cmp.Or(p.CallbackURL, v.action("callback", p.ID))
+}
+
+// offersRemember reports whether the page has the checkbox "Keep me signed in". A user who confirms a session has chosen
+// before.
+func (v SignInView) offersRemember() bool { return v.RememberMe && v.Confirms == "" }
+
+// remembering returns the index of the provider whose form shows the checkbox: the first form of a password or an email
+// address. It is noIndex if the page has only buttons, or creates an account.
+func (v SignInView) remembering(blocks []block) int {
+	i := slices.IndexFunc(blocks, func(b block) bool { return b.Type == typeCredentials || b.Type == typeEmail })
+	if i == noIndex || v.signUp {
+		return noIndex
+	}
+	return blocks[i].index
 }
 
 // noIndex is the index of no provider and of no field.

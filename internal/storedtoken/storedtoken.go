@@ -95,6 +95,15 @@ func cutLast(s string) (before, after string) {
 	return s[:i], s[i+1:]
 }
 
+// shortMark is the part of the token of a short session. An underscore is in no other part.
+const shortMark = "._short"
+
+// AppendShort marks a random token as the token of a short session. Facts or the start follow.
+func AppendShort(token string) string { return token + shortMark }
+
+// IsShort reports whether a token is the token of a short session.
+func IsShort(token string) bool { return strings.Contains(token+".", shortMark+".") }
+
 // AppendStart appends only the start of the session to a random token.
 func AppendStart(token string, start time.Time) string {
 	return token + "." + strconv.FormatInt(start.Unix(), 36)

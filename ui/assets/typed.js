@@ -1,17 +1,21 @@
 // Restores the typed name or address on the page after a failed sign-in, and marks the last used sign-in method. Both are stored in
-// this browser only, never in a URL or cookie. Passwords are not stored.
+// this browser only, never in a URL or cookie. Passwords are not stored. A cookie only says whether the last attempt has worked.
 (() => {
   "use strict";
   const key = "latchkey-typed", last = "latchkey-last", tried = "latchkey-tried";
-  // The last attempt has worked if a user is signed in, or if this page is shown again without a failure. The latter says
-  // nothing about an email, nor after the user came back from the provider.
-  const signedIn = document.querySelector(".person, .me, .who");
-  if (!signedIn && !document.querySelector(".ways")) return; // another page
+  if (!document.querySelector(".ways, .person, .me, .who")) return; // another page
+  // An attempt sets the cookie, and the response that signs the user in sets its value to "ok". A user who left the provider's page,
+  // or canceled there, was not signed in. The cookie is for the auth routes only.
+  const note = (value, path, age) => {
+    document.cookie = `${tried}=${value}; path=${path.split("/").slice(0, -2).join("/") || "/"}; max-age=${age}; samesite=lax`;
+  };
   try {
-    const before = localStorage.getItem(tried) ?? "", failed = document.querySelector("[role=alert]");
-    const back = performance.getEntriesByType("navigation")[0]?.type === "back_forward", mail = before.startsWith("mail:");
-    if (before && (signedIn || (!back && !failed && !mail))) localStorage.setItem(last, before.replace("mail:", ""));
-    if (signedIn || failed || !mail) localStorage.removeItem(tried);
+    const before = localStorage.getItem(tried), worked = document.cookie.split("; ").includes(tried + "=ok");
+    if (before && worked) localStorage.setItem(last, before);
+    if (before && (worked || document.querySelector("[role=alert]"))) {
+      localStorage.removeItem(tried);
+      note("", before, 0);
+    }
   } catch {
     // Storage is disabled.
   }
@@ -44,8 +48,8 @@
       sessionStorage.setItem(key, JSON.stringify(Object.fromEntries(fields)));
     });
 
-    // Stores the last used sign-in method as the path of its action, if there is a choice. It is marked after
-    // it worked. Storage is separate for each origin.
+    // Stores the last used sign-in method as the path of its action, if there is a choice. It is marked after the user was
+    // signed in. Storage is separate for each origin.
     const path = (button) =>
       new URL(button.getAttribute("formaction") ?? button.form.getAttribute("action"), location.href).pathname;
     const ways = Array.from(document.querySelectorAll(".provider form:not([data-next]) button[type=submit]"));
@@ -64,8 +68,8 @@
     }
     document.addEventListener("submit", (event) => {
       if (!ways.includes(event.submitter)) return;
-      const mail = event.submitter.dataset.address || event.target.matches(":has([type=email]):not(:has([type=password]))");
-      localStorage.setItem(tried, (mail ? "mail:" : "") + path(event.submitter));
+      localStorage.setItem(tried, path(event.submitter));
+      note("1", path(event.submitter), 3600);
     });
   } catch {
     // Storage is disabled: the field stays empty, and no method is marked.

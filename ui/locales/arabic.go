@@ -237,6 +237,7 @@ func Arabic() ui.Locale {
 		"signin.mail-link": "أرسل إليّ رابط دخول بالبريد",
 		"signin.show":      "إظهار كلمة المرور",
 		"signin.last":      "آخر استخدام",
+		"signin.remember":  "البقاء مسجّلاً للدخول",
 		"signin.who":       "لقد سجّلت الدخول باسم %s.",
 		"signin.continue":  "متابعة",
 

@@ -226,6 +226,7 @@ func Chinese() ui.Locale {
 		"signin.mail-link": "通过邮件发送登录链接",
 		"signin.show":      "显示密码",
 		"signin.last":      "上次使用",
+		"signin.remember":  "保持登录状态",
 		"signin.who":       "您已以 %s 的身份登录。",
 		"signin.continue":  "继续",
 

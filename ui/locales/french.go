@@ -270,6 +270,7 @@ func French() ui.Locale {
 		"signin.mail-link": "M’envoyer un lien de connexion",
 		"signin.show":      "Afficher le mot de passe",
 		"signin.last":      "Dernière utilisation",
+		"signin.remember":  "Rester connecté",
 		"signin.who":       "Vous êtes connecté en tant que %s.",
 		"signin.continue":  "Continuer",
 

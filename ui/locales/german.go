@@ -281,6 +281,7 @@ func German() ui.Locale {
 		"signin.mail-link": "Anmeldelink per E-Mail senden",
 		"signin.show":      "Passwort anzeigen",
 		"signin.last":      "Zuletzt benutzt",
+		"signin.remember":  "Angemeldet bleiben",
 		"signin.who":       "Sie sind als %s angemeldet.",
 		"signin.continue":  "Weiter",
 

@@ -227,6 +227,7 @@ func Japanese() ui.Locale {
 		"signin.mail-link": "ログイン用リンクをメールで受け取る",
 		"signin.show":      "パスワードを表示",
 		"signin.last":      "前回使用",
+		"signin.remember":  "ログイン状態を保持する",
 		"signin.who":       "%sとしてログインしています。",
 		"signin.continue":  "続ける",
 

@@ -249,6 +249,7 @@ func Portuguese() ui.Locale {
 		"signin.mail-link": "Receber um link de acesso por e-mail",
 		"signin.show":      "Mostrar a senha",
 		"signin.last":      "Usado por último",
+		"signin.remember":  "Manter sessão iniciada",
 		"signin.who":       "Você entrou como %s.",
 		"signin.continue":  "Continuar",
 

@@ -264,6 +264,7 @@ func Spanish() ui.Locale {
 		"signin.mail-link": "Enviarme un enlace de acceso",
 		"signin.show":      "Mostrar la contraseña",
 		"signin.last":      "Usado la última vez",
+		"signin.remember":  "Mantener la sesión iniciada",
 		"signin.who":       "Ha iniciado sesión como %s.",
 		"signin.continue":  "Continuar",
 

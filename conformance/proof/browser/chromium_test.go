@@ -32,16 +32,7 @@ func withChromium(run func() int) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		// Chromium can reach no other machine either.
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"))
-	// disable-threaded-compositing would save a fifth of the CPU time, but TestDocuments and TestOwnClient then hang
-	// for minutes.
-	if os.Geteuid() == 0 { // as root Chromium needs this
-		options = append(options, chromedp.NoSandbox)
-	}
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), chromiumOptions(path)...)
 	defer stop()
 	ctx, cancel := chromedp.NewContext(allocator)
 	defer cancel()
@@ -51,6 +42,20 @@ func withChromium(run func() int) int {
 	}
 	chromium = ctx
 	return run()
+}
+
+// chromiumOptions returns the options that start the browser at path.
+func chromiumOptions(path string) []chromedp.ExecAllocatorOption {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		// Chromium can reach no other machine either.
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"))
+	// disable-threaded-compositing would save a fifth of the CPU time, but TestDocuments and TestOwnClient then hang
+	// for minutes.
+	if os.Geteuid() == 0 { // as root Chromium needs this
+		options = append(options, chromedp.NoSandbox)
+	}
+	return options
 }
 
 // findChromium finds the program. Chromium's headless shell is the same browser engine without windows, menus and

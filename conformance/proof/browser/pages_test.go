@@ -160,7 +160,9 @@ func facts(v *visitor) {
 	v.at("/auth/signin")
 	v.holdsText(emailField, "ada@example.com")
 	v.do(chromedp.WaitNotPresent(chromedp.CSS(".last"))) // the link was not opened
+	v.follow(click(devButton))
 	v.open("/auth/signin")
+	v.do(chromedp.WaitNotPresent(chromedp.CSS(".last"))) // the user left the provider's page
 	byCredentials(v)
 	v.open("/auth/signin")
 	v.sees("You're already signed in")

@@ -1,0 +1,120 @@
+package core
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/csrf"
+	"github.com/latchkey-go/latchkey/internal/storedtoken"
+)
+
+// "Remember me" (SessionConfig.RememberMe). The form of a sign-in method posts the choice in the field rememberMe. A
+// sign-in that needs another request, such as the callback of a provider, finds it in a cookie. The session that starts
+// stores the choice in its token: a claim under StrategyJWT, and a part of the random token under StrategyDatabase,
+// because the table of Auth.js has no column for it.
+
+const (
+	rememberField = "rememberMe"
+	// rememberCookie stores the choice until the session starts. Its value is "1". Without it the session is short.
+	rememberCookie = "remember"
+	// rememberFor is the lifetime of that cookie, which is that of sign-in links.
+	rememberFor = 24 * time.Hour
+)
+
+// lifetime returns how long a session lasts since its last extension.
+func (c *SessionConfig) lifetime(short bool) time.Duration {
+	if short && c.RememberMe {
+		return c.ShortMaxAge
+	}
+	return c.MaxAge
+}
+
+// cookieExpiry returns the expiry of the cookie of a session that expires at a time. It is zero for a short session.
+func (c *SessionConfig) cookieExpiry(short bool, expires time.Time) time.Time {
+	if short && c.RememberMe {
+		return time.Time{}
+	}
+	return expires
+}
+
+// postedRemember returns the choice in a form. It returns false for there if the form has none, or if no page of this
+// site has sent it: another website must not choose for the user.
+func (c *call) postedRemember() (remember, there bool) {
+	if c.r.Method != http.MethodPost || !c.csrf.Verified && c.csrf.SentFrom != csrf.ThisSite {
+		return false, false
+	}
+	raw := string(c.fields.Raw(rememberField))
+	return slices.Contains([]string{`"1"`, `"on"`, `"true"`, "true"}, raw), raw != ""
+}
+
+// rememberMe reports whether the user selected "Keep me signed in". A browser posts no field for a checkbox that is not
+// selected, so a form that signs the user in itself has the last word.
+func (c *call) rememberMe() bool {
+	remember, there := c.postedRemember()
+	if there || !c.plugin && (c.kind == TypeCredentials || c.kind == TypeWebAuthn) {
+		return remember
+	}
+	return c.rememberedChoice()
+}
+
+// rememberedChoice reports whether the cookie says that the user selected "Keep me signed in".
+func (c *call) rememberedChoice() bool {
+	if c.cookies == nil {
+		return false
+	}
+	spec := c.partCookie(rememberCookie)
+	value, _ := c.jar.Get(spec.name())
+	return value == "1"
+}
+
+// keepRemember adds the choice in the request's form to the response of a sign-in that has not ended yet, or failed.
+func (c *call) keepRemember(response *Response) {
+	remember, there := c.postedRemember()
+	switch {
+	case !there || c.admitted || remember == c.rememberedChoice():
+	case !remember:
+		response.Cookies = append(response.Cookies, c.forgetRemember()...)
+	default:
+		spec := c.partCookie(rememberCookie)
+		spec.maxAge = rememberFor
+		response.Cookies = append(response.Cookies, spec.set("1"))
+	}
+}
+
+// forgetRemember returns the cookie that deletes the choice. A choice is for one session: on a shared computer, the next
+// user must choose again.
+func (c *call) forgetRemember() []Cookie {
+	spec := c.partCookie(rememberCookie)
+	if !c.jar.Has(spec.name()) {
+		return nil
+	}
+	return []Cookie{spec.clear(spec.name())}
+}
+
+// shortSession is the claim of the token of a short session.
+const shortSession = "short_session"
+
+// isShort reports whether a token is the token of a short session.
+func isShort(t *Token) bool { return string(t.Extra[shortSession]) == "true" }
+
+// markShort marks the first token of a session as short. If the sign-in only linked another account, the session keeps
+// the choice of its own sign-in.
+func (p *jwtSession) markShort(ctx context.Context, t *Token, id *identity, who member) error {
+	short := id.short
+	if who.keepsSession {
+		before, err := p.decode(ctx)
+		short = err == nil && isShort(before)
+	}
+	if !short {
+		return nil
+	}
+	return t.Extra.Set(shortSession, true)
+}
+
+// setRow returns the cookies for a stored session.
+func (p *storedSession) setRow(s *store.Session) ([]Cookie, error) {
+	return p.set(string(s.Token), p.config.cookieExpiry(storedtoken.IsShort(string(s.Token)), s.Expires))
+}
