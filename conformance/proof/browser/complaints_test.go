@@ -87,6 +87,8 @@ func announced(e *log.Entry) bool {
 		u.Path == "/auth/password/confirm" && strings.Contains(e.Text, "responded with a status of 400") || // unknown link
 		(u.Path == "/api/me" || u.Path == "/notes") && strings.Contains(e.Text, "responded with a status of 401") ||
 		u.Path == "/auth/second-factor" && strings.Contains(e.Text, "responded with a status of 422") ||
+		u.Path == "/auth/device" && strings.Contains(e.Text, "responded with a status of 422") ||
+		u.Path == "/auth/authorize" && strings.Contains(e.Text, "responded with a status of 400") ||
 		u.Path == "/team" && strings.Contains(e.Text, "responded with a status of 403")
 }
 
