@@ -183,6 +183,10 @@ func TestPluginProblems(t *testing.T) {
 			handle: func(context.Context, *core.ActionRequest) (*core.Response, error) {
 				return nil, core.ErrStoreUnavailable
 			}},
+		"an error that the client caused": {status: 400, code: "bad_request",
+			handle: func(context.Context, *core.ActionRequest) (*core.Response, error) {
+				return nil, core.NewError(core.ErrVerification, errors.New("secret cause"))
+			}},
 		"refused": {status: 403, code: "access_denied",
 			handle: func(context.Context, *core.ActionRequest) (*core.Response, error) { return nil, core.ErrAccessDenied }},
 	} {
