@@ -28,6 +28,8 @@ type app struct {
 	store   *keeper
 	address string
 	secure  bool
+	// api is the path of a resource for programs, or empty.
+	api string
 	// busy counts the requests in progress.
 	busy sync.WaitGroup
 	// visiting is done when the client disconnects. If it is nil, no client disconnects.
@@ -86,7 +88,8 @@ func (a *attack) openWith(change func(x *app, c *core.Config)) *app {
 	a.must(err)
 	stop, err := wire.Serve(a.adapter, wire.Site{
 		Auth: auth, Mounted: true, SessionPage: "/page", Private: "/private",
-		SignIn: "/signin", SignOut: "/signout", Components: "/components",
+		SignIn: "/signin", SignOut: "/signout", Components: "/components", API: x.api, APIScope: "orders:read",
+		APIWriteScope: "orders:write",
 		ReadTimeout: a.readTimeout, Busy: &x.busy,
 	}, listener)
 	a.must(err)

@@ -199,6 +199,23 @@ func TestAlteredPayloads(t *testing.T) {
 		{"linking.json", "LI-031", `null, cookie`, `glory, cookie`},
 		{"linking.json", "LI-033", `V's token still works`, `linked to V`},
 		{"faults.json", "FA-001", `"error"`, `"mild surprise"`},
+		{"factors.json", "SF-001", `W is signed in as ada`, `W is not signed in`},
+		{"factors.json", "SF-002", `A is not signed in`, `A is signed in as ada`},
+		{"factors.json", "SF-025", `answered 409 code_used`, `answered 409 code_wrong`},
+		{"factors.json", "SF-029", `1 of them succeeded`, `2 of them succeeded`},
+		{"factors.json", "SF-030", `at most 5 of them`, `at most 4 of them`},
+		{"factors.json", "SF-001", `{code:0}`, `{code:9}`},
+		{"reauth.json", "RA-002", `ada has 1 key`, `ada has 2 keys`},
+		{"reauth.json", "RA-002", `audited reauth ok`, `audited reauth refused`},
+		{"codes.json", "EC-002", `code_expired`, `code_wrong`},
+		{"keys.json", "AK-001", `{K} opens the API`, `{K} does not open the API`},
+		{"keys.json", "AK-001", `session false`, `session true`},
+		{"accesstokens.json", "AT-002", `does not open`, `opens`},
+		{"accesstokens.json", "AT-010", `signed by evil-ed`, `signed by a friend`},
+		{"apps.json", "TK-001", `ada has 1 app`, `ada has 0 apps`},
+		{"apps.json", "TK-023", `no code in the response`, `sent nowhere`},
+		{"apps.json", "TK-032", `sent nowhere`, `sent to http`},
+		{"apps.json", "TK-073", `https://app.example`, `https://evil.example`},
 	} {
 		t.Run(row.id+" "+row.new, func(t *testing.T) {
 			raw, err := os.ReadFile(filepath.Join("testdata", row.file))

@@ -80,6 +80,13 @@ var kinds = map[string]func(a *attack){
 	"webauthn.json":  passkeys,
 	"linking.json":   whoseAccount,
 	"faults.json":    storeFaults,
+
+	"factors.json":      credentials,
+	"reauth.json":       credentials,
+	"codes.json":        credentials,
+	"keys.json":         credentials,
+	"accesstokens.json": credentials,
+	"apps.json":         credentials,
 }
 
 // attack is one payload through one adapter.

@@ -27,9 +27,9 @@ func viaEchoV5(s Site) http.Handler {
 	}
 	if s.API != "" {
 		a.MountWellKnown(e)
-		e.GET(s.API, func(c *echo.Context) error {
-			return c.String(http.StatusOK, Principal(c.Request().Context()))
-		}, a.RequirePrincipal(core.Scopes(s.APIScope)))
+		api := func(c *echo.Context) error { return c.String(http.StatusOK, Principal(c.Request().Context())) }
+		e.GET(s.API, api, a.RequirePrincipal(core.Scopes(s.APIScope)))
+		e.POST(s.API, api, a.RequirePrincipal(core.Scopes(s.APIWriteScope)))
 	}
 	if s.Components != "" {
 		e.GET(s.Components, func(c *echo.Context) error {

@@ -35,9 +35,9 @@ func viaFiberV3(s Site) *fiber.App {
 	}
 	if s.API != "" {
 		a.MountWellKnown(f)
-		f.Get(s.API, a.RequirePrincipal(core.Scopes(s.APIScope)), func(c fiber.Ctx) error {
-			return c.SendString(Principal(c.Context()))
-		})
+		api := func(c fiber.Ctx) error { return c.SendString(Principal(c.Context())) }
+		f.Get(s.API, a.RequirePrincipal(core.Scopes(s.APIScope)), api)
+		f.Post(s.API, a.RequirePrincipal(core.Scopes(s.APIWriteScope)), api)
 	}
 	if s.Components != "" {
 		f.Get(s.Components, a.Hook(), func(c fiber.Ctx) error {

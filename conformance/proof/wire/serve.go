@@ -41,9 +41,9 @@ type Site struct {
 	// Private is the path of a page for signed-in users. Its body is [Secret]. If the path is empty, there is no such
 	// page.
 	Private string
-	// API is the path of a route for programs and users with the scope APIScope. Its body is [Principal]. If it is empty,
-	// there is no such route. The well-known routes are mounted with it.
-	API, APIScope string
+	// API is the path of a route for programs and users: GET requires the scope APIScope, POST the scope APIWriteScope.
+	// Its body is [Principal]. If it is empty, there is no such route. The well-known routes are mounted with it.
+	API, APIScope, APIWriteScope string
 	// SignIn and SignOut are the paths of the form actions. If they are empty, there are none.
 	SignIn, SignOut string
 	// Components is the path of a page with the hook that renders the ui components, [Components]. If it is empty, there
@@ -221,7 +221,8 @@ func viaStdlib(s Site) http.Handler {
 	if s.API != "" {
 		a.MountWellKnown(mux)
 		api := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, Principal(r.Context())) }
-		mux.Handle(s.API, a.RequirePrincipal(core.Scopes(s.APIScope))(http.HandlerFunc(api)))
+		mux.Handle("GET "+s.API, a.RequirePrincipal(core.Scopes(s.APIScope))(http.HandlerFunc(api)))
+		mux.Handle("POST "+s.API, a.RequirePrincipal(core.Scopes(s.APIWriteScope))(http.HandlerFunc(api)))
 	}
 	if s.Components != "" {
 		mux.Handle(s.Components, a.Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -256,9 +257,9 @@ func viaGin(s Site) http.Handler {
 	}
 	if s.API != "" {
 		a.MountWellKnown(r)
-		r.GET(s.API, a.RequirePrincipal(core.Scopes(s.APIScope)), func(c *gin.Context) {
-			c.String(http.StatusOK, Principal(c.Request.Context()))
-		})
+		api := func(c *gin.Context) { c.String(http.StatusOK, Principal(c.Request.Context())) }
+		r.GET(s.API, a.RequirePrincipal(core.Scopes(s.APIScope)), api)
+		r.POST(s.API, a.RequirePrincipal(core.Scopes(s.APIWriteScope)), api)
 	}
 	if s.Components != "" {
 		r.GET(s.Components, a.Hook(), func(c *gin.Context) {
@@ -292,9 +293,9 @@ func viaEcho(s Site) http.Handler {
 	}
 	if s.API != "" {
 		a.MountWellKnown(e)
-		e.GET(s.API, func(c echo.Context) error {
-			return c.String(http.StatusOK, Principal(c.Request().Context()))
-		}, a.RequirePrincipal(core.Scopes(s.APIScope)))
+		api := func(c echo.Context) error { return c.String(http.StatusOK, Principal(c.Request().Context())) }
+		e.GET(s.API, api, a.RequirePrincipal(core.Scopes(s.APIScope)))
+		e.POST(s.API, api, a.RequirePrincipal(core.Scopes(s.APIWriteScope)))
 	}
 	if s.Components != "" {
 		e.GET(s.Components, func(c echo.Context) error {
@@ -336,9 +337,9 @@ func viaFiber(s Site) *fiber.App {
 	}
 	if s.API != "" {
 		a.MountWellKnown(f)
-		f.Get(s.API, a.RequirePrincipal(core.Scopes(s.APIScope)), func(c *fiber.Ctx) error {
-			return c.SendString(Principal(c.UserContext()))
-		})
+		api := func(c *fiber.Ctx) error { return c.SendString(Principal(c.UserContext())) }
+		f.Get(s.API, a.RequirePrincipal(core.Scopes(s.APIScope)), api)
+		f.Post(s.API, a.RequirePrincipal(core.Scopes(s.APIWriteScope)), api)
 	}
 	if s.Components != "" {
 		f.Get(s.Components, a.Hook(), func(c *fiber.Ctx) error {
