@@ -27,7 +27,7 @@ func TestFaults(t *testing.T) {
 	for _, engine := range list {
 		t.Run(engine, func(t *testing.T) {
 			cases, began := 0, time.Now()
-			for _, f := range flows {
+			for _, f := range slices.Concat(flows, programFlows) {
 				t.Run(f.name, func(t *testing.T) { cases += f.through(t, open(t, engine)) })
 			}
 			t.Logf("%s: %d cases in %v", engine, cases, time.Since(began).Round(time.Second))
@@ -85,6 +85,9 @@ func (f *flow) begin(x *site) *visit {
 
 // ask sends the request.
 func (v *visit) ask(ctx context.Context, at *core.Auth) *core.Response {
+	if v.calls {
+		return v.call(ctx, at, v.bearer)
+	}
 	method := http.MethodGet
 	if v.form != nil {
 		method = http.MethodPost
@@ -194,6 +197,8 @@ func (c *incidentCase) look(r *core.Response, log string, names []string) {
 		if now != "" && !failed(r) {
 			v.Errorf("the visitor is still signed in: %s", told(r))
 		}
+	case c.program && !success && wrongCredential(r):
+		v.Errorf("a failure reads as a wrong credential: %s %s", told(r), r.Body)
 	case c.fails && success && !c.quiet:
 		v.Errorf("call %d of %q failed, and the answer is %s: %.200s", c.step, names, told(r), r.Body)
 	case c.reads && c.fails && success && (string(r.Body) == "null" || r.Redirect != ""):

@@ -25,7 +25,15 @@ type visit struct {
 	b      *browser
 	key    *authenticator.Credential
 	app    string // the secret of the authenticator app
-	count  uint32 // the passkey's counter
+	// bearer is the API key, refresh the refresh token, and device the response to the device's request. If calls is set,
+	// the request is one with the key.
+	bearer, refresh string
+	calls           bool
+	device          struct {
+		DeviceCode string `json:"device_code"`
+		UserCode   string `json:"user_code"`
+	}
+	count uint32 // the passkey's counter
 	// target and form are the request with the failure. Without a form it is a GET.
 	target string
 	form   url.Values
@@ -56,6 +64,8 @@ type flow struct {
 	settled string
 	// atOnce is set if calls run concurrently and in random order.
 	atOnce bool
+	// program is set if the request has a credential of a program. A failure must not read as a wrong credential.
+	program bool
 	// costly is set if the flow hashes passwords.
 	costly bool
 }
@@ -66,9 +76,11 @@ var quietly = map[string]string{
 	"read record passkey":   "the last use of a passkey is only shown to its user",
 	"create record passkey": "as above", "update record passkey": "as above",
 	"delete record account-lock": "a lock expires",
-	"create record method":       "the date of a sign-in method is only for the list of a reset",
-	"create record session":      "the data in a list of sessions is not part of the session",
-	"read record session":        "as above", "list records session": "as above", "update record session": "as above",
+	"read record link-sent":      "it only prevents a second email within minutes",
+	"create record link-sent":    "as above", "delete record link-sent": "as above",
+	"create record method":  "the date of a sign-in method is only for the list of a reset",
+	"create record session": "the data in a list of sessions is not part of the session",
+	"read record session":   "as above", "list records session": "as above", "update record session": "as above",
 	"delete record session": "as above", "delete records session": "as above",
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
@@ -40,8 +41,9 @@ type site struct {
 	sick  *core.Auth // the store may fail
 	hung  *core.Auth // the store may fail, with a short timeout
 	box   *postbox
-	// factors are those of well.
+	// factors and keys are those of well.
 	factors *secondfactor.Factors
+	keys    *apikey.Keys
 }
 
 // clock is set by the test.
@@ -76,7 +78,7 @@ func (x *site) process(s core.Store, timeout time.Duration) *core.Auth {
 	x.Helper()
 	passkey := webauthn.Passkey()
 	passkey.InsecureTypedEmail = true
-	factors := secondfactor.New(secondfactor.Options{})
+	factors, keys := secondfactor.New(secondfactor.Options{}), newKeys()
 	config := core.Config{
 		URL: home, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: s, StoreTimeout: timeout,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(x.log, nil)), Now: x.clock.Now,
@@ -86,7 +88,7 @@ func (x *site) process(s core.Store, timeout time.Duration) *core.Auth {
 			account.New(account.Options{
 				Mail: x.box, Fresh: 24 * time.Hour, Delete: func(context.Context, *core.User) error { return nil },
 			}),
-			factors,
+			factors, keys, newApps(),
 		},
 		Providers: []core.Provider{
 			&core.OAuthProvider{
@@ -101,6 +103,7 @@ func (x *site) process(s core.Store, timeout time.Duration) *core.Auth {
 				ID: "email", From: "no-reply@app.test", ConfirmLink: core.False,
 				Send: x.box.Send,
 			},
+			&core.EmailProvider{ID: "code", From: "no-reply@app.test", Send: x.box.Send, Code: true},
 			passkey,
 			password.New(password.Options{Mail: x.box, Hash: password.Params{Memory: 7168, Time: 5, Threads: 1}}),
 		},
@@ -110,7 +113,7 @@ func (x *site) process(s core.Store, timeout time.Duration) *core.Auth {
 		x.Fatal(err)
 	}
 	if x.factors == nil {
-		x.factors = factors
+		x.factors, x.keys = factors, keys
 	}
 	return auth
 }
@@ -174,7 +177,7 @@ type browser struct {
 func (x *site) browser() *browser { return &browser{x, map[string]string{}} }
 
 // asData matches requests of programs, whose responses contain the result.
-var asData = regexp.MustCompile(`^GET /auth/(session|csrf)|^POST /auth/account/`)
+var asData = regexp.MustCompile(`^GET /auth/(session|csrf|apps)|^POST /auth/(account/|api-keys|token|device/|second-factor/codes)`)
 
 // request sends a request to one of the site's processes.
 func (b *browser) request(ctx context.Context, at *core.Auth, method, target string, form url.Values) *core.Response {
