@@ -13,8 +13,8 @@ import (
 	"github.com/latchkey-go/latchkey/plugins/tokens"
 )
 
-// The flows of programs: API keys, and apps with refresh tokens. A failure never reads as a wrong credential: the program
-// would discard it.
+// The flows of programs: API keys, and apps with refresh tokens. A failure never reads as a wrong credential: the
+// program would discard it.
 
 func newKeys() *apikey.Keys {
 	return apikey.New(apikey.Options{Scopes: []apikey.Scope{{Name: "orders:read"}}, ExpiryWarning: -1})

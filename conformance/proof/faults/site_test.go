@@ -177,7 +177,8 @@ type browser struct {
 func (x *site) browser() *browser { return &browser{x, map[string]string{}} }
 
 // asData matches requests of programs, whose responses contain the result.
-var asData = regexp.MustCompile(`^GET /auth/(session|csrf|apps)|^POST /auth/(account/|api-keys|token|device/|second-factor/codes)`)
+var asData = regexp.MustCompile(
+	`^GET /auth/(session|csrf|apps)|^POST /auth/(account/|api-keys|token|device/|second-factor/codes)`)
 
 // request sends a request to one of the site's processes.
 func (b *browser) request(ctx context.Context, at *core.Auth, method, target string, form url.Values) *core.Response {
