@@ -90,7 +90,7 @@ func (a *attack) openWith(change func(x *app, c *core.Config)) *app {
 		Auth: auth, Mounted: true, SessionPage: "/page", Private: "/private",
 		SignIn: "/signin", SignOut: "/signout", Components: "/components", API: x.api, APIScope: "orders:read",
 		APIWriteScope: "orders:write",
-		ReadTimeout: a.readTimeout, Busy: &x.busy,
+		ReadTimeout:   a.readTimeout, Busy: &x.busy,
 	}, listener)
 	a.must(err)
 	a.closers = append(a.closers, func() { _ = stop() })
