@@ -30,25 +30,44 @@ With *issuer*, also set `+"`AUTH_<ID>_ISSUER`"+`, unless the service has only on
 capitals, with `+"`_`"+` instead of `+"`-`"+`. The comment of the function says where to register. Any other OpenID
 provider is `+"`providers.OIDC(id, issuer)`"+`, any OAuth 2 service a `+"`core.OAuthProvider`"+`.
 
-Providers use the checks pkce and state, and client_secret_basic. The last column has the exceptions.
+Providers use the checks pkce and state, and client_secret_basic. The tables have the exceptions.
 `, kinds[core.TypeOAuth], kinds[core.TypeOIDC], len(mails))
 	for _, group := range []struct {
 		title string
 		kind  core.ProviderType
 	}{{"OAuth 2", core.TypeOAuth}, {"OpenID Connect", core.TypeOIDC}} {
-		fmt.Printf("\n## %s\n\n| ID | Name | Exceptions |\n|---|---|---|\n", group.title)
-		for _, e := range all {
-			if p := e.New(); p.Type == group.kind {
-				row(p)
-			}
-		}
+		fmt.Printf("\n## %s\n", group.title)
+		printGroup(all, group.kind)
 	}
 	mailRows()
 	ownRows()
 }
 
-// row prints the row of a provider: what differs from the defaults, and whether it needs an issuer.
-func row(p *core.OAuthProvider) {
+// printGroup prints the providers of a type: those without exceptions, those that need only an issuer, and a table of the
+// others.
+func printGroup(all []providers.Entry, kind core.ProviderType) {
+	var plain, issuer, rows []string
+	for _, e := range all {
+		p := e.New()
+		if p.Type != kind {
+			continue
+		}
+		switch differs := exceptions(p); {
+		case differs == "":
+			plain = append(plain, p.ID)
+		case differs == "issuer":
+			issuer = append(issuer, p.ID)
+		default:
+			rows = append(rows, fmt.Sprintf("| %s | %s |", p.ID, differs))
+		}
+	}
+	fmt.Printf("\nWithout exceptions: %s.\n", strings.Join(plain, ", "))
+	fmt.Printf("\nWith *issuer*: %s.\n", strings.Join(issuer, ", "))
+	fmt.Printf("\n| ID | Exceptions |\n|---|---|\n%s\n", strings.Join(rows, "\n"))
+}
+
+// exceptions returns what differs from the defaults of a provider, and whether it needs an issuer.
+func exceptions(p *core.OAuthProvider) string {
 	var differs []string
 	var checks []string
 	for _, c := range p.Checks {
@@ -67,7 +86,7 @@ func row(p *core.OAuthProvider) {
 	if slices.Contains(providers.Variables(p), core.EnvName(p.ID, "ISSUER")) {
 		differs = append(differs, "issuer")
 	}
-	fmt.Printf("| %s | %s | %s |\n", p.ID, p.Name, strings.Join(differs, "; "))
+	return strings.Join(differs, "; ")
 }
 
 // mailRows prints the rows of email providers.
@@ -77,16 +96,16 @@ func mailRows() {
 
 They need a store. A link is valid once, for 24 hours.
 
-| ID | Name | Function | Variables |
-|---|---|---|---|
+| ID | Function | Variables |
+|---|---|---|
 `)
 	for _, m := range mails {
-		id, name, _ := m.provider.Describe()
+		id, _, _ := m.provider.Describe()
 		key := core.EnvName(id, "KEY")
 		if strings.HasPrefix(m.function, "smtp.") {
 			key = "EMAIL_SERVER"
 		}
-		fmt.Printf("| %s | %s | `%s` | %s, EMAIL_FROM |\n", id, name, m.function, key)
+		fmt.Printf("| %s | `%s` | %s, EMAIL_FROM |\n", id, m.function, key)
 	}
 }
 
@@ -95,8 +114,8 @@ func ownRows() {
 	fmt.Print(`
 ## Others
 
-| ID | Name | Function | Type |
-|---|---|---|---|
+| ID | Function | Type |
+|---|---|---|
 `)
 	for _, own := range []struct {
 		provider core.Provider
@@ -105,8 +124,8 @@ func ownRows() {
 		{providers.Credentials(nil), "providers.Credentials"},
 		{webauthn.Passkey(), "webauthn.Passkey"}, {webauthn.WebAuthn(), "webauthn.WebAuthn"},
 	} {
-		id, name, kind := own.provider.Describe()
-		fmt.Printf("| %s | %s | `%s` | %s |\n", id, name, own.function, kind)
+		id, _, kind := own.provider.Describe()
+		fmt.Printf("| %s | `%s` | %s |\n", id, own.function, kind)
 	}
 }
 
