@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 
-const program = /^\[[^\]\n]+\]\(([^)\s]*(?:programs|examples)\/[^)\s]+\.go)\)$/gm
+const program = /^\[[^\]\n]+\]\(([^)\s]*(?:programs|examples|_starters)\/[^)\s]+\.go)\)$/gm
 const constants = /^\[(Values of `\w+\.(\w+)`)\]\(([^)\s]+)\)$/gm
 const struct = /^\[((?:Options|Fields) of `\w+\.(\w+)`)\]\(([^)\s]+)\)$/gm
 
