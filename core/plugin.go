@@ -383,6 +383,7 @@ type partGate struct {
 	ask    func(ctx context.Context, p *PendingSignIn) (next string, err error)
 	plugin string
 	number int // position among the plugin's gates
+	final  bool
 }
 
 // SecurityNotice describes a security-relevant change of an account, such as a passkey that was added. Core reports it

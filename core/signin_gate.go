@@ -47,6 +47,17 @@ func (p *PendingSignIn) ID() string {
 // Gates are called concurrently.
 func (h *PluginHost) AddSignInGate(g func(ctx context.Context, p *PendingSignIn) (next string, err error)) {
 	h.attaching("AddSignInGate")
+	h.addGate(g, false)
+}
+
+// AddFinalSignInGate adds a sign-in gate that runs after the gates of AddSignInGate of all plugins. Use it for a
+// question that only a completely authenticated user may answer, such as whether to keep an account.
+func (h *PluginHost) AddFinalSignInGate(g func(ctx context.Context, p *PendingSignIn) (next string, err error)) {
+	h.attaching("AddFinalSignInGate")
+	h.addGate(g, true)
+}
+
+func (h *PluginHost) addGate(g func(ctx context.Context, p *PendingSignIn) (next string, err error), final bool) {
 	if g == nil {
 		h.fault("a sign-in gate is nil: remove it")
 		return
@@ -58,7 +69,11 @@ func (h *PluginHost) AddSignInGate(g func(ctx context.Context, p *PendingSignIn)
 			n++
 		}
 	}
-	h.plugins.gates = append(h.plugins.gates, partGate{ask: g, plugin: h.plugin, number: n})
+	gates, at := h.plugins.gates, len(h.plugins.gates)
+	for !final && at > 0 && gates[at-1].final {
+		at--
+	}
+	h.plugins.gates = slices.Insert(gates, at, partGate{ask: g, plugin: h.plugin, number: n, final: final})
 }
 
 // pendingFor is the lifetime of a pending sign-in.

@@ -25,6 +25,8 @@ type toyFactor struct {
 	seen []core.PendingSignIn
 	mu   sync.Mutex
 	err  error
+	// final makes its gate a final one.
+	final bool
 	// links lets signed-in users link accounts.
 	links bool
 	// resumed is called when an action has found a pending sign-in.
@@ -32,7 +34,11 @@ type toyFactor struct {
 }
 
 func (f *toyFactor) Attach(h *core.PluginHost) error {
-	h.AddSignInGate(func(_ context.Context, p *core.PendingSignIn) (string, error) {
+	add := h.AddSignInGate
+	if f.final {
+		add = h.AddFinalSignInGate
+	}
+	add(func(_ context.Context, p *core.PendingSignIn) (string, error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.seen = append(f.seen, *p)
@@ -332,6 +338,23 @@ func TestGates(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFinalGate checks that a final gate is asked last, also if its plugin is configured first.
+func TestFinalGate(t *testing.T) {
+	t.Parallel()
+	last, first, second := &toyFactor{name: "last", final: true}, &toyFactor{name: "first"}, &toyFactor{name: "second"}
+	w, _, _ := gatedTown(t, core.StrategyDatabase, last, first, second)
+	w.users["u1"] = core.User{ID: "u1"}
+	b := w.browser()
+	r := b.submit("/auth/direct", nil)
+	for _, name := range []string{"first", "second", "last"} {
+		if !strings.Contains(string(r.Body), "/auth/"+name) || w.who(b) != "" {
+			t.Fatalf("pending at %s, want %s (%v)", r.Body, name, r.Err)
+		}
+		r = b.submit("/auth/"+name, url.Values{"code": {"123456"}})
+	}
+	w.signedIn(b, r)
 }
 
 // TestGateRefuses checks that a gate that fails, panics, or returns an action that is not the plugin's does not let the
