@@ -412,7 +412,7 @@ func TestAuditReasons(t *testing.T) {
 		"email.change.asked", "email.undone", "invited", "passkey.removed", "email.failed",
 		"profile.changed", "factor.checked", "factor.added", "factor.removed", "factors.reset", "recovery.used",
 		"recovery.renewed", "account.secured", "key.created", "key.rotated", "key.revoked", "token.issued",
-		"app.signed-in", "app.ended",
+		"app.signed-in", "app.ended", "email.bounced", "user.deletion.scheduled", "user.deletion.canceled",
 	}
 	for _, text := range auditTexts(t) {
 		if !told[text] && !slices.Contains(ofParts, text) {

@@ -105,6 +105,8 @@ type mailQueue struct {
 	outbox  *outbox                 // nil if emails are in memory only
 	// made reports whether the change of a planned notice was made.
 	made func(ctx context.Context, j *mailJob) (bool, error)
+	// bounced reports whether an address has bounced since a time.
+	bounced func(ctx context.Context, address string, since time.Time) bool
 
 	notices, known, open mailLane
 
@@ -278,7 +280,7 @@ func (q *mailQueue) attempt(j *mailJob) {
 		q.finish(j)
 		return
 	}
-	if j.attempts >= len(q.retries) {
+	if j.attempts >= len(q.retries) || errors.Is(err, errBounced) {
 		q.giveUp(j, err)
 		q.finish(j)
 		return
@@ -355,6 +357,9 @@ func (q *mailQueue) send(j *mailJob) error {
 	email := j.email()
 	if email.To == "" {
 		return nil
+	}
+	if j.attempts > 0 && j.record != nil && q.bounced(ctx, email.To, j.record.Expires.Add(-outboxFor)) {
+		return errBounced
 	}
 	call := observe.Call{Target: observe.Mail, Name: string(email.Kind)}
 	err := watchedOnly(ctx, q.watch, call, func(ctx context.Context) error { return email.Send(ctx, j.sender.Mailer) })

@@ -92,8 +92,11 @@ func factsOf(l core.Email) (facts []fact) {
 	}
 	add(textService, l.Service, l.Service != "")
 	when := textTime
-	if l.Kind == mailkind.KeyExpiring {
+	switch l.Kind {
+	case mailkind.KeyExpiring:
 		when = textExpires
+	case mailkind.DeletionScheduled:
+		when = textDeletion
 	}
 	add(when, l.Locale.Moment(l.At), !l.At.IsZero())
 	add(textDevice, l.Device, l.Device != "")
@@ -106,8 +109,9 @@ func factsOf(l core.Email) (facts []fact) {
 }
 
 // untilOf returns the expiry of the link. Sign-in emails do not contain it, because their links are used immediately.
+// The link to keep an account expires with the deletion, which is among the facts.
 func untilOf(l core.Email) []fact {
-	if l.Kind == mailkind.SignIn || l.URL == "" || l.Expires.IsZero() {
+	if l.Kind == mailkind.SignIn || l.Kind == mailkind.DeletionScheduled || l.URL == "" || l.Expires.IsZero() {
 		return nil
 	}
 	return []fact{sentence(l, textUntil, l.Locale.Moment(l.Expires))}

@@ -31,6 +31,7 @@ var kinds = map[mailkind.Kind]bool{
 	mailkind.FactorsReset: true, mailkind.RecoveryUsed: true, mailkind.RecoveryRenewed: true,
 	mailkind.FactorGuessed: true, mailkind.NewDevice: true, mailkind.Invite: true, mailkind.Deleted: false,
 	mailkind.Reauth: false, mailkind.KeyCreated: true, mailkind.KeyExpiring: true,
+	mailkind.DeletionScheduled: true,
 }
 
 func letterOf(kind mailkind.Kind) core.Email {
@@ -50,6 +51,9 @@ func letterOf(kind mailkind.Kind) core.Email {
 	l.EndsSessions = kind == mailkind.AddressChanged
 	if kind == mailkind.KeyExpiring {
 		l.At, l.Expires = time.Unix(1e9, 0), time.Time{}
+	}
+	if kind == mailkind.DeletionScheduled {
+		l.At = l.Expires
 	}
 	if kind == mailkind.KeyCreated || kind == mailkind.PasswordChanged || kind == mailkind.NewDevice {
 		l.At, l.Peer, l.Device = time.Unix(1e9, 0), netip.MustParsePrefix("192.0.2.0/24"), "Firefox, Windows"

@@ -44,6 +44,7 @@ var (
 	textTime      = ui.Text{Key: "email.time", English: "Time: %s"}
 	textDevice    = ui.Text{Key: "email.device", English: "Device: %s"}
 	textNetwork   = ui.Text{Key: "email.network", English: "IP range: %s"}
+	textDeletion  = ui.Text{Key: "email.deletion", English: "Deletion: %s"}
 	textExpires   = ui.Text{Key: "email.expires", English: "Expires: %s"}
 	textUntil     = ui.Text{Key: "email.until", English: "This link expires on %s."}
 	textOtherwise = ui.Text{
@@ -200,6 +201,12 @@ var emailTexts = map[mailkind.Kind]emailText{
 		body:   []string{"Accept the invitation to create your account."},
 		footer: "Not interested? Ignore this email and no account will be created.",
 		why:    whyInvited,
+	},
+	mailkind.DeletionScheduled: {
+		subject: "Your account at %s will be deleted", button: "Keep my account",
+		body: []string{"You asked us to delete your account. We'll delete it and all its data at the time below. You can " +
+			"keep it until then."},
+		footer: "If this wasn't you, keep your account and choose a new password.",
 	},
 	mailkind.Deleted: {
 		subject: "Your account at %s was deleted", button: "",

@@ -42,12 +42,24 @@ func catalogued(key string) (english string, ok bool) {
 		return "Delete account", true
 	case "account.delete.hint":
 		return "This permanently deletes your account and all its data. You can't undo this.", true
+	case "account.delete.later":
+		return "We'll delete your account and all its data on %s. Until then, you can sign in to keep it.", true
 	case "account.delete.phrase":
 		return "Type “%s” to confirm", true
 	case "account.deleted.body":
 		return "Your account and all its data have been deleted. You're signed out.", true
 	case "account.deleted.heading":
 		return "Account deleted", true
+	case "account.deletion.added":
+		return "We'll delete your account and all its data on %s. You're signed out everywhere. To keep your account, sign in before that day.", true
+	case "account.deletion.ask":
+		return "We'll delete your account and all its data on %s. Do you want to keep it?", true
+	case "account.deletion.heading":
+		return "Your account will be deleted", true
+	case "account.deletion.keep":
+		return "Keep my account", true
+	case "account.deletion.started":
+		return "Your account is being deleted. It can't be restored.", true
 	case "account.device":
 		return "Unknown browser", true
 	case "account.device.on":
@@ -72,6 +84,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Profile updated.", true
 	case "account.done.unlinked":
 		return "Account disconnected.", true
+	case "account.email.bounces":
+		return "Emails to this address come back. Verify it again, or change it.", true
 	case "account.email.change":
 		return "Change", true
 	case "account.email.change-what":
@@ -90,6 +104,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Send verification email", true
 	case "account.heading":
 		return "Your account", true
+	case "account.kept.body":
+		return "It won't be deleted. You can sign in as before.", true
+	case "account.kept.heading":
+		return "You kept your account", true
 	case "account.last":
 		return "Your only sign-in method", true
 	case "account.methods.heading":
@@ -327,6 +345,16 @@ func catalogued(key string) (english string, ok bool) {
 	case "email.deleted.footer":
 		return "", true
 	case "email.deleted.subject":
+		return "", true
+	case "email.deletion":
+		return "Deletion: %s", true
+	case "email.deletion-scheduled.body":
+		return "", true
+	case "email.deletion-scheduled.button":
+		return "", true
+	case "email.deletion-scheduled.footer":
+		return "", true
+	case "email.deletion-scheduled.subject":
 		return "", true
 	case "email.device":
 		return "Device: %s", true

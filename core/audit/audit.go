@@ -64,6 +64,7 @@ const (
 	GateHeld      Name = "gate.held"      // a sign-in is pending and needs a further step
 	MailAsked     Name = "mail.asked"     // an email with a link or a code was requested
 	EmailFailed   Name = "email.failed"   // the last attempt to send a plugin's email failed
+	EmailBounced  Name = "email.bounced"  // the application reported that an address does not accept emails
 	PasskeyAdded  Name = "passkey.added"  // a passkey was registered
 	CSRF          Name = "csrf"           // a request was refused as a possible cross-site request
 	Limit         Name = "limit"          // an attempt exceeded a limit
@@ -71,12 +72,14 @@ const (
 
 	BackChannelLogout Name = "logout.backchannel" // a provider's logout token arrived
 
-	UserCreated     Name = "user.created"     // a sign-in or a verified address created a user
-	UserDeleted     Name = "user.deleted"     // a user was deleted
-	ProfileChanged  Name = "profile.changed"  // the user changed the name, the picture or fields of the application
-	AccountLinked   Name = "account.linked"   // an account at a provider was linked
-	AccountUnlinked Name = "account.unlinked" // an account at a provider was unlinked
-	AccountRefused  Name = "account.refused"  // linking, or a sign-in as another user, was refused
+	UserCreated       Name = "user.created"            // a sign-in or a verified address created a user
+	UserDeleted       Name = "user.deleted"            // a user was deleted
+	DeletionScheduled Name = "user.deletion.scheduled" // the user asked for a deletion after a grace period
+	DeletionCanceled  Name = "user.deletion.canceled"  // the user kept the account before a scheduled deletion
+	ProfileChanged    Name = "profile.changed"         // the user changed the name, the picture or fields of the application
+	AccountLinked     Name = "account.linked"          // an account at a provider was linked
+	AccountUnlinked   Name = "account.unlinked"        // an account at a provider was unlinked
+	AccountRefused    Name = "account.refused"         // linking, or a sign-in as another user, was refused
 
 	PasswordSet        Name = "password.set"         // a sign-up or a reset set a password
 	PasswordChanged    Name = "password.changed"     // a signed-in user changed the password

@@ -52,6 +52,8 @@ const (
 	KeyExpiring Kind = "key-expiring"
 	// Invite is an invitation. The URL is the page to sign up.
 	Invite Kind = "invite"
+	// DeletionScheduled reports that an account will be deleted, at the time At. The URL is a page to keep it.
+	DeletionScheduled Kind = "deletion-scheduled"
 	// Deleted confirms that an account was deleted. It has no URL.
 	Deleted Kind = "deleted"
 )
@@ -62,6 +64,7 @@ func All() []Kind {
 		SignIn, Reauth, Verify, Exists, Reset, PasswordChanged, AddressChange,
 		AddressChanged, PasskeyAdded, PasskeyRemoved, AccountLinked, AccountUnlinked,
 		FactorAdded, FactorRemoved, FactorsReset, RecoveryUsed, RecoveryRenewed,
-		FactorGuessed, NewDevice, KeyCreated, KeyExpiring, Invite, Deleted,
+		FactorGuessed, NewDevice, KeyCreated, KeyExpiring, Invite, DeletionScheduled,
+		Deleted,
 	}
 }

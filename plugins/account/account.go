@@ -30,6 +30,15 @@ type Options struct {
 	// a later step fails, Delete is called again for the same user, after their data is already deleted. If Delete is
 	// nil, users cannot delete their account.
 	Delete func(ctx context.Context, u *core.User) error
+	// DeleteAfter is the time between the user's request and the deletion. The request ends the sessions, refresh tokens
+	// and API keys of the user. A sign-in before the deletion shows a page with a button that keeps the account, and so
+	// does the link of an email that Mail sends. A background task then calls Delete and deletes the user, within about
+	// ten minutes if the site has requests. The store must be a [store.RecordLister]. Zero deletes immediately. Before you
+	// set it to zero again, wait until the scheduled deletions have run.
+	DeleteAfter time.Duration
+	// CheckDelete, if not nil, is called when a user requests a deletion with DeleteAfter. An error refuses the request, as
+	// an error of Delete does without DeleteAfter. It must change nothing.
+	CheckDelete func(ctx context.Context, u *core.User) error
 	// Profile are fields of the application in the form that changes the name and the picture. The zero value adds none.
 	Profile ProfileFields
 }
@@ -70,6 +79,8 @@ const (
 	kindNotMe    = "not-me"
 	kindLock     = "account-lock"
 	kindInvite   = "invite"
+	kindDeletion = "account-deletion"
+	kindKeep     = "account-keep"
 )
 
 // ErrLastMethod is returned by [Account.Unlink] and [Account.RemovePasskey] if the user could not sign in afterwards.
@@ -116,11 +127,28 @@ func (a *Account) Attach(h *core.PluginHost) error {
 		h.AddConfigError("Options.Delete needs a Store that is a store.UserDeleter too (package core/store)")
 	}
 	h.AddSignInGate(a.handlers.gate)
+	if a.options.DeleteAfter != 0 {
+		a.attachScheduled(h)
+	}
 	h.AddWellKnown("passkey-endpoints", a.handlers.passkeys.endpoints)
 	for _, action := range a.handlers.actions() {
 		h.AddAction(action)
 	}
 	return nil
+}
+
+// attachScheduled registers the gate and the task of Options.DeleteAfter.
+func (a *Account) attachScheduled(h *core.PluginHost) {
+	switch {
+	case a.options.DeleteAfter < 0:
+		h.AddConfigError(fmt.Sprintf("Options.DeleteAfter is %v: it must not be negative", a.options.DeleteAfter))
+	case a.options.Delete == nil:
+		h.AddConfigError("Options.DeleteAfter is set and Options.Delete is nil: set both, or neither")
+	case h.Store != nil && h.RecordLister == nil:
+		h.AddConfigError("Options.DeleteAfter needs a Store that is a store.RecordLister too (package core/store)")
+	}
+	h.AddFinalSignInGate(a.handlers.schedule.gate)
+	h.AddTask(a.handlers.schedule.run)
 }
 
 // handlers are the handlers of the plugin, one for each user action.
@@ -135,6 +163,7 @@ type handlers struct {
 	undos          *undos
 	disavowals     *disavowals
 	deletions      *deletions
+	schedule       *schedule
 	invitations    *invitations
 	sender         *sender
 
@@ -152,7 +181,8 @@ func newHandlers(h *core.PluginHost, o *Options) *handlers {
 	sender := &sender{h, o.Mail}
 	undos := &undos{h, links, &restores{h, links, locks}}
 	reauth := &reauth{h, o.Fresh}
-	pages := &pages{h, overviews, reauth, o.Mail != nil, o.Delete != nil, o.Profile}
+	schedule := &schedule{h, records, links, sender, o}
+	pages := &pages{h, overviews, reauth, o.Mail != nil, o.Delete != nil, o.DeleteAfter, o.Profile}
 	return &handlers{
 		host: h, mails: o.Mail != nil, deletes: o.Delete != nil,
 		pages:          pages,
@@ -164,7 +194,8 @@ func newHandlers(h *core.PluginHost, o *Options) *handlers {
 		emails:         &emails{h, links, sender, undos, locks, o.Code},
 		undos:          undos,
 		disavowals:     &disavowals{h, links, undos, undos.restores},
-		deletions:      &deletions{h, sender, o.Delete},
+		deletions:      &deletions{h, sender, o.Delete, schedule},
+		schedule:       schedule,
 		invitations:    &invitations{h, records, sender}, sender: sender,
 	}
 }
@@ -182,6 +213,9 @@ func (s *handlers) actions() []core.Action {
 	}
 	if s.deletes {
 		groups = append(groups, s.deletions)
+	}
+	if s.schedule.on() {
+		groups = append(groups, s.schedule)
 	}
 	var all []core.Action
 	for _, g := range groups {

@@ -20,6 +20,8 @@ type deletions struct {
 	host   *core.PluginHost
 	sender *sender
 	clear  func(ctx context.Context, u *core.User) error // Options.Delete
+
+	schedule *schedule
 }
 
 func (d *deletions) actions(r *reauth) []core.Action {
@@ -27,7 +29,7 @@ func (d *deletions) actions(r *reauth) []core.Action {
 }
 
 // post handles POST account/delete, whose field phrase must be [deletePhrase]. It calls Options.Delete first, then ends
-// all sessions, then deletes the user with all data in the store.
+// all sessions, then deletes the user with all data in the store. With Options.DeleteAfter, it schedules that.
 func (d *deletions) post(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	session, err := currentSession(ctx, c)
 	if err != nil {
@@ -39,6 +41,9 @@ func (d *deletions) post(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	user, err := d.host.Store.User(ctx, session.UserID)
 	if err != nil {
 		return nil, fmt.Errorf("account: read the user: %w", err)
+	}
+	if d.schedule.on() {
+		return d.schedule.add(ctx, c, session, user)
 	}
 	if err := d.clear(ctx, user.Clone()); err != nil {
 		return nil, err

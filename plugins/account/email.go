@@ -65,7 +65,13 @@ func (e *emails) post(ctx context.Context, c *core.ActionRequest) (*core.Respons
 	case err != nil:
 		return nil, fmt.Errorf("account: read the user: %w", err)
 	case core.SameMailbox(user.Email, address) && !user.EmailVerified.IsZero():
-		return refuse(c, http.StatusBadRequest, codeSameEmail)
+		records, err := e.links.records.UserRecords(ctx, user.ID, "")
+		if err != nil {
+			return nil, fmt.Errorf("account: list the records: %w", err)
+		}
+		if !e.host.Bounces(user, records) { // otherwise the user verifies the address again
+			return refuse(c, http.StatusBadRequest, codeSameEmail)
+		}
 	}
 	if err := c.Allow(ctx, limit.AttemptMail, address); err != nil {
 		return nil, err

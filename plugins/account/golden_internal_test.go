@@ -79,6 +79,8 @@ func drawn() map[string]templ.Component {
 	}
 	stale := empty()
 	stale.stale, stale.add, stale.passkeys = true, full().add, "passkey"
+	later := full()
+	later.deleteAfter = 7 * 24 * time.Hour
 	again := full()
 	again.again = again.offered(&pendingChange{Action: "email", Fields: [][2]string{{"email", "ada@new.example"}}})
 	refused := full()
@@ -109,7 +111,12 @@ func drawn() map[string]templ.Component {
 			Heading: textUndone, Text: textUndoneBody,
 			Address: "ada@example.com", Next: "https://app.test/auth/signin", Button: textSignIn,
 		}),
-		"deleted": deletedPage(page()),
+		"deleted":        deletedPage(page()),
+		"danger-later":   dangerSection(later),
+		"deletion-added": deletionPage(page(), textDeletion, textDeletionAdded, "May 13, 2030", "", textKeep),
+		"deletion-kept": deletionPage(
+			page(), textKept, textKeptBody, "", "https://app.test/auth/signin", textSignIn,
+		),
 	}
 }
 

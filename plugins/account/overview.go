@@ -40,6 +40,8 @@ type Person struct {
 	Image string `json:"image"`
 	// EmailVerified reports whether the user has verified the address.
 	EmailVerified bool `json:"emailVerified"`
+	// EmailBounces reports whether [core.Auth.ReportBounce] was called for the address since then.
+	EmailBounces bool `json:"emailBounces,omitempty"`
 }
 
 // Linked is an account at a provider.
@@ -139,6 +141,7 @@ func (o *overviews) load(ctx context.Context, userID, current string) (*accountD
 	v.User = Person{
 		Name: has.user.Name, Email: has.user.Email, Image: has.user.Image,
 		EmailVerified: has.user.Email != "" && !has.user.EmailVerified.IsZero(),
+		EmailBounces:  o.host.Bounces(has.user, records),
 	}
 	v.Methods, v.Accounts, v.Passkeys, v.Second = []string{}, []Linked{}, []Passkey{}, []string{}
 	seen := map[string]bool{}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/a-h/templ"
 	"github.com/latchkey-go/latchkey/core"
@@ -20,6 +21,7 @@ type pages struct {
 	reauth    *reauth
 	// mails reports whether emails can be sent, deletes whether users can delete their account.
 	mails, deletes bool
+	deleteAfter    time.Duration // Options.DeleteAfter
 	profile        ProfileFields
 }
 
@@ -172,7 +174,7 @@ func (p *pages) embedded(ctx context.Context, name string) (*view, error) {
 func (p *pages) view(l *accountData, base, csrf string, locale ui.Locale) *view {
 	v := &view{
 		Overview: l.Overview, base: base, csrf: csrf, locale: locale, back: base + "/account", now: p.host.Now(),
-		mails: p.mails, deletes: p.deletes, styles: map[string]ui.Style{},
+		mails: p.mails, deletes: p.deletes, deleteAfter: p.deleteAfter, styles: map[string]ui.Style{},
 	}
 	for _, provider := range p.host.Providers() {
 		v.styles[provider.ID] = provider.Style
@@ -223,7 +225,7 @@ func (v *view) offered(u *pendingChange) *offer {
 		o.label, o.button = v.locale.Say(textEmailChange), v.locale.Say(textEmailWhat)
 		there = v.mails && o.name != ""
 	case "delete":
-		o.name, o.about = v.locale.Say(textDanger), v.locale.Say(textDangerHint)
+		o.name, o.about = v.locale.Say(textDanger), v.dangerHint()
 		o.label, o.danger = v.locale.Say(textDelete), true
 		there = v.deletes && u.field("phrase") != ""
 	}

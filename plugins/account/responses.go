@@ -27,6 +27,7 @@ const (
 	codeNotListed   = "sessions_not_listed"
 	codeMail        = "mail_failed"
 	codeOther       = "somebody_else"
+	codeDeletion    = "deletion_started"
 )
 
 type handler = func(ctx context.Context, c *core.ActionRequest) (*core.Response, error)

@@ -75,7 +75,10 @@ var (
 		Key:     "account.email.code",
 		English: "We sent an email to that address. Enter the code in it here, or open its link in this browser.",
 	}
-	textNoEmail     = ui.Text{Key: "account.email.none", English: "Not set"}
+	textNoEmail      = ui.Text{Key: "account.email.none", English: "Not set"}
+	textEmailBounces = ui.Text{
+		Key: "account.email.bounces", English: "Emails to this address come back. Verify it again, or change it.",
+	}
 	textNewEmail    = ui.Text{Key: "account.email.new", English: "New email"}
 	textEmailChange = ui.Text{Key: "account.email.change", English: "Change"}
 	textEmailWhat   = ui.Text{Key: "account.email.change-what", English: "email"}
@@ -90,6 +93,25 @@ var (
 		Key:     "account.delete.hint",
 		English: "This permanently deletes your account and all its data. You can't undo this.",
 	}
+	textDangerLater = ui.Text{
+		Key:     "account.delete.later",
+		English: "We'll delete your account and all its data on %s. Until then, you can sign in to keep it.",
+	}
+	textDeletion      = ui.Text{Key: "account.deletion.heading", English: "Your account will be deleted"}
+	textDeletionAdded = ui.Text{
+		Key: "account.deletion.added",
+		English: "We'll delete your account and all its data on %s. You're signed out everywhere. To keep your account, " +
+			"sign in before that day.",
+	}
+	textDeletionAsk = ui.Text{
+		Key: "account.deletion.ask", English: "We'll delete your account and all its data on %s. Do you want to keep it?",
+	}
+	textDeletionStarted = ui.Text{
+		Key: "account.deletion.started", English: "Your account is being deleted. It can't be restored.",
+	}
+	textKeep           = ui.Text{Key: "account.deletion.keep", English: "Keep my account"}
+	textKept           = ui.Text{Key: "account.kept.heading", English: "You kept your account"}
+	textKeptBody       = ui.Text{Key: "account.kept.body", English: "It won't be deleted. You can sign in as before."}
 	textDangerAsk      = ui.Text{Key: "account.delete.ask", English: "Delete account…"}
 	textPhrase         = ui.Text{Key: "account.delete.phrase", English: "Type “%s” to confirm"}
 	textDelete         = ui.Text{Key: "account.delete.button", English: "Delete account"}

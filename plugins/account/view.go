@@ -28,6 +28,8 @@ type view struct {
 	// password reports whether a password provider is configured, mails whether emails can be sent, deletes whether users
 	// can delete their account.
 	password, mails, deletes bool
+	// deleteAfter is Options.DeleteAfter.
+	deleteAfter time.Duration
 	// mailLinks reports whether a provider of sign-in links is configured, stale whether a change requires
 	// re-authentication.
 	mailLinks, stale bool
@@ -91,6 +93,14 @@ func (v *view) all() []ui.PageSection {
 		all = append(all, say("danger", textDanger, dangerContent(v)))
 	}
 	return all
+}
+
+// dangerHint says what a deletion does, and when.
+func (v *view) dangerHint() string {
+	if v.deleteAfter == 0 {
+		return v.locale.Say(textDangerHint)
+	}
+	return v.locale.Say(textDangerLater.With(v.locale.Date(v.now.Add(v.deleteAfter))))
 }
 
 // profileFields returns the fields of the profile form with their values. problem is the index of the field with the
@@ -195,6 +205,14 @@ func (v *view) emailMark(p Person) string {
 	return v.locale.Say(textNotConfirmed)
 }
 
+// emailProblem says that emails to the user's address come back, or returns "".
+func (v *view) emailProblem() string {
+	if !v.User.EmailBounces {
+		return ""
+	}
+	return v.locale.Say(textEmailBounces)
+}
+
 // doneText returns the message for a successful change, or the zero value for an unknown code.
 func doneText(what string) ui.Text {
 	switch what {
@@ -214,6 +232,8 @@ func doneText(what string) ui.Text {
 		return textDoneAsked
 	case "email-changed":
 		return textDoneEmail
+	case "kept":
+		return textKeptBody
 	case "email-verified":
 		return textDoneVerified
 	}
@@ -243,6 +263,8 @@ func problemText(code string) ui.Text {
 		return textProblemName
 	case codeMail:
 		return textProblemMail
+	case codeDeletion:
+		return textDeletionStarted
 	case codeNotListed:
 		return textProblemListed
 	case codeOther:

@@ -166,6 +166,19 @@ func (k *Keys) reverse(ctx context.Context, c *core.ActionRequest, n core.Securi
 	return nil
 }
 
+// EndCredentials deletes the keys of a user. The account page calls it when the user asks for the deletion of the
+// account (DeleteAfter of account.Options).
+func (k *Keys) EndCredentials(ctx context.Context, userID string) error {
+	deleted, err := k.records.DeleteUserRecords(ctx, userID, kind)
+	if err != nil {
+		return fmt.Errorf("apikey: delete the keys of a user: %w", err)
+	}
+	if deleted > 0 {
+		k.host.Audit(ctx, audit.Event{Name: audit.KeyRevoked, Outcome: audit.OK, UserID: userID})
+	}
+	return nil
+}
+
 // check reports configuration errors.
 func (k *Keys) check(h *core.PluginHost) {
 	o := &k.options

@@ -369,6 +369,24 @@ func TestKeyEnds(t *testing.T) {
 	}
 }
 
+// TestEndCredentials deletes the keys of a user whose account will be deleted, and no others.
+func TestEndCredentials(t *testing.T) {
+	s := newSite(t)
+	create := func(id string) newKey {
+		return s.create(s.as(id), map[string]any{"name": "x", "scopes": []string{"orders:read"}})
+	}
+	ada, eve := create("ada"), create("eve")
+	if err := s.keys.EndCredentials(t.Context(), "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if a, e := s.call(ada.Key), s.call(eve.Key); a.StatusCode != 401 || e.StatusCode != 200 {
+		t.Errorf("the key of the user got %d, that of another user %d", a.StatusCode, e.StatusCode)
+	}
+	if events := s.events(); !strings.Contains(events, "key.revoked ok ada") {
+		t.Errorf("audit events %q", events)
+	}
+}
+
 // TestWrongKeys sends keys that are not valid.
 func TestWrongKeys(t *testing.T) {
 	s := newSite(t)

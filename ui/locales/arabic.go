@@ -15,6 +15,9 @@ func Arabic() ui.Locale {
 
 		"report": "عند الإبلاغ عن هذه المشكلة، اذكر الرمز %s",
 
+		"report.copy":   "نسخ",
+		"report.copied": "تم النسخ",
+
 		"logo": "الشعار",
 
 		"signin.title":         "تسجيل الدخول",
@@ -229,9 +232,16 @@ func Arabic() ui.Locale {
 		"email.invite.button":            "قبول الدعوة",
 		"email.invite.body":              "يمكنك التسجيل بهذا العنوان.",
 		"email.invite.footer":            "إذا لم ترغب في ذلك فتجاهل هذه الرسالة: لن يُنشأ أي حساب.",
-		"email.deleted.subject":          "تم حذف حسابك في %s",
-		"email.deleted.body":             "تم حذف حسابك.",
-		"email.deleted.footer":           "إذا لم تكن أنت فتواصل مع القائمين على الموقع.",
+
+		"email.deletion-scheduled.subject": "سيُحذف حسابك في %s",
+		"email.deletion-scheduled.button":  "الاحتفاظ بحسابي",
+		"email.deletion-scheduled.body": "" +
+			"طلبت حذف حسابك. سنحذفه مع جميع بياناته في الموعد أدناه. حتى ذلك الحين يمكنك الاحتفاظ به.",
+		"email.deletion-scheduled.footer": "إن لم تكن أنت من طلب ذلك، فاحتفظ بحسابك واختر كلمة مرور جديدة.",
+
+		"email.deleted.subject": "تم حذف حسابك في %s",
+		"email.deleted.body":    "تم حذف حسابك.",
+		"email.deleted.footer":  "إذا لم تكن أنت فتواصل مع القائمين على الموقع.",
 
 		"signin.to":        "تسجيل الدخول إلى %s",
 		"signin.mail-link": "أرسل إليّ رابط دخول بالبريد",
@@ -401,6 +411,8 @@ func Arabic() ui.Locale {
 			"إذا كنت أنت فلا حاجة لأي إجراء. وإذا لم تكن أنت فقد يعرف شخص ما كلمة مرورك: اختر كلمة مرور " +
 			"جديدة الآن.",
 
+		"email.deletion": "موعد الحذف: %s",
+
 		"email.expires":              "تنتهي الصلاحية في: %s",
 		"email.key-created.subject":  "مفتاح API جديد لـ %s",
 		"email.key-created.button":   "لم أكن أنا",
@@ -515,11 +527,26 @@ func Arabic() ui.Locale {
 		"account.email.change":      "تغيير",
 		"account.email.change-what": "البريد الإلكتروني",
 		"account.email.verify":      "إرسال رسالة التحقق",
+
+		"account.email.bounces": "تعود الرسائل المرسلة إلى هذا العنوان. أكِّده مرة أخرى أو غيّره.",
+
 		"account.email.hint": "" +
 			"سنرسل رسالة إلى هناك. افتح رابطها في هذا المتصفح ليصبح العنوان لك. يمكن من العنوان القديم " +
 			"التراجع عن التغيير خلال الأيام السبعة القادمة.",
-		"account.delete.heading":       "حذف حسابك",
-		"account.delete.hint":          "سيُحذف معه كل ما يتعلق به. لا يمكن التراجع عن ذلك.",
+		"account.delete.heading": "حذف حسابك",
+		"account.delete.hint":    "سيُحذف معه كل ما يتعلق به. لا يمكن التراجع عن ذلك.",
+
+		"account.delete.later":     "سنحذف حسابك وجميع بياناته في %s. حتى ذلك الحين يمكنك تسجيل الدخول للاحتفاظ به.",
+		"account.deletion.heading": "سيُحذف حسابك",
+		"account.deletion.added": "" +
+			"سنحذف حسابك وجميع بياناته في %s. تم تسجيل خروجك من جميع الأجهزة. للاحتفاظ بحسابك، سجّل الدخول " +
+			"قبل ذلك اليوم.",
+		"account.deletion.ask":     "سنحذف حسابك وجميع بياناته في %s. هل تريد الاحتفاظ به؟",
+		"account.deletion.started": "يجري حذف حسابك. لا يمكن استعادته.",
+		"account.deletion.keep":    "الاحتفاظ بحسابي",
+		"account.kept.heading":     "لقد احتفظت بحسابك",
+		"account.kept.body":        "لن يُحذف حسابك. يمكنك تسجيل الدخول كالمعتاد.",
+
 		"account.delete.ask":           "أريد حذف حسابي",
 		"account.delete.phrase":        "اكتب «%s» للتأكيد",
 		"account.delete.button":        "حذف نهائي",
@@ -580,13 +607,16 @@ func Arabic() ui.Locale {
 		"account.profile.image-hint":    "عنوان صورة على الويب. يبدأ بـ https://.",
 		"account.confirmed":             "تم التحقق",
 		"home.back":                     "العودة إلى %s",
-		"sent.again":                    "إعادة إرسال البريد",
-		"sent.other":                    "استخدام بريد إلكتروني آخر",
-		"sent.spam":                     "لم يصلك شيء؟ تحقق من مجلد البريد غير المرغوب فيه.",
-		"signup.continue":               "المتابعة باستخدام %s",
-		"signup.with":                   "التسجيل باستخدام %s",
-		"signup.agree":                  "بالمتابعة، أنت توافق على: %s",
-		"password-hint.count":           "%s حرفًا",
-		"password-hint.enough":          "الطول كافٍ",
+
+		"sent.open": "فتح %s",
+
+		"sent.again":           "إعادة إرسال البريد",
+		"sent.other":           "استخدام بريد إلكتروني آخر",
+		"sent.spam":            "لم يصلك شيء؟ تحقق من مجلد البريد غير المرغوب فيه.",
+		"signup.continue":      "المتابعة باستخدام %s",
+		"signup.with":          "التسجيل باستخدام %s",
+		"signup.agree":         "بالمتابعة، أنت توافق على: %s",
+		"password-hint.count":  "%s حرفًا",
+		"password-hint.enough": "الطول كافٍ",
 	}}
 }

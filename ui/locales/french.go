@@ -15,6 +15,9 @@ func French() ui.Locale {
 
 		"report": "Si vous signalez ce problème, indiquez le code %s",
 
+		"report.copy":   "Copier",
+		"report.copied": "Copié",
+
 		"logo": "Logo",
 
 		"signin.title":         "Connexion",
@@ -258,10 +261,19 @@ func French() ui.Locale {
 		"email.new-device.body":    "Quelqu’un s’est connecté à votre compte dans un navigateur inconnu jusqu’ici.",
 		"email.new-device.footer": "Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte " +
 			"maintenant.",
-		"email.invite.subject":  "Vous êtes invité à rejoindre %s",
-		"email.invite.button":   "Accepter l’invitation",
-		"email.invite.body":     "Vous pouvez vous inscrire avec cette adresse.",
-		"email.invite.footer":   "Si vous ne le souhaitez pas, ignorez cet e-mail : aucun compte ne sera créé.",
+		"email.invite.subject": "Vous êtes invité à rejoindre %s",
+		"email.invite.button":  "Accepter l’invitation",
+		"email.invite.body":    "Vous pouvez vous inscrire avec cette adresse.",
+		"email.invite.footer":  "Si vous ne le souhaitez pas, ignorez cet e-mail : aucun compte ne sera créé.",
+
+		"email.deletion-scheduled.subject": "Votre compte sur %s va être supprimé",
+		"email.deletion-scheduled.button":  "Conserver mon compte",
+		"email.deletion-scheduled.body": "" +
+			"Vous avez demandé la suppression de votre compte. Nous le supprimerons avec toutes ses données " +
+			"à la date ci-dessous. D’ici là, vous pouvez le conserver.",
+		"email.deletion-scheduled.footer": "" +
+			"Si ce n’était pas vous, conservez votre compte et choisissez un nouveau mot de passe.",
+
 		"email.deleted.subject": "Votre compte sur %s a été supprimé",
 		"email.deleted.body":    "Votre compte a été supprimé.",
 		"email.deleted.footer":  "Si ce n’était pas vous, adressez-vous aux responsables du site.",
@@ -455,6 +467,8 @@ func French() ui.Locale {
 			"Si c’était vous, vous n’avez rien à faire. Sinon, quelqu’un connaît peut-être votre mot de " +
 			"passe : choisissez-en un nouveau maintenant.",
 
+		"email.deletion": "Suppression : %s",
+
 		"email.expires":             "Expire le : %s",
 		"email.key-created.subject": "Nouvelle clé API pour %s",
 		"email.key-created.button":  "Ce n’était pas moi",
@@ -581,11 +595,30 @@ func French() ui.Locale {
 		"account.email.change":      "Modifier",
 		"account.email.change-what": "l’adresse e-mail",
 		"account.email.verify":      "Envoyer l’e-mail de vérification",
+
+		"account.email.bounces": "" +
+			"Les e-mails envoyés à cette adresse nous reviennent. Confirmez-la de nouveau ou changez-la.",
+
 		"account.email.hint": "" +
 			"Nous y envoyons un e-mail. Ouvrez son lien dans ce navigateur, et l’adresse est à vous. " +
 			"L’ancienne adresse peut annuler la modification pendant sept jours.",
-		"account.delete.heading":  "Supprimer votre compte",
-		"account.delete.hint":     "Tout ce qui s’y rattache disparaît aussi. C’est irréversible.",
+		"account.delete.heading": "Supprimer votre compte",
+		"account.delete.hint":    "Tout ce qui s’y rattache disparaît aussi. C’est irréversible.",
+
+		"account.delete.later": "" +
+			"Nous supprimerons votre compte et toutes ses données le %s. D’ici là, vous pouvez vous " +
+			"connecter pour le conserver.",
+		"account.deletion.heading": "Votre compte va être supprimé",
+		"account.deletion.added": "" +
+			"Nous supprimerons votre compte et toutes ses données le %s. Vous êtes déconnecté partout. Pour " +
+			"conserver votre compte, connectez-vous avant cette date.",
+		"account.deletion.ask": "" +
+			"Nous supprimerons votre compte et toutes ses données le %s. Voulez-vous le conserver ?",
+		"account.deletion.started": "Votre compte est en cours de suppression. Il ne peut plus être rétabli.",
+		"account.deletion.keep":    "Conserver mon compte",
+		"account.kept.heading":     "Vous avez conservé votre compte",
+		"account.kept.body":        "Il ne sera pas supprimé. Vous pouvez vous connecter comme avant.",
+
 		"account.delete.ask":      "Je veux supprimer mon compte",
 		"account.delete.phrase":   "Saisissez « %s » pour confirmer",
 		"account.delete.button":   "Supprimer définitivement",
@@ -654,13 +687,16 @@ func French() ui.Locale {
 		"account.profile.image-hint":   "L'adresse d'une image sur le web. Elle commence par https://.",
 		"account.confirmed":            "Vérifiée",
 		"home.back":                    "Retour à %s",
-		"sent.again":                   "Renvoyer l'e-mail",
-		"sent.other":                   "Utiliser une autre adresse",
-		"sent.spam":                    "Rien reçu ? Vérifiez vos courriers indésirables.",
-		"signup.continue":              "Continuer avec %s",
-		"signup.with":                  "S'inscrire avec %s",
-		"signup.agree":                 "En continuant, vous acceptez : %s",
-		"password-hint.count":          "%s caractères",
-		"password-hint.enough":         "Longueur suffisante",
+
+		"sent.open": "Ouvrir %s",
+
+		"sent.again":           "Renvoyer l'e-mail",
+		"sent.other":           "Utiliser une autre adresse",
+		"sent.spam":            "Rien reçu ? Vérifiez vos courriers indésirables.",
+		"signup.continue":      "Continuer avec %s",
+		"signup.with":          "S'inscrire avec %s",
+		"signup.agree":         "En continuant, vous acceptez : %s",
+		"password-hint.count":  "%s caractères",
+		"password-hint.enough": "Longueur suffisante",
 	}}
 }

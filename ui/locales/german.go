@@ -15,6 +15,9 @@ func German() ui.Locale {
 
 		"report": "Wenn Sie dies melden, nennen Sie bitte %s",
 
+		"report.copy":   "Kopieren",
+		"report.copied": "Kopiert",
+
 		"logo": "Logo",
 
 		"signin.title":         "Anmelden",
@@ -273,9 +276,18 @@ func German() ui.Locale {
 		"email.invite.button":     "Einladung annehmen",
 		"email.invite.body":       "Sie können sich mit dieser Adresse registrieren.",
 		"email.invite.footer":     "Wenn Sie nicht möchten, ignorieren Sie diese E-Mail: Es wird kein Konto angelegt.",
-		"email.deleted.subject":   "Ihr Konto bei %s wurde gelöscht",
-		"email.deleted.body":      "Ihr Konto wurde gelöscht.",
-		"email.deleted.footer":    "Wenn Sie das nicht waren, wenden Sie sich an die Betreiber der Website.",
+
+		"email.deletion-scheduled.subject": "Ihr Konto bei %s wird gelöscht",
+		"email.deletion-scheduled.button":  "Mein Konto behalten",
+		"email.deletion-scheduled.body": "" +
+			"Sie haben darum gebeten, Ihr Konto zu löschen. Wir löschen es und alle zugehörigen Daten zum " +
+			"unten genannten Zeitpunkt. Bis dahin können Sie es behalten.",
+		"email.deletion-scheduled.footer": "" +
+			"Wenn Sie das nicht waren, behalten Sie Ihr Konto und wählen Sie ein neues Passwort.",
+
+		"email.deleted.subject": "Ihr Konto bei %s wurde gelöscht",
+		"email.deleted.body":    "Ihr Konto wurde gelöscht.",
+		"email.deleted.footer":  "Wenn Sie das nicht waren, wenden Sie sich an die Betreiber der Website.",
 
 		"signin.to":        "Bei %s anmelden",
 		"signin.mail-link": "Anmeldelink per E-Mail senden",
@@ -473,6 +485,8 @@ func German() ui.Locale {
 			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, kennt vielleicht jemand Ihr " +
 			"Passwort: Wählen Sie jetzt ein neues.",
 
+		"email.deletion": "Löschung: %s",
+
 		"email.expires":             "Läuft ab am: %s",
 		"email.key-created.subject": "Neuer API-Schlüssel für %s",
 		"email.key-created.button":  "Das war ich nicht",
@@ -597,11 +611,29 @@ func German() ui.Locale {
 		"account.email.change":      "Ändern",
 		"account.email.change-what": "E-Mail-Adresse",
 		"account.email.verify":      "Bestätigungs-E-Mail senden",
+
+		"account.email.bounces": "" +
+			"E-Mails an diese Adresse kommen zurück. Bestätigen Sie sie erneut, oder ändern Sie sie.",
+
 		"account.email.hint": "" +
 			"Wir senden eine E-Mail dorthin. Öffnen Sie ihren Link in diesem Browser, dann ist die Adresse " +
 			"Ihre. Über die alte Adresse lässt sich die Änderung in den nächsten sieben Tagen zurücknehmen.",
-		"account.delete.heading":  "Konto löschen",
-		"account.delete.hint":     "Alles, was dazu gehört, wird mitgelöscht. Das lässt sich nicht rückgängig machen.",
+		"account.delete.heading": "Konto löschen",
+		"account.delete.hint":    "Alles, was dazu gehört, wird mitgelöscht. Das lässt sich nicht rückgängig machen.",
+
+		"account.delete.later": "" +
+			"Wir löschen Ihr Konto und alle zugehörigen Daten am %s. Bis dahin können Sie sich anmelden und " +
+			"es behalten.",
+		"account.deletion.heading": "Ihr Konto wird gelöscht",
+		"account.deletion.added": "" +
+			"Wir löschen Ihr Konto und alle zugehörigen Daten am %s. Sie sind überall abgemeldet. Wenn Sie " +
+			"Ihr Konto behalten möchten, melden Sie sich vor diesem Tag an.",
+		"account.deletion.ask":     "Wir löschen Ihr Konto und alle zugehörigen Daten am %s. Möchten Sie es behalten?",
+		"account.deletion.started": "Ihr Konto wird gerade gelöscht. Es lässt sich nicht wiederherstellen.",
+		"account.deletion.keep":    "Mein Konto behalten",
+		"account.kept.heading":     "Sie haben Ihr Konto behalten",
+		"account.kept.body":        "Es wird nicht gelöscht. Sie können sich wie bisher anmelden.",
+
 		"account.delete.ask":      "Ich möchte mein Konto löschen",
 		"account.delete.phrase":   "Geben Sie zur Bestätigung „%s“ ein",
 		"account.delete.button":   "Endgültig löschen",
@@ -668,13 +700,16 @@ func German() ui.Locale {
 		"account.profile.image-hint":   "Die Adresse eines Bildes im Web. Sie beginnt mit https://.",
 		"account.confirmed":            "Bestätigt",
 		"home.back":                    "Zurück zu %s",
-		"sent.again":                   "E-Mail erneut senden",
-		"sent.other":                   "Andere E-Mail-Adresse verwenden",
-		"sent.spam":                    "Nichts angekommen? Sehen Sie im Spam-Ordner nach.",
-		"signup.continue":              "Weiter mit %s",
-		"signup.with":                  "Mit %s registrieren",
-		"signup.agree":                 "Mit dem Fortfahren stimmen Sie zu: %s",
-		"password-hint.count":          "%s Zeichen",
-		"password-hint.enough":         "Lang genug",
+
+		"sent.open": "%s öffnen",
+
+		"sent.again":           "E-Mail erneut senden",
+		"sent.other":           "Andere E-Mail-Adresse verwenden",
+		"sent.spam":            "Nichts angekommen? Sehen Sie im Spam-Ordner nach.",
+		"signup.continue":      "Weiter mit %s",
+		"signup.with":          "Mit %s registrieren",
+		"signup.agree":         "Mit dem Fortfahren stimmen Sie zu: %s",
+		"password-hint.count":  "%s Zeichen",
+		"password-hint.enough": "Lang genug",
 	}}
 }

@@ -15,6 +15,9 @@ func Portuguese() ui.Locale {
 
 		"report": "Se informar este problema, indique o código %s",
 
+		"report.copy":   "Copiar",
+		"report.copied": "Copiado",
+
 		"logo": "Logotipo",
 
 		"signin.title":         "Entrar",
@@ -241,9 +244,17 @@ func Portuguese() ui.Locale {
 		"email.invite.button":           "Aceitar o convite",
 		"email.invite.body":             "Você pode se cadastrar com este endereço.",
 		"email.invite.footer":           "Se não quiser, ignore este e-mail: nenhuma conta será criada.",
-		"email.deleted.subject":         "Sua conta em %s foi excluída",
-		"email.deleted.body":            "Sua conta foi excluída.",
-		"email.deleted.footer":          "Se não foi você, fale com os responsáveis pelo site.",
+
+		"email.deletion-scheduled.subject": "Sua conta em %s será excluída",
+		"email.deletion-scheduled.button":  "Manter minha conta",
+		"email.deletion-scheduled.body": "" +
+			"Você pediu a exclusão da sua conta. Ela e todos os seus dados serão excluídos na data abaixo. " +
+			"Até lá, você pode mantê-la.",
+		"email.deletion-scheduled.footer": "Se não foi você, mantenha sua conta e escolha uma nova senha.",
+
+		"email.deleted.subject": "Sua conta em %s foi excluída",
+		"email.deleted.body":    "Sua conta foi excluída.",
+		"email.deleted.footer":  "Se não foi você, fale com os responsáveis pelo site.",
 
 		"signin.to":        "Entrar em %s",
 		"signin.mail-link": "Receber um link de acesso por e-mail",
@@ -423,6 +434,8 @@ func Portuguese() ui.Locale {
 			"Se foi você, não precisa fazer nada. Se não foi, alguém pode saber sua senha: escolha uma nova " +
 			"agora.",
 
+		"email.deletion": "Exclusão: %s",
+
 		"email.expires":             "Expira em: %s",
 		"email.key-created.subject": "Nova chave de API para %s",
 		"email.key-created.button":  "Não fui eu",
@@ -544,11 +557,28 @@ func Portuguese() ui.Locale {
 		"account.email.change":      "Alterar",
 		"account.email.change-what": "e-mail",
 		"account.email.verify":      "Enviar e-mail de verificação",
+
+		"account.email.bounces": "" +
+			"Os e-mails enviados a este endereço estão voltando. Confirme-o de novo ou altere-o.",
+
 		"account.email.hint": "" +
 			"Enviaremos um e-mail para lá. Abra o link dele neste navegador, e o endereço será seu. Pelo " +
 			"endereço antigo é possível desfazer a alteração nos próximos sete dias.",
-		"account.delete.heading":  "Excluir sua conta",
-		"account.delete.hint":     "Tudo o que pertence a ela também será apagado. Não há como voltar atrás.",
+		"account.delete.heading": "Excluir sua conta",
+		"account.delete.hint":    "Tudo o que pertence a ela também será apagado. Não há como voltar atrás.",
+
+		"account.delete.later": "" +
+			"Excluiremos sua conta e todos os seus dados em %s. Até lá, você pode entrar para mantê-la.",
+		"account.deletion.heading": "Sua conta será excluída",
+		"account.deletion.added": "" +
+			"Excluiremos sua conta e todos os seus dados em %s. Você saiu de todos os dispositivos. Para " +
+			"manter sua conta, entre antes desse dia.",
+		"account.deletion.ask":     "Excluiremos sua conta e todos os seus dados em %s. Deseja mantê-la?",
+		"account.deletion.started": "Sua conta está sendo excluída. Não é possível recuperá-la.",
+		"account.deletion.keep":    "Manter minha conta",
+		"account.kept.heading":     "Você manteve sua conta",
+		"account.kept.body":        "Ela não será excluída. Você pode entrar como antes.",
+
 		"account.delete.ask":      "Quero excluir minha conta",
 		"account.delete.phrase":   "Digite “%s” para confirmar",
 		"account.delete.button":   "Excluir para sempre",
@@ -611,13 +641,16 @@ func Portuguese() ui.Locale {
 		"account.profile.image-hint":   "O endereço de uma imagem na web. Começa com https://.",
 		"account.confirmed":            "Verificado",
 		"home.back":                    "Voltar para %s",
-		"sent.again":                   "Reenviar e-mail",
-		"sent.other":                   "Usar outro e-mail",
-		"sent.spam":                    "Não chegou? Verifique a pasta de spam.",
-		"signup.continue":              "Continuar com %s",
-		"signup.with":                  "Cadastrar-se com %s",
-		"signup.agree":                 "Ao continuar, você concorda com: %s",
-		"password-hint.count":          "%s caracteres",
-		"password-hint.enough":         "Comprimento suficiente",
+
+		"sent.open": "Abrir %s",
+
+		"sent.again":           "Reenviar e-mail",
+		"sent.other":           "Usar outro e-mail",
+		"sent.spam":            "Não chegou? Verifique a pasta de spam.",
+		"signup.continue":      "Continuar com %s",
+		"signup.with":          "Cadastrar-se com %s",
+		"signup.agree":         "Ao continuar, você concorda com: %s",
+		"password-hint.count":  "%s caracteres",
+		"password-hint.enough": "Comprimento suficiente",
 	}}
 }

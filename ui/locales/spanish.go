@@ -15,6 +15,9 @@ func Spanish() ui.Locale {
 
 		"report": "Si informa de este problema, indique el código %s",
 
+		"report.copy":   "Copiar",
+		"report.copied": "Copiado",
+
 		"logo": "Logotipo",
 
 		"signin.title":         "Iniciar sesión",
@@ -256,9 +259,17 @@ func Spanish() ui.Locale {
 		"email.invite.button":           "Aceptar la invitación",
 		"email.invite.body":             "Puede registrarse con esta dirección.",
 		"email.invite.footer":           "Si no lo desea, ignore este correo: no se creará ninguna cuenta.",
-		"email.deleted.subject":         "Su cuenta en %s se ha eliminado",
-		"email.deleted.body":            "Su cuenta se ha eliminado.",
-		"email.deleted.footer":          "Si no fue usted, póngase en contacto con los responsables del sitio.",
+
+		"email.deletion-scheduled.subject": "Su cuenta en %s se eliminará",
+		"email.deletion-scheduled.button":  "Conservar mi cuenta",
+		"email.deletion-scheduled.body": "" +
+			"Ha solicitado eliminar su cuenta. La eliminaremos junto con todos sus datos en la fecha " +
+			"indicada abajo. Hasta entonces, puede conservarla.",
+		"email.deletion-scheduled.footer": "Si no fue usted, conserve su cuenta y elija una contraseña nueva.",
+
+		"email.deleted.subject": "Su cuenta en %s se ha eliminado",
+		"email.deleted.body":    "Su cuenta se ha eliminado.",
+		"email.deleted.footer":  "Si no fue usted, póngase en contacto con los responsables del sitio.",
 
 		"signin.to":        "Iniciar sesión en %s",
 		"signin.mail-link": "Enviarme un enlace de acceso",
@@ -445,6 +456,8 @@ func Spanish() ui.Locale {
 			"Si ha sido usted, no tiene que hacer nada. Si no, quizá alguien conozca su contraseña: elija " +
 			"una nueva ahora.",
 
+		"email.deletion": "Eliminación: %s",
+
 		"email.expires":             "Caduca: %s",
 		"email.key-created.subject": "Nueva clave de API para %s",
 		"email.key-created.button":  "No fui yo",
@@ -569,11 +582,29 @@ func Spanish() ui.Locale {
 		"account.email.change":      "Cambiar",
 		"account.email.change-what": "correo electrónico",
 		"account.email.verify":      "Enviar correo de verificación",
+
+		"account.email.bounces": "" +
+			"Los correos enviados a esta dirección se devuelven. Confírmela de nuevo o cámbiela.",
+
 		"account.email.hint": "" +
 			"Le enviaremos un correo. Abra su enlace en este navegador y la dirección será suya. Desde la " +
 			"dirección antigua se puede deshacer el cambio durante los próximos siete días.",
-		"account.delete.heading":  "Eliminar su cuenta",
-		"account.delete.hint":     "También se borra todo lo que le pertenece. No hay vuelta atrás.",
+		"account.delete.heading": "Eliminar su cuenta",
+		"account.delete.hint":    "También se borra todo lo que le pertenece. No hay vuelta atrás.",
+
+		"account.delete.later": "" +
+			"Eliminaremos su cuenta y todos sus datos el %s. Hasta entonces, puede iniciar sesión para " +
+			"conservarla.",
+		"account.deletion.heading": "Su cuenta se eliminará",
+		"account.deletion.added": "" +
+			"Eliminaremos su cuenta y todos sus datos el %s. Se ha cerrado su sesión en todas partes. Para " +
+			"conservar su cuenta, inicie sesión antes de ese día.",
+		"account.deletion.ask":     "Eliminaremos su cuenta y todos sus datos el %s. ¿Desea conservarla?",
+		"account.deletion.started": "Su cuenta se está eliminando. No se puede recuperar.",
+		"account.deletion.keep":    "Conservar mi cuenta",
+		"account.kept.heading":     "Ha conservado su cuenta",
+		"account.kept.body":        "No se eliminará. Puede iniciar sesión como antes.",
+
 		"account.delete.ask":      "Quiero eliminar mi cuenta",
 		"account.delete.phrase":   "Escriba «%s» para confirmar",
 		"account.delete.button":   "Eliminar para siempre",
@@ -638,13 +669,16 @@ func Spanish() ui.Locale {
 		"account.profile.image-hint":   "La dirección de una imagen en la web. Empieza por https://.",
 		"account.confirmed":            "Verificado",
 		"home.back":                    "Volver a %s",
-		"sent.again":                   "Reenviar el correo",
-		"sent.other":                   "Usar otro correo",
-		"sent.spam":                    "¿No le ha llegado? Revise la carpeta de spam.",
-		"signup.continue":              "Continuar con %s",
-		"signup.with":                  "Registrarse con %s",
-		"signup.agree":                 "Al continuar, acepta: %s",
-		"password-hint.count":          "%s caracteres",
-		"password-hint.enough":         "Longitud suficiente",
+
+		"sent.open": "Abrir %s",
+
+		"sent.again":           "Reenviar el correo",
+		"sent.other":           "Usar otro correo",
+		"sent.spam":            "¿No le ha llegado? Revise la carpeta de spam.",
+		"signup.continue":      "Continuar con %s",
+		"signup.with":          "Registrarse con %s",
+		"signup.agree":         "Al continuar, acepta: %s",
+		"password-hint.count":  "%s caracteres",
+		"password-hint.enough": "Longitud suficiente",
 	}}
 }
