@@ -24,6 +24,10 @@ var (
 	dialogFile string
 	//go:embed assets/code.js
 	codeFile string
+	//go:embed assets/copy.js
+	copyFile string
+	//go:embed assets/tabs.js
+	tabsFile string
 	//go:embed assets/busy.js
 	busyFile string
 	//go:embed assets/remember.js
@@ -34,8 +38,8 @@ var (
 var (
 	sheetStyle = minifyStyle(sheetFile)
 	script     = minifyScript(
-		revealFile + factsFile + typedFile + strengthFile + passkeyFile + dialogFile + codeFile + busyFile +
-			rememberFile,
+		revealFile + factsFile + typedFile + strengthFile + passkeyFile + dialogFile + codeFile + copyFile + tabsFile +
+			busyFile + rememberFile,
 	)
 
 	stylesheetHash = hash(stylesheet)
@@ -57,8 +61,9 @@ func StylesheetHash() string { return stylesheetHash }
 
 // Script returns the script of the pages, in UTF-8. It shows and hides passwords, measures new passwords, restores
 // the typed address after a failed sign-in, marks the last used sign-in method, contains the passkey client,
-// shows confirmations in a dialog, submits complete codes, prevents double submits, and adds the choice "Keep me signed
-// in" to every form. It skips what a page does not contain. Core serves it at page.script under the base path. The caller owns the slice.
+// shows confirmations in a dialog, submits complete codes, copies reference codes, marks the current section, prevents
+// double submits, and adds the choice "Keep me signed in" to every form. It skips what a page does not contain. Core
+// serves it at page.script under the base path. The caller owns the slice.
 func Script() []byte { return []byte(script) }
 
 // ScriptHash returns the hash of [Script] in the format of [StylesheetHash], for pages without a nonce.

@@ -187,7 +187,7 @@ func Sheet(v SheetView) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(withTitle(v.Page, v.Heading), "sheet", v.Heading, v.Theme.css(true)+sheetStyle).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(withTitle(v.Page, v.Heading), "sheet", v.Heading, v.Theme.css(true)+sheetStyle+v.targets()).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

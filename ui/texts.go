@@ -4,6 +4,8 @@ package ui
 // English.
 var (
 	textReport = Text{Key: "report", English: "Reference code: %s"}
+	textCopy   = Text{Key: "report.copy", English: "Copy"}
+	textCopied = Text{Key: "report.copied", English: "Copied"}
 	textLogo   = Text{Key: "logo", English: "Logo"}
 
 	textSignInTitle   = Text{Key: "signin.title", English: "Sign In"}
@@ -50,6 +52,7 @@ var (
 	}
 
 	textVerifySent = Text{Key: "verify.sent", English: "Sent to %s."}
+	textOpen       = Text{Key: "sent.open", English: "Open %s"}
 	textResend     = Text{Key: "sent.again", English: "Resend email"}
 	textOtherEmail = Text{Key: "sent.other", English: "Use a different email"}
 	textSpam       = Text{Key: "sent.spam", English: "Didn't get it? Check your spam folder."}

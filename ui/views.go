@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/a-h/templ"
 )
@@ -128,6 +129,19 @@ type SentView struct {
 	URL, Host string
 }
 
+// inboxOf returns the name and the URL of the web mail that has the inbox of an address, or "" if it is not known. The
+// address is what the user typed, so that the link reveals nothing about accounts.
+func inboxOf(address string) (name, url string) {
+	_, domain, _ := strings.Cut(strings.ToLower(strings.TrimSpace(address)), "@")
+	switch domain {
+	case "gmail.com", "googlemail.com":
+		return "Gmail", "https://mail.google.com/"
+	case "outlook.com", "hotmail.com", "live.com", "msn.com":
+		return "Outlook", "https://outlook.live.com/mail/"
+	}
+	return "", ""
+}
+
 // SheetView is the data of a [Sheet].
 type SheetView struct {
 	Page
@@ -141,6 +155,24 @@ type SheetView struct {
 	// Sections are rendered in this order.
 	Sections []PageSection
 }
+
+// targets returns the style rules that mark the link to the section that was opened with it, for browsers without
+// JavaScript. The script marks the section that is on the screen instead.
+func (v SheetView) targets() string {
+	var links []string
+	for _, s := range v.Sections {
+		if s.ID != "" && strings.Trim(s.ID, "abcdefghijklmnopqrstuvwxyz-") == "" {
+			links = append(links, ".card:has(#"+s.ID+":target) .tabs:not([data-spy]) [href=\"#"+s.ID+"\"]")
+		}
+	}
+	if len(links) == 0 {
+		return ""
+	}
+	return strings.Join(links, ",") + "{" + currentTab + "}"
+}
+
+// currentTab is the style of the link to the current section.
+const currentTab = "background:color-mix(in srgb,var(--ink) 8%,transparent);color:var(--ink)"
 
 // PageSection is a section that a plugin adds to a page of another plugin, such as the account page.
 type PageSection struct {
