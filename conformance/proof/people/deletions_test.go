@@ -91,15 +91,18 @@ func (s *deletionSite) deletes(kept core.Store) {
 	}
 	// Sign-ins of both processes wait, and any number of them can keep the account.
 	ask(0)
-	if won := together(10, func(i int) bool {
-		b := s.browse(i)
-		if b.signIn(address); b.signedIn() {
-			s.Error("the sign-in is not held")
+	held := make([]*factorBrowser, 10)
+	for i := range held {
+		held[i] = s.browse(i)
+		if held[i].signIn(address); held[i].signedIn() {
+			s.Fatal("the sign-in is not held")
 		}
-		b.send("POST", "account/keep", url.Values{})
-		return b.signedIn()
-	}); won < 1 {
-		s.Error("no sign-in was completed")
+	}
+	if won := together(len(held), func(i int) bool {
+		held[i].send("POST", "account/keep", url.Values{})
+		return held[i].signedIn()
+	}); won != len(held) {
+		s.Errorf("%d sign-ins were completed", won)
 	}
 	free := s.browse(1)
 	if free.signIn(address); !free.signedIn() {
