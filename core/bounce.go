@@ -79,7 +79,7 @@ func (a *Auth) storeBounce(ctx context.Context, address, userID string) error {
 		fallthrough
 	case errors.Is(err, ErrNotFound):
 		err = a.store.records.CreateRecord(ctx, &store.Record{
-			Kind: bounceKind, Key: digest(a.plugins.seals.secrets[0], bounceKind, address), UserID: userID, Value: value,
+			Kind: bounceKind, Key: digest(a.plugins.seals.Secrets[0], bounceKind, address), UserID: userID, Value: value,
 			Expires: now.Add(bounceFor),
 		})
 	}
@@ -91,8 +91,8 @@ func (a *Auth) storeBounce(ctx context.Context, address, userID string) error {
 
 // bounceKeys returns the keys of the record of an address, under all secrets.
 func (ps *plugins) bounceKeys(address string) []string {
-	keys := make([]string, len(ps.seals.secrets))
-	for i, secret := range ps.seals.secrets {
+	keys := make([]string, len(ps.seals.Secrets))
+	for i, secret := range ps.seals.Secrets {
 		keys[i] = digest(secret, bounceKind, address)
 	}
 	return keys

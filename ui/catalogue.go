@@ -894,8 +894,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "None of your sign-in methods can confirm this. Add a passkey to your account.", true
 	case "report":
 		return "Reference code: %s", true
+	case "report.copied":
+		return "Copied", true
+	case "report.copy":
+		return "Copy", true
 	case "sent.again":
 		return "Resend email", true
+	case "sent.open":
+		return "Open %s", true
 	case "sent.other":
 		return "Use a different email", true
 	case "sent.spam":
