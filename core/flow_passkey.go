@@ -446,7 +446,7 @@ func (f *passkeyFlow) descriptors(ctx context.Context, userID string) ([]passkey
 func (f *passkeyFlow) authenticationOptions(ctx context.Context, c *call, user *User) (*Response, error) {
 	options := passkey.Authentication{
 		Timeout: f.Timeout, UserVerification: f.UserVerification, RPID: f.relyingParty(c).ID,
-		Extensions: f.AuthenticationExtensions,
+		Extensions: f.AuthenticationExtensions, Hints: f.Hints,
 	}
 	owner := ""
 	if user != nil {
@@ -496,7 +496,7 @@ func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *Us
 		Challenge: challenge, RPID: rp.ID, RPName: rp.Name, Handle: handle, Name: label, DisplayName: or(user.Name, label),
 		Algorithms: f.Algorithms, Timeout: f.Timeout, Attestation: f.Attestation, Excluded: excluded,
 		Attachment: f.AuthenticatorAttachment, ResidentKey: f.ResidentKey, UserVerification: f.UserVerification,
-		Extensions: f.RegistrationExtensions,
+		Extensions: f.RegistrationExtensions, Hints: f.Hints,
 	}.JSON()
 	return optionsResponse(body, cookies, err)
 }

@@ -390,3 +390,40 @@ func TestPasskeyOptionsWithoutAProvider(t *testing.T) {
 		})
 	}
 }
+
+// TestPasskeyHints: the options of both ceremonies have the configured hints, and none by default. An unknown hint is a
+// configuration error.
+func TestPasskeyHints(t *testing.T) {
+	t.Parallel()
+	provider := &core.WebAuthnProvider{ID: "passkey", Verifier: anyPasskey{}}
+	w := newTown(t, power{true, true, true, true}, core.StrategyJWT, func(c *core.Config) {
+		c.Providers = []core.Provider{provider}
+	})
+	options := func() (all []string) {
+		for _, query := range []string{"action=authenticate", "email=new@x.example"} {
+			all = append(all, string(w.browser().get("/auth/webauthn-options/passkey?"+query).Body))
+		}
+		return all
+	}
+	for _, body := range options() {
+		if !strings.Contains(body, `"challenge"`) || strings.Contains(body, "hints") {
+			t.Errorf("without hints: %s", body)
+		}
+	}
+	provider.Hints = []string{"security-key", "client-device"}
+	w = newTown(t, power{true, true, true, true}, core.StrategyJWT, func(c *core.Config) {
+		c.Providers = []core.Provider{provider}
+	})
+	for _, body := range options() {
+		if !strings.Contains(body, `"hints":["security-key","client-device"]`) {
+			t.Errorf("with hints: %s", body)
+		}
+	}
+	_, err := core.New(core.Config{
+		Secrets: []core.Secret{testSecret}, URL: "https://app.test", EnableWebAuthn: true, Store: newPeople().as(power{}),
+		Providers: []core.Provider{&core.WebAuthnProvider{Verifier: anyPasskey{}, Hints: []string{"usb"}}},
+	})
+	if err == nil || !strings.Contains(err.Error(), `Hints[0] is "usb": use client-device, hybrid, security-key`) {
+		t.Errorf("an unknown hint: %v", err)
+	}
+}

@@ -53,6 +53,10 @@ type WebAuthnProvider struct {
 	ResidentKey string
 	// AuthenticatorAttachment is "platform" or "cross-platform". If it is empty, both are allowed.
 	AuthenticatorAttachment string
+	// Hints tell the browser which authenticator the user probably wants, in the order of preference (WebAuthn Level 3
+	// section 5.8.7): "client-device" is the device itself, "hybrid" a phone, "security-key" a security key. The browser
+	// offers the others, too. The default is none.
+	Hints []string
 	// Attestation is the requested attestation conveyance. The default is "none". The Verifier verifies attestation
 	// statements, but does not decide which manufacturers to trust.
 	Attestation string
@@ -130,6 +134,7 @@ var (
 	emailField      = Field{Name: "email", Label: "Email", Required: true, Autocomplete: "username webauthn"}
 	coseAlgorithms  = []int{-8, -7, -257}
 	webAuthnDemands = []string{"required", "preferred", "discouraged"}
+	webAuthnHints   = []string{"client-device", "hybrid", "security-key"}
 )
 
 // fillsPasskeys reports whether a field allows browsers to offer passkeys in autofill.

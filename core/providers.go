@@ -140,6 +140,13 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 				p.ID, demand.field, demand.value, strings.Join(webAuthnDemands, ", "))
 		}
 	}
+	p.Hints = slices.Clone(p.Hints)
+	for i, hint := range p.Hints {
+		if !slices.Contains(webAuthnHints, hint) {
+			faults.add(ErrInvalidConfig, "provider %q: Hints[%d] is %q: use %s", p.ID, i, hint,
+				strings.Join(webAuthnHints, ", "))
+		}
+	}
 	p.RelyingParty.Origins = slices.Clone(p.RelyingParty.Origins)
 	for i, origin := range p.RelyingParty.Origins {
 		if !passkey.IsOrigin(origin) {

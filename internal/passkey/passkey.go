@@ -82,6 +82,8 @@ type Authentication struct {
 	Timeout          time.Duration
 	UserVerification string
 	Extensions       map[string]any
+	// Hints may be empty (WebAuthn Level 3 section 5.8.7).
+	Hints []string
 }
 
 // JSON returns the response to a request for the options.
@@ -93,7 +95,8 @@ func (a Authentication) JSON() ([]byte, error) {
 		UserVerification string         `json:"userVerification"`
 		RPID             string         `json:"rpId"`
 		Extensions       map[string]any `json:"extensions,omitempty"`
-	}{a.Challenge, a.Allowed, a.Timeout.Milliseconds(), a.UserVerification, a.RPID, a.Extensions})
+		Hints            []string       `json:"hints,omitempty"`
+	}{a.Challenge, a.Allowed, a.Timeout.Milliseconds(), a.UserVerification, a.RPID, a.Extensions, a.Hints})
 }
 
 // The members of registration options (WebAuthn section 5.4).
@@ -133,6 +136,8 @@ type Registration struct {
 	Attachment, ResidentKey, UserVerification string
 	// Extensions are added to credProps, which is always requested.
 	Extensions map[string]any
+	// Hints may be empty (WebAuthn Level 3 section 5.8.7).
+	Hints []string
 }
 
 // JSON returns the response to a request for the options.
@@ -153,11 +158,12 @@ func (r Registration) JSON() ([]byte, error) {
 		ExcludeCredentials     []Descriptor   `json:"excludeCredentials"`
 		AuthenticatorSelection selection      `json:"authenticatorSelection"`
 		Extensions             map[string]any `json:"extensions"`
+		Hints                  []string       `json:"hints,omitempty"`
 	}{
 		r.Challenge, entity{ID: r.RPID, Name: r.RPName},
 		entity{base64.RawURLEncoding.EncodeToString(r.Handle), r.Name, r.DisplayName}, parameters, r.Timeout.Milliseconds(),
 		r.Attestation, r.Excluded, selection{r.Attachment, r.ResidentKey, r.ResidentKey == "required", r.UserVerification},
-		extensions,
+		extensions, r.Hints,
 	})
 }
 

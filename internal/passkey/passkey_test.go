@@ -75,6 +75,10 @@ func TestOptions(t *testing.T) {
 		!strings.Contains(string(got), allowed) {
 		t.Errorf("%s, %v", got, err)
 	}
+	authentication.Hints = []string{"hybrid"}
+	if got, err := authentication.JSON(); err != nil || !strings.HasSuffix(string(got), `,"hints":["hybrid"]}}`) {
+		t.Errorf("%s, %v", got, err)
+	}
 	const created = `{"action":"register","options":{"challenge":"c","rp":{"id":"app.example","name":"App"},` +
 		`"user":{"id":"-_8","name":"ada","displayName":"Ada"},"pubKeyCredParams":[{"alg":-8,"type":"public-key"}],` +
 		`"timeout":60000,"attestation":"none",` +
@@ -82,6 +86,11 @@ func TestOptions(t *testing.T) {
 		`"authenticatorSelection":{"residentKey":"required","requireResidentKey":true,"userVerification":"preferred"},` +
 		`"extensions":{"credProps":true,"x":1}}}`
 	if got, err := registration.JSON(); err != nil || string(got) != created {
+		t.Errorf("%s, %v", got, err)
+	}
+	registration.Hints = []string{"security-key", "hybrid"}
+	got, err = registration.JSON()
+	if err != nil || !strings.HasSuffix(string(got), `,"hints":["security-key","hybrid"]}}`) {
 		t.Errorf("%s, %v", got, err)
 	}
 }
