@@ -180,7 +180,7 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 		Now: c.Now, Rand: c.Rand, Getenv: c.Getenv, Logger: c.Logger, HTTPClient: c.HTTPClient,
 		Store: a.store.Store, Accounts: a.store.accounts, Authenticators: a.store.passkeys,
 		AuthenticatorDeleter: a.store.unkey, Transactor: a.store.tx, UserDeleter: a.store.deleter,
-		SessionLister: a.store.lister, RecordLister: a.store.listing,
+		SessionLister: a.store.lister, RecordLister: a.store.listing, UserFinder: a.store.finder,
 		faults: faults, plugins: &a.plugins, plugin: name,
 	}
 	if len(c.Locales) > 0 {

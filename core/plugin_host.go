@@ -61,6 +61,8 @@ type PluginHost struct {
 	SessionLister        store.SessionLister
 	// RecordLister lists records by kind. It is nil if the store does not implement it.
 	RecordLister store.RecordLister
+	// UserFinder lists users. It is nil if the store does not implement it.
+	UserFinder store.UserFinder
 
 	faults  *ConfigError
 	plugins *plugins

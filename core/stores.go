@@ -26,6 +26,7 @@ type stores struct {
 	unkey    store.AuthenticatorDeleter
 	records  store.RecordStore
 	listing  store.RecordLister
+	finder   store.UserFinder
 	watch    watch
 }
 
@@ -38,7 +39,7 @@ func newStores(s Store, w watch, limit time.Duration) stores {
 	return stores{
 		Store: v.Store, given: s, sessions: v.Sessions, tokens: v.Tokens, tx: v.Transactor, accounts: v.Accounts,
 		deleter: v.UserDeleter, lister: v.SessionLister, passkeys: v.Passkeys, unkey: v.PasskeyDeleter, records: v.Records,
-		listing: v.RecordLister, watch: w,
+		listing: v.RecordLister, finder: v.UserFinder, watch: w,
 	}
 }
 

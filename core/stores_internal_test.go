@@ -88,6 +88,14 @@ func (s stuck) DeleteUserRecords(ctx context.Context, _, _ string) (int, error) 
 	return 0, s.wait(ctx)
 }
 
+func (s stuck) ListUsers(ctx context.Context, _ string, _ int) ([]*User, string, error) {
+	return nil, "", s.wait(ctx)
+}
+
+func (s stuck) ListUsersByEmail(ctx context.Context, _, _ string, _ int) ([]*User, string, error) {
+	return nil, "", s.wait(ctx)
+}
+
 func (s stuck) InTransaction(ctx context.Context, do func(context.Context, Store) error) error {
 	return do(ctx, s)
 }
@@ -134,6 +142,14 @@ func TestStoreTimeout(t *testing.T) {
 		"DeleteRecord":   func(ctx context.Context) error { return second(s.records.DeleteRecord(ctx, "", "")) },
 		"UserRecords":    func(ctx context.Context) error { return second(s.records.UserRecords(ctx, "", "")) },
 		"DeleteRecords":  func(ctx context.Context) error { return second(s.records.DeleteUserRecords(ctx, "", "")) },
+		"ListUsers": func(ctx context.Context) error {
+			_, _, err := s.finder.ListUsers(ctx, "", 1)
+			return err
+		},
+		"ListUsersByEmail": func(ctx context.Context) error {
+			_, _, err := s.finder.ListUsersByEmail(ctx, "", "", 1)
+			return err
+		},
 		"InTransaction": func(ctx context.Context) error {
 			return s.tx.InTransaction(ctx, func(ctx context.Context, tx Store) error { return second(tx.User(ctx, "")) })
 		},

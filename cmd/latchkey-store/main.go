@@ -33,7 +33,8 @@ const usage = `latchkey-store creates, checks and cleans up the tables of a stor
   clean-up                                  delete expired records
   doctor [--json]                           check the store
   emails                                    list users whose address is not in the form of core.NormalizeEmail
-  users find ADDRESS|ID                     print a user
+  users list                                list all users
+  users find ADDRESS|ID|PREFIX*             print a user, or all users whose address begins with PREFIX
   users show ADDRESS|ID                     print a user with accounts, sessions, passkeys and record kinds
   users sign-out ADDRESS|ID                 end all their sessions
   users reset-password ADDRESS|ID           email them a link to set a new password. AUTH_SECRET and AUTH_URL must be
@@ -118,6 +119,10 @@ func (c *command) run(ctx context.Context, args []string) error {
 		return c.with(ctx, false, func(ctx context.Context, s *opened) error { return c.listKeys(ctx, s, words[2]) })
 	case len(words) == 3 && words[0] == "keys" && words[1] == "revoke":
 		return c.with(ctx, false, func(ctx context.Context, s *opened) error { return c.revokeKey(ctx, s, words[2]) })
+	case len(words) == 2 && words[0] == "users" && words[1] == "list":
+		return c.with(ctx, false, c.listUsers)
+	case len(words) == 3 && words[0] == "users" && words[1] == "find" && !c.byID && strings.HasSuffix(words[2], "*"):
+		return c.with(ctx, false, func(ctx context.Context, s *opened) error { return c.findUsers(ctx, s, words[2]) })
 	case c.id != "" && len(words) == 2 && words[0] == "users":
 		words, c.byID = append(words, c.id), true
 	}

@@ -29,6 +29,7 @@ type everything interface {
 	store.Cleaner
 	store.RecordStore
 	store.RecordLister
+	store.UserFinder
 	store.UserDeleter
 	Close() error
 }

@@ -165,6 +165,15 @@ func (c *terminal) manages(id string) {
 	if out := c.must("users", "find", "ADA@example.org"); !strings.HasPrefix(out, id+"  ada@example.org (verified ") {
 		c.Errorf("find says %s", out)
 	}
+	for args, want := range map[string]string{
+		"list": id + "  ada@example.org (", "find ada@*": id + "  ada@example.org (", "find *": id, "find ADA*": "no users\n",
+		"find b*": "no users\n",
+	} {
+		out := c.must(append([]string{"users"}, strings.Fields(args)...)...)
+		if !strings.HasPrefix(out, want) || strings.Count(out, "\n") != 1 {
+			c.Errorf("users %s says %s, want %s", args, out, want)
+		}
+	}
 	out := c.must("users", "show", id)
 	for _, want := range []string{"account  github  4711", "session  until ", "records  api-key: 1"} {
 		if !strings.Contains(out, want) {

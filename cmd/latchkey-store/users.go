@@ -169,12 +169,67 @@ func (c *command) audit(action, userID string) {
 		slog.String("action", "latchkey "+action), slog.String("user", userID), slog.String("by", c.getenv("USER")))
 }
 
+// listUsers prints all users.
+func (c *command) listUsers(ctx context.Context, s *opened) error {
+	return c.printUsers(func(cursor string) ([]*core.User, string, error) {
+		return s.ListUsers(ctx, cursor, store.MaxPage)
+	}, "")
+}
+
+// findUsers prints the users whose address begins with a text, which an asterisk follows. Addresses are compared
+// exactly. On a store without an index for prefixes it reads all users.
+func (c *command) findUsers(ctx context.Context, s *opened, pattern string) error {
+	prefix := strings.TrimSuffix(pattern, "*")
+	if _, _, err := s.ListUsersByEmail(ctx, prefix, "", 1); err == nil {
+		return c.printUsers(func(cursor string) ([]*core.User, string, error) {
+			return s.ListUsersByEmail(ctx, prefix, cursor, store.MaxPage)
+		}, prefix)
+	} else if !errors.Is(err, store.ErrUnsupported) {
+		return err
+	}
+	return c.printUsers(func(cursor string) ([]*core.User, string, error) {
+		return s.ListUsers(ctx, cursor, store.MaxPage)
+	}, prefix)
+}
+
+// printUsers prints the users of all pages whose address begins with prefix. A store may return a user twice.
+func (c *command) printUsers(page func(cursor string) ([]*core.User, string, error), prefix string) error {
+	seen := map[string]bool{}
+	for cursor := ""; ; {
+		users, next, err := page(cursor)
+		if err != nil {
+			return err
+		}
+		for _, u := range users {
+			if seen[u.ID] || !strings.HasPrefix(u.Email, prefix) {
+				continue
+			}
+			seen[u.ID] = true
+			if err := c.say("%s", userLine(u)); err != nil {
+				return err
+			}
+		}
+		if cursor = next; cursor == "" {
+			break
+		}
+	}
+	if len(seen) == 0 {
+		return c.say("no users")
+	}
+	return nil
+}
+
 func (c *command) find(_ context.Context, _ *opened, u *core.User) error {
+	return c.say("%s", userLine(u))
+}
+
+// userLine describes a user.
+func userLine(u *core.User) string {
 	verified := "not verified"
 	if !u.EmailVerified.IsZero() {
 		verified = "verified " + u.EmailVerified.UTC().Format(time.DateOnly)
 	}
-	return c.say("%s  %s (%s)  %s", u.ID, u.Email, verified, u.Name)
+	return fmt.Sprintf("%s  %s (%s)  %s", u.ID, u.Email, verified, u.Name)
 }
 
 // show prints the store's data of a user, without tokens and without the values of records.

@@ -29,6 +29,7 @@ const usage = `latchkey creates a site with Latchkey, and helps to set up and ch
   latchkey emails                             list addresses that are not in the form of core.NormalizeEmail
   latchkey keys list [ADDRESS|ID]             list API keys, of a user or all
   latchkey keys revoke KEY-ID                 revoke an API key
+  latchkey users list                         list all users
   latchkey users find|show|sign-out|reset-password|reset-factors|delete ADDRESS|ID
                                               show or change a user
   latchkey provider list                      print the IDs of all providers

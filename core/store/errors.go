@@ -18,6 +18,13 @@ var ErrNotFound = recordstore.ErrNotFound
 // known. For a [RecordStore] it also means that the record was changed in the meantime.
 var ErrConflict = recordstore.ErrConflict
 
+// ErrUnsupported means that a database cannot run a query efficiently, because no index serves it. It is also an
+// [errors.ErrUnsupported]. The store's README has the alternatives.
+var ErrUnsupported = fmt.Errorf("store: no index serves this query: %w", errors.ErrUnsupported)
+
+// ErrCursor means that the cursor of a page is malformed. If the cursor is from a client, respond with status 400.
+var ErrCursor = errors.New("store: invalid cursor")
+
 // ErrUnavailable marks the error of a store whose database could not be reached or did not respond in time, so that a
 // retry may succeed. Core then responds with status 503, whereas other failures of a store are treated as configuration
 // errors.

@@ -96,15 +96,3 @@ type RecordStore interface {
 	// several steps; after an error, the records deleted so far stay deleted.
 	DeleteUserRecords(ctx context.Context, userID, kind string) (int, error)
 }
-
-// RecordLister lists the records of a kind, for queues and for administration. Core's outbox needs it to find the
-// emails of a process that has stopped.
-type RecordLister interface {
-	// ListRecords returns about limit records of a kind whose keys begin with prefix, which may be empty. limit is 1 to
-	// 1,000. The first cursor is empty; next is the cursor of the next page, and empty after the last one. The order is
-	// that of the store. A page can have fewer records than limit, or none, although more pages follow.
-	//
-	// Expired records are returned too. A record that exists during the whole listing is returned, and can be returned
-	// twice; a record that is written or deleted in between may be returned or not.
-	ListRecords(ctx context.Context, kind, prefix, cursor string, limit int) (records []*Record, next string, err error)
-}

@@ -15,6 +15,7 @@
 //	Cleaner                 deleting expired rows
 //	EmailLister             finding addresses that are not in canonical form
 //	RecordLister            emails that survive a restart of the process
+//	UserFinder              lists of users, for administration
 //
 // No interface has the name of a method, as AccountStore could be called Accounts: a struct that wraps a store by
 // embedding an interface Accounts would hide the method Accounts behind the field.
@@ -156,7 +157,7 @@ type Cleaner interface {
 }
 
 // EmailLister lists the email addresses of all users, for tools that examine a store: package doctor and the command
-// latchkey-store. Core does not call it.
+// latchkey-store. Core does not call it. Use [UserFinder] for pages of users.
 type EmailLister interface {
 	// EachEmail calls each with the ID and address of every user that has one, in any order, until each returns an error,
 	// which EachEmail then returns. It reads the whole table and holds a connection meanwhile, so each must not call the

@@ -103,6 +103,9 @@ func (e *engine) Scan(ctx context.Context, prefix, cursor string, limit int) (ke
 	return keys, next, err
 }
 
+// Sorted implements [keyvalue.Engine].
+func (e *engine) Sorted() bool { return true }
+
 // Commit implements [keyvalue.Engine]. Writers wait in order, each until its context ends. If the disk does not
 // respond, one write is stuck and may still be applied after its caller has returned.
 func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {

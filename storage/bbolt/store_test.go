@@ -45,6 +45,8 @@ func quick(t testing.TB) *bboltstore.Store {
 	return on(t, database(t, file(t), &bbolt.Options{NoSync: true}))
 }
 
+func TestLarge(t *testing.T) { storetest.Large(t, quick(t), 100_000, 1000) }
+
 func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store { return quick(t) })
 	t.Logf("bbolt: %d cases", storetest.Count())

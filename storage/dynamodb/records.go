@@ -160,12 +160,15 @@ func (s *Store) ListRecords(
 	ctx context.Context, kind, prefix, cursor string, limit int,
 ) (all []*store.Record, next string, err error) {
 	const operation = "list records"
+	limit = store.PageLimit(limit)
 	var items []item
 	var last item
 	if kind == queuedKind {
 		items, last, err = s.queued(ctx, prefix, cursor, limit)
 	} else {
-		items, last, err = s.scanned(ctx, kind, prefix, cursor, limit)
+		matches := is("type", "=", str("REC")).and(is("kind", "=", str(kind)))
+		items, last, err = s.scanned(ctx, matches, s.cursorKey(cursor), limit)
+		items = slices.DeleteFunc(items, func(of item) bool { return !strings.HasPrefix(plain(of, "recordKey"), prefix) })
 	}
 	all, err = allDecoded(ctx, operation, items, err, recordOf)
 	if err == nil && len(last) > 0 {
@@ -174,25 +177,19 @@ func (s *Store) ListRecords(
 	return all, next, err
 }
 
-// scanned reads a part of the table. limit is the number of items that it reads, not only of records.
-func (s *Store) scanned(
-	ctx context.Context,
-	kind, prefix, cursor string,
-	limit int,
-) (items []item, last item, err error) {
-	is := is("type", "=", str("REC")).and(is("kind", "=", str(kind)))
+// scanned reads the part of the table after a key, and returns the items that match. limit is the number of items that it
+// reads. last is nil at the end of the table.
+func (s *Store) scanned(ctx context.Context, matches condition, after item, limit int) (items []item, last item, err error) {
 	in := &dynamodb.ScanInput{
 		TableName: &s.layout.Table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)), //nolint:gosec // ≤ 1,000
-		ExclusiveStartKey:        s.cursorKey(cursor),
-		FilterExpression:         aws.String(is.text),
-		ExpressionAttributeNames: is.names, ExpressionAttributeValues: is.values,
+		ExclusiveStartKey: after, FilterExpression: matches.expression(),
+		ExpressionAttributeNames: matches.names, ExpressionAttributeValues: matches.values,
 	}
 	page, err := s.client.Scan(ctx, in)
 	if err != nil {
 		return nil, nil, err
 	}
-	items = slices.DeleteFunc(page.Items, func(of item) bool { return !strings.HasPrefix(plain(of, "recordKey"), prefix) })
-	return items, page.LastEvaluatedKey, nil
+	return page.Items, page.LastEvaluatedKey, nil
 }
 
 // cursorKey returns the key of an item in a cursor, which is its partition and sort key with a line break in between.

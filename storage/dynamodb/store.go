@@ -53,6 +53,7 @@ var (
 	_ store.Cleaner                = (*Store)(nil)
 	_ store.RecordStore            = (*Store)(nil)
 	_ store.RecordLister           = (*Store)(nil)
+	_ store.UserFinder             = (*Store)(nil)
 )
 
 // New returns a Store that uses the caller's client. The client's settings decide how often a request is retried. New

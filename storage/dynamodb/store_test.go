@@ -70,6 +70,9 @@ func fresh(t testing.TB) *dynamodb.Store {
 // session.
 const crowd = "sign-in/one person on 32 devices at once, by mail"
 
+// TestLarge has fewer rows than on other databases, because creating a user takes two requests.
+func TestLarge(t *testing.T) { storetest.Large(t, fresh(t), 2000, 0) }
+
 func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store { return fresh(t) }, crowd)
 	t.Logf("dynamodb: %d cases", storetest.Count())

@@ -221,6 +221,48 @@ func (s *Store) deleteUser(ctx context.Context, id string) error {
 	}
 }
 
+// ListUsers implements [store.UserFinder], in the order of the partitions. It reads the whole table, with the
+// corresponding cost, page by page: about ten items for each user of a page, and further ones until it has found a user.
+// The cursor is the last ID. It is not the key of the last item, which can contain the token of a session.
+func (s *Store) ListUsers(ctx context.Context, cursor string, limit int) (all []*store.User, next string, err error) {
+	const operation = "list users"
+	limit = store.PageLimit(limit)
+	var at item
+	if cursor != "" {
+		if !userKey(cursor).possible() {
+			return nil, "", failed(ctx, operation, store.ErrCursor)
+		}
+		at = s.key(userKey(cursor))
+	}
+	var found []item
+	for more := true; more && len(found) == 0; more = len(at) > 0 {
+		var items []item
+		if items, at, err = s.scanned(ctx, is("type", "=", str("USER")), at, store.PageLimit(10*limit)); err != nil {
+			return nil, "", failed(ctx, operation, err)
+		}
+		for _, of := range items {
+			if s.keyOf(of) == userKey(plain(of, "id")) {
+				found = append(found, of)
+			}
+		}
+	}
+	more := len(found) > limit || len(at) > 0 && len(found) > 0
+	found = found[:min(len(found), limit)]
+	all, err = allDecoded(ctx, operation, found, nil, s.userOf)
+	if err == nil && more {
+		next = all[len(all)-1].ID
+	}
+	return all, next, err
+}
+
+// ListUsersByEmail implements [store.UserFinder]. It always returns [store.ErrUnsupported]: partition keys are hashed, so
+// no index of the table finds a prefix.
+func (s *Store) ListUsersByEmail(
+	ctx context.Context, _, _ string, _ int,
+) (list []*store.User, next string, err error) {
+	return nil, "", failed(ctx, "list users by e-mail", store.ErrUnsupported)
+}
+
 // iso converts a time to the form that Auth.js uses except for expiries, rounded down to the millisecond.
 func iso(t time.Time) (types.AttributeValue, error) {
 	t = time.UnixMilli(t.UnixMilli()).UTC()

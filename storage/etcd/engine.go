@@ -93,6 +93,9 @@ func (e *engine) Scan(ctx context.Context, prefix, cursor string, limit int) (ke
 	return keys, next, nil
 }
 
+// Sorted implements [keyvalue.Engine].
+func (e *engine) Sorted() bool { return true }
+
 // Commit implements [keyvalue.Engine].
 func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {
 	var checks []clientv3.Cmp

@@ -26,6 +26,9 @@ func open(t testing.TB, url string) *etcd.Store {
 	return s
 }
 
+// TestLarge has fewer rows than on other databases, because etcd allows only 128 operations in a transaction.
+func TestLarge(t *testing.T) { storetest.Large(t, open(t, engines.Etcd(t)), 20_000, 40) }
+
 func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store { return open(t, engines.Etcd(t)) })
 	t.Logf("etcd: %d cases", storetest.Count())

@@ -141,7 +141,7 @@ func (s *Store) ListRecords(
 		return nil, "", s.failed(ctx, operation, ctx.Err())
 	}
 	page, err := list(ctx, s, operation, decodeRecord, func(ctx context.Context, v *view) ([]record, error) {
-		size := map[string]any{"size": min(limit, pageSize)}
+		size := map[string]any{"size": min(store.PageLimit(limit), pageSize)}
 		body := map[string]any{"filter": map[string]any{"kind": kind}, "columns": []string{"*"}, "page": size}
 		if cursor != "" {
 			size["after"] = cursor

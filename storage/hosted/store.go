@@ -44,6 +44,7 @@ var (
 	_ store.Cleaner                = (*Store)(nil)
 	_ store.RecordStore            = (*Store)(nil)
 	_ store.RecordLister           = (*Store)(nil)
+	_ store.UserFinder             = (*Store)(nil)
 )
 
 // New returns a Store on a database. It sends nothing.

@@ -107,6 +107,34 @@ func (s *Store) expanded(ctx context.Context, v *view, of record) (record, error
 	return user, nil
 }
 
+// ListUsers implements [store.UserFinder] in the order of the API, at most 200 for each page. The cursor is that of the
+// API.
+func (s *Store) ListUsers(ctx context.Context, cursor string, limit int) (all []*store.User, next string, err error) {
+	all, err = list(ctx, s, "list users", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+		size := map[string]any{"size": min(store.PageLimit(limit), pageSize)}
+		if cursor != "" {
+			size["after"] = cursor
+		}
+		records, more, err := v.ask(ctx, s.tables.users, map[string]any{"columns": []string{"*"}, "page": size})
+		if errors.As(err, new(*rejectedError)) && cursor != "" {
+			err = store.ErrCursor
+		}
+		if next = ""; more != nil {
+			next, _ = more["page"].(map[string]any)["after"].(string)
+		}
+		return records, err
+	})
+	return all, next, err
+}
+
+// ListUsersByEmail implements [store.UserFinder]. It always returns [store.ErrUnsupported]: the API does not document an
+// index for prefixes.
+func (s *Store) ListUsersByEmail(
+	ctx context.Context, _, _ string, _ int,
+) (list []*store.User, next string, err error) {
+	return nil, "", s.failed(ctx, "list users by e-mail", store.ErrUnsupported)
+}
+
 // UpdateUser implements [store.Store].
 func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"

@@ -18,8 +18,11 @@ type Engine interface {
 	Commit(ctx context.Context, c Change) error
 	// Scan returns the next keys of records that begin with prefix, about limit of them, in any order and without the
 	// names of sets. The first cursor is empty; next is the cursor for the following call, and empty at the end. A key can
-	// be returned twice. A call may return no keys although more follow.
+	// be returned twice. A call may return no keys although more follow. For a cursor that it cannot have returned, Scan
+	// may return [store.ErrCursor].
 	Scan(ctx context.Context, prefix, cursor string, limit int) (keys []string, next string, err error)
+	// Sorted reports whether Scan returns each key once, in the order of the keys, and reads only keys with the prefix.
+	Sorted() bool
 	// Close releases the resources that the engine has opened itself. A handle from the caller stays open.
 	Close() error
 }

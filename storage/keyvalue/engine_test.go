@@ -80,6 +80,8 @@ func (e *engine) Scan(ctx context.Context, prefix, cursor string, limit int) (ke
 	return keys, next, nil
 }
 
+func (e *engine) Sorted() bool { return true }
+
 func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -212,6 +212,7 @@ func (s *Store) ListRecords(
 	ctx context.Context, kind, prefix, cursor string, limit int,
 ) (all []*store.Record, next string, err error) {
 	const operation = "list records"
+	limit = store.PageLimit(limit)
 	if impossible(kind, prefix, cursor) {
 		return nil, "", s.failed(ctx, operation, ctx.Err())
 	}
@@ -229,18 +230,8 @@ func (s *Store) ListRecords(
 		if err != nil || len(names) == 0 {
 			return nil, err
 		}
-		for some := range slices.Chunk(names, pageSize) {
-			got, err := s.db.engine.Read(ctx, Query{Keys: keys("record", some)})
-			if err != nil {
-				return nil, err
-			}
-			for _, value := range got.Values {
-				if value.Found {
-					out = append(out, value.Text)
-				}
-			}
-		}
-		return out, nil
+		_, out, err = s.texts(ctx, keys("record", names))
+		return out, err
 	})
 	return all, next, err
 }

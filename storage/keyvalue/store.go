@@ -29,6 +29,7 @@ var (
 	_ store.Cleaner                = (*Store)(nil)
 	_ store.RecordStore            = (*Store)(nil)
 	_ store.RecordLister           = (*Store)(nil)
+	_ store.UserFinder             = (*Store)(nil)
 )
 
 // New returns a Store on an engine. name is the prefix of its errors. New sends nothing to the engine.

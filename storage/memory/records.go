@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -102,19 +103,43 @@ func (s *Store) ListRecords(
 	ctx context.Context, kind, prefix, cursor string, limit int,
 ) (out []*store.Record, next string, err error) {
 	err = s.locked(ctx, func(d *data) error {
-		for name, r := range d.records {
-			if name.kind == kind && strings.HasPrefix(name.key, prefix) && name.key > cursor {
-				out = append(out, r.Clone())
+		var keys []string
+		names := func(yield func(key string) bool) {
+			for name := range d.records {
+				if name.kind == kind && !yield(name.key) {
+					return
+				}
 			}
+		}
+		keys, next = page(names, prefix, cursor, limit)
+		for _, key := range keys {
+			r := d.records[recordKey{kind, key}]
+			out = append(out, r.Clone())
 		}
 		return nil
 	})
-	slices.SortFunc(out, func(a, b *store.Record) int { return cmp.Compare(a.Key, b.Key) })
-	if len(out) > limit {
-		out = out[:limit]
-		next = out[limit-1].Key
-	}
 	return out, next, err
+}
+
+// page returns the first keys with the prefix after the cursor, in their order, and the last of them as the cursor if
+// there are more.
+func page(all iter.Seq[string], prefix, cursor string, limit int) (keys []string, next string) {
+	limit = store.PageLimit(limit)
+	last := "" // the greatest key that can be on the page, or empty if that is not known yet
+	for key := range all {
+		if key <= cursor || last != "" && key > last || !strings.HasPrefix(key, prefix) {
+			continue
+		}
+		if keys = append(keys, key); len(keys) > 2*limit {
+			slices.Sort(keys)
+			keys, last = keys[:limit+1], keys[limit]
+		}
+	}
+	slices.Sort(keys)
+	if len(keys) <= limit {
+		return keys, ""
+	}
+	return keys[:limit], keys[limit-1]
 }
 
 // belongs reports whether a record belongs to a user and has this kind. An empty kind means any.

@@ -39,6 +39,7 @@ var (
 	_ store.Cleaner                = (*Store)(nil)
 	_ store.RecordStore            = (*Store)(nil)
 	_ store.RecordLister           = (*Store)(nil)
+	_ store.UserFinder             = (*Store)(nil)
 )
 
 // InTransaction implements [store.Transactor]. It applies all changes of do, or none. Other calls wait until it

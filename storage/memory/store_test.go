@@ -12,6 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
+func TestLarge(t *testing.T) { storetest.Large(t, memory.New(), 100_000, 0) }
+
 func TestContract(t *testing.T) {
 	storetest.Run(t, func(*testing.T) core.Store { return memory.New() })
 	t.Logf("memory: %d cases", storetest.Count())

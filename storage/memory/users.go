@@ -98,6 +98,34 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	})
 }
 
+// ListUsers implements [store.UserFinder], in the order of the IDs. The cursor is the last ID.
+func (s *Store) ListUsers(ctx context.Context, cursor string, limit int) (list []*store.User, next string, err error) {
+	err = s.locked(ctx, func(d *data) error {
+		var ids []string
+		ids, next = page(maps.Keys(d.users), "", cursor, limit)
+		for _, id := range ids {
+			list = append(list, copyUser(d.users[id]))
+		}
+		return nil
+	})
+	return list, next, err
+}
+
+// ListUsersByEmail implements [store.UserFinder]. The cursor is the last address.
+func (s *Store) ListUsersByEmail(
+	ctx context.Context, prefix, cursor string, limit int,
+) (list []*store.User, next string, err error) {
+	err = s.locked(ctx, func(d *data) error {
+		var emails []string
+		emails, next = page(maps.Keys(d.byEmail), prefix, cursor, limit)
+		for _, email := range emails {
+			list = append(list, copyUser(d.users[d.byEmail[email]]))
+		}
+		return nil
+	})
+	return list, next, err
+}
+
 // EachEmail implements [store.EmailLister].
 func (s *Store) EachEmail(ctx context.Context, each func(userID, email string) error) error {
 	var ids map[string]string

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -194,6 +193,7 @@ func (s *Store) ListRecords(
 	ctx context.Context, kind, prefix, cursor string, limit int,
 ) (list []*store.Record, next string, err error) {
 	const operation = "list records"
+	limit = store.PageLimit(limit)
 	if !possible(kind) || !possible(prefix) || !possible(cursor) {
 		return nil, "", failed(ctx, operation, ctx.Err())
 	}
@@ -201,7 +201,7 @@ func (s *Store) ListRecords(
 	if prefix > cursor {
 		after[0] = bson.E{Key: "$gte", Value: kind + "/" + prefix}
 	}
-	if end := afterPrefix(prefix); end != "" {
+	if end := store.PrefixEnd(prefix); end != "" {
 		after[1].Value = kind + "/" + end
 	}
 	list, err = listed(ctx, operation, s.records, bson.D{{Key: "_id", Value: after}},
@@ -210,20 +210,6 @@ func (s *Store) ListRecords(
 		next = list[limit-1].Key
 	}
 	return list, next, err
-}
-
-// afterPrefix returns the first text after all texts with the prefix, or "" if there is none.
-func afterPrefix(prefix string) string {
-	runes := []rune(prefix)
-	for i := len(runes) - 1; i >= 0; i-- {
-		switch next := runes[i] + 1; {
-		case next == 0xd800: // surrogates are not in UTF-8
-			return string(runes[:i]) + "\ue000"
-		case next <= utf8.MaxRune:
-			return string(runes[:i]) + string(next)
-		}
-	}
-	return ""
 }
 
 // DeleteUserRecords implements [store.RecordStore] with one command.

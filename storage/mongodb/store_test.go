@@ -100,6 +100,9 @@ func beyondFerretDB() []string {
 	}
 }
 
+// TestLarge has fewer rows than on other databases, because FerretDB reads a whole collection for each page.
+func TestLarge(t *testing.T) { storetest.Large(t, emptied(t, mongodb.Options{})(t), 3000, 0) }
+
 func TestContract(t *testing.T) {
 	storetest.Run(t, emptied(t, mongodb.Options{}), beyondFerretDB()...)
 	t.Logf("mongodb: %d cases", storetest.Count())

@@ -265,6 +265,60 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	return failed(ctx, operation, s.remove(ctx, o))
 }
 
+// ListUsers implements [store.UserFinder] with one query over the index of _id. The cursor is the last ID.
+func (s *Store) ListUsers(ctx context.Context, cursor string, limit int) (list []*store.User, next string, err error) {
+	const operation = "list users"
+	filter := bson.D{}
+	if cursor != "" {
+		after, err := objectID(cursor)
+		if err != nil {
+			return nil, "", failed(ctx, operation, store.ErrCursor)
+		}
+		filter = bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}}
+	}
+	list, more, err := s.pageOfUsers(ctx, operation, filter, "_id", limit)
+	if more {
+		next = list[len(list)-1].ID
+	}
+	return list, next, err
+}
+
+// ListUsersByEmail implements [store.UserFinder] with one query over the index of the addresses. The cursor is the last
+// address.
+func (s *Store) ListUsersByEmail(
+	ctx context.Context, prefix, cursor string, limit int,
+) (list []*store.User, next string, err error) {
+	const operation = "list users by e-mail"
+	switch {
+	case !possible(cursor):
+		return nil, "", failed(ctx, operation, store.ErrCursor)
+	case !possible(prefix):
+		return nil, "", failed(ctx, operation, ctx.Err())
+	}
+	within := bson.D{{Key: "$gt", Value: cursor}} // never null: the index contains only texts that are not empty
+	if prefix > cursor {
+		within[0] = bson.E{Key: "$gte", Value: prefix}
+	}
+	if end := store.PrefixEnd(prefix); end != "" {
+		within = append(within, bson.E{Key: "$lt", Value: end})
+	}
+	list, more, err := s.pageOfUsers(ctx, operation, bson.D{{Key: "email", Value: within}}, "email", limit)
+	if more {
+		next = list[len(list)-1].Email
+	}
+	return list, next, err
+}
+
+// pageOfUsers reads users in the order of a field, and reports whether there may be more.
+func (s *Store) pageOfUsers(
+	ctx context.Context, operation string, filter bson.D, order string, limit int,
+) (list []*store.User, more bool, err error) {
+	limit = store.PageLimit(limit)
+	sorted := options.Find().SetSort(bson.D{{Key: order, Value: 1}}).SetLimit(int64(limit))
+	list, err = listed(ctx, operation, s.users, filter, sorted, userOf)
+	return list, err == nil && len(list) == limit, err
+}
+
 // EachEmail implements [store.EmailLister].
 func (s *Store) EachEmail(ctx context.Context, each func(userID, email string) error) error {
 	const operation = "list addresses"

@@ -31,6 +31,10 @@ func dialect() sqlstore.Dialect {
 		Exact: func(column, value string) string {
 			return "CAST(CONVERT(" + column + " USING utf8mb4) AS BINARY) = CAST(" + value + " AS BINARY)"
 		},
+		// In a collation that ignores case, a comes before B.
+		Bytewise: func(table, column string) string {
+			return "SELECT COALESCE((SELECT " + column + " FROM " + table + " WHERE FALSE), 'a') > 'B'"
+		},
 		// As text in both directions: otherwise the driver would apply the handle's time zone.
 		EncodeTime: func(t time.Time) (any, error) { return t.UTC().Format("2006-01-02 15:04:05.000000"), nil },
 		DecodeTime: decodeTime,
@@ -49,7 +53,8 @@ func dialect() sqlstore.Dialect {
 		Unavailable: func(err error) bool {
 			return numbered(err, 1040, 1053, 1203) || errors.Is(err, mysql.ErrInvalidConn)
 		},
-		Repeats: func(err error) bool { return numbered(err, 1292, 1366, 1411, 1525, 3140) }, // invalid values
+		Incomparable: func(err error) bool { return numbered(err, 1267) },                         // a character set that is not Unicode
+		Repeats:      func(err error) bool { return numbered(err, 1292, 1366, 1411, 1525, 3140) }, // invalid values
 
 		Migrating: migrating,
 		// Whether names are case-sensitive is a setting of the server.

@@ -121,6 +121,8 @@ func emptied(t *testing.T, dsn string, s core.Store) func(t *testing.T) core.Sto
 	}
 }
 
+func TestLarge(t *testing.T) { storetest.Large(t, open(t, database(t)), 100_000, 1000) }
+
 func TestContract(t *testing.T) {
 	dsn := database(t)
 	storetest.Run(t, emptied(t, dsn, open(t, dsn)))

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 	"github.com/latchkey-go/latchkey/storage/internal/sqltest"
 	"github.com/latchkey-go/latchkey/storage/postgres"
@@ -105,6 +107,36 @@ func emptied(t *testing.T, dsn string, s core.Store) func(t *testing.T) core.Sto
 			t.Fatal(err)
 		}
 		return s
+	}
+}
+
+func TestLarge(t *testing.T) { storetest.Large(t, open(t, schema(t)), 100_000, 1000) }
+
+// TestLinguisticOrder: in an index with a linguistic order the addresses with a prefix are not next to each other.
+func TestLinguisticOrder(t *testing.T) {
+	for collation, supported := range map[string]bool{"C": true, "ucs_basic": true, "en-x-icu": false, "en_US": false} {
+		t.Run(collation, func(t *testing.T) {
+			dsn := schema(t)
+			s := open(t, dsn)
+			if count(t, dsn, "SELECT COUNT(*) FROM pg_collation WHERE collname = '"+collation+"'") == 0 {
+				t.Skip("the server does not have this collation")
+			}
+			execute(t, dsn, `ALTER TABLE users ALTER COLUMN email TYPE text COLLATE "`+collation+`"`)
+			for _, email := range []string{"ada@example.com", "Ada@example.com", "b@example.com"} {
+				if _, err := s.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: email}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 2 { // the second time from memory
+				users, _, err := s.ListUsersByEmail(t.Context(), "ada", "", 10)
+				switch {
+				case !supported && !errors.Is(err, store.ErrUnsupported), supported && err != nil:
+					t.Errorf("error %v", err)
+				case supported && (len(users) != 1 || users[0].Email != "ada@example.com"):
+					t.Errorf("%d users", len(users))
+				}
+			}
+		})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/batch"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
@@ -156,7 +157,7 @@ func answer(q keyvalue.Query, values, pages []any) (a keyvalue.Answer, err error
 func (e *engine) Scan(ctx context.Context, prefix, cursor string, limit int) (keys []string, next string, err error) {
 	at, err := strconv.ParseUint(cmp.Or(cursor, "0"), 10, 64)
 	if err != nil {
-		return nil, "", err
+		return nil, "", store.ErrCursor
 	}
 	var node redis.Cmdable = e.client
 	if cluster, ok := e.client.(*redis.ClusterClient); ok { // the hash tag of the prefix is on one node
@@ -174,6 +175,9 @@ func (e *engine) Scan(ctx context.Context, prefix, cursor string, limit int) (ke
 	}
 	return keys, next, err
 }
+
+// Sorted implements [keyvalue.Engine]. Redis has no index over its keys.
+func (e *engine) Sorted() bool { return false }
 
 // Commit implements [keyvalue.Engine].
 func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {

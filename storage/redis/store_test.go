@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -35,6 +36,11 @@ func open(t testing.TB, url string) *redisstore.Store {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	return s
+}
+
+// TestLarge uses a separate database, because SCAN in other tests would pass over its keys.
+func TestLarge(t *testing.T) {
+	storetest.Large(t, open(t, strings.TrimSuffix(engines.Redis(t), "/0")+"/9"), 100_000, 100)
 }
 
 func TestContract(t *testing.T) {

@@ -23,6 +23,11 @@ type Dialect struct {
 	// Exact returns a condition that is added to column = value to make the comparison byte-exact. Nil means that the
 	// comparison already is.
 	Exact func(column, value string) string
+	// BinaryOrder returns the expression that compares and sorts a text column by bytes. Nil means the column itself.
+	BinaryOrder func(column string) string
+	// Bytewise returns a query that returns true if a text column is sorted by bytes. Otherwise ListUsersByEmail returns
+	// [store.ErrUnsupported]. Nil means that every column is. table and column are quoted.
+	Bytewise func(table, column string) string
 	// IntegerID casts a value to the type of counted IDs, for a database that would infer a smaller type. Nil means that
 	// no cast is needed.
 	IntegerID func(value string) string
@@ -78,6 +83,9 @@ type Dialect struct {
 	// starts or stops, or its connections are exhausted. If it is nil, no error does. Regardless of Unavailable, broken
 	// connections and errors that Retry or Busy reports count as unavailable too.
 	Unavailable func(err error) bool
+	// Incomparable reports whether an error of the driver means that a text has characters that a column cannot contain.
+	// If it is nil, no error does.
+	Incomparable func(err error) bool
 	// Repeats reports whether the message of a driver error may contain a value, in any encoding. If it is nil, the
 	// message is searched for the values.
 	Repeats func(err error) bool

@@ -199,6 +199,7 @@ func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.
 func (s *Store) ListRecords(
 	ctx context.Context, kind, prefix, cursor string, limit int,
 ) (list []*store.Record, next string, err error) {
+	limit = store.PageLimit(limit)
 	list, err = query(ctx, s, "list records", s.recordsOfKind, s.readRecord, kind, cursor, prefix, limit)
 	if err == nil && len(list) == limit {
 		next = list[limit-1].Key

@@ -53,6 +53,7 @@ type statements struct {
 	eachEmail string
 
 	createUser, user, userByEmail, userByAccount, updateUser, userExists, deleteUser *statement
+	usersAfter, usersByEmail, bytewise                                               *statement
 
 	linkAccount, account, accounts, updateAccount, unlinkAccount, deleteAccounts *statement
 
@@ -139,6 +140,27 @@ func (b *builder) buildUsers() {
 	s.updateUser = b.write(writes, func(w *writer) { w.update(users, b.columns.without(users, byID)).where(users, byID) })
 	s.userExists = b.exists(users, byID)
 	s.deleteUser = b.write(removes, func(w *writer) { w.deleteFrom(users).where(users, byID) })
+	b.buildUserLists()
+}
+
+func (b *builder) buildUserLists() {
+	s, id, email := &b.statements, b.quoted(users, "id"), b.quoted(users, "email")
+	s.usersAfter = b.write(reads, func(w *writer) {
+		w.selectFrom(users, b.columns[users]).add(" WHERE " + id + " > " + w.userID(w.placeholder(w.fresh())))
+		w.add(" ORDER BY " + id + " LIMIT ").value(w.fresh())
+	})
+	s.usersByEmail = b.write(reads, func(w *writer) {
+		prefix, end, after, limit := w.fresh(), w.fresh(), w.fresh(), w.fresh()
+		if b.dialect.BinaryOrder != nil {
+			email = b.dialect.BinaryOrder(email)
+		}
+		w.selectFrom(users, b.columns[users]).add(" WHERE " + email + " >= ").value(prefix)
+		w.add(" AND " + email + " < ").value(end)
+		w.add(" AND " + email + " > ").value(after).add(" ORDER BY " + email + " LIMIT ").value(limit)
+	})
+	if b.dialect.Bytewise != nil {
+		s.bytewise = b.write(reads, func(w *writer) { w.add(b.dialect.Bytewise(b.dialect.Quote(b.layout.Users), email)) })
+	}
 }
 
 func (b *builder) buildAccounts() {

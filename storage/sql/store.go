@@ -41,6 +41,7 @@ var (
 	_ store.RecordStore            = (*Store)(nil)
 	_ store.EmailLister            = (*Store)(nil)
 	_ store.RecordLister           = (*Store)(nil)
+	_ store.UserFinder             = (*Store)(nil)
 )
 
 // engine is the state that a Store shares with the Stores of its transactions.
@@ -54,6 +55,7 @@ type engine struct {
 	writtenAs atomic.Int64                // the Times value that FoundTimes has resolved to
 	lookUps   *batch.Calls[*lookUp]       // nil if lookups are not combined
 	named     *batch.Calls[*recordLookUp] // the same for records
+	sorted    atomic.Pointer[bool]        // whether addresses are sorted by bytes; nil if unknown
 	writing   chan struct{}               // contains a value while a call writes; nil if writers need not wait
 }
 

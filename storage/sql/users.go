@@ -1,9 +1,14 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/sqlpool"
@@ -170,6 +175,79 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 		}
 		return tx.execOne(ctx, operation, tx.deleteUser, key)
 	})
+}
+
+// ListUsers implements [store.UserFinder] with one query over the primary key. The cursor is the last ID.
+func (s *Store) ListUsers(ctx context.Context, cursor string, limit int) (list []*store.User, next string, err error) {
+	const operation = "list users"
+	limit = store.PageLimit(limit)
+	args := []any{s.beforeIDs(), limit}
+	if cursor != "" {
+		args[0] = s.id(cursor)
+	}
+	if skip, _ := s.storable(operation, reads, args); skip {
+		return nil, "", s.failed(ctx, operation, store.ErrCursor, nil)
+	}
+	list, err = query(ctx, s, operation, s.usersAfter, s.readUser, args...)
+	if s.dialect.Incomparable != nil && s.dialect.Incomparable(err) {
+		return nil, "", s.failed(ctx, operation, store.ErrCursor, nil)
+	}
+	if err == nil && len(list) == limit {
+		next = list[limit-1].ID
+	}
+	return list, next, err
+}
+
+// beforeIDs returns a value that is smaller than all IDs of users.
+func (s *Store) beforeIDs() any {
+	switch s.layout.IDs {
+	case IntegerIDs:
+		return int64(math.MinInt64)
+	case UUIDs:
+		return uuid([16]byte{})
+	}
+	return ""
+}
+
+// ListUsersByEmail implements [store.UserFinder] with one query over the index of the addresses. The cursor is the last
+// address. See [Dialect].Bytewise for databases where it is unsupported.
+func (s *Store) ListUsersByEmail(
+	ctx context.Context, prefix, cursor string, limit int,
+) (list []*store.User, next string, err error) {
+	const operation = "list users by e-mail"
+	if bytewise, err := s.emailsBytewise(ctx, operation); err != nil || !bytewise {
+		return nil, "", cmp.Or(err, s.failed(ctx, operation, store.ErrUnsupported, nil))
+	}
+	if skip, _ := s.storable(operation, reads, []any{cursor}); skip {
+		return nil, "", s.failed(ctx, operation, store.ErrCursor, nil)
+	}
+	limit = store.PageLimit(limit)
+	end := cmp.Or(store.PrefixEnd(prefix), strings.Repeat(string(utf8.MaxRune), 100))
+	list, err = query(ctx, s, operation, s.usersByEmail, s.readUser, prefix, end, cursor, limit)
+	if err == nil && len(list) == limit {
+		next = list[limit-1].Email
+	}
+	// MySQL's collations ignore trailing spaces.
+	list = slices.DeleteFunc(list, func(u *store.User) bool { return !strings.HasPrefix(u.Email, prefix) })
+	return list, next, err
+}
+
+// emailsBytewise reports whether the index of the addresses is sorted by bytes.
+func (s *Store) emailsBytewise(ctx context.Context, operation string) (bool, error) {
+	if s.bytewise == nil {
+		return true, nil
+	}
+	if known := s.sorted.Load(); known != nil {
+		return *known, nil
+	}
+	sorted, err := queryOne(ctx, s, operation, s.bytewise, func(rows sqlpool.Rows) (sorted bool, err error) {
+		err = rows.Scan(&sorted)
+		return sorted, err
+	})
+	if err == nil {
+		s.sorted.Store(&sorted)
+	}
+	return sorted, err
 }
 
 // EachEmail implements [store.EmailLister].

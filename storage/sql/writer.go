@@ -133,6 +133,14 @@ func (w *writer) update(table string, names []string) *writer {
 	return w
 }
 
+// userID casts a placeholder to the type of counted IDs if the database needs that.
+func (w *writer) userID(value string) string {
+	if w.layout.IDs == IntegerIDs && w.dialect.IntegerID != nil {
+		return w.dialect.IntegerID(value)
+	}
+	return value
+}
+
 func (w *writer) where(table string, keys []string) *writer { return w.whereOf(table, "", keys) }
 
 // whereIn compares a key with n values, without Dialect.Exact. The caller must compare the results exactly.
@@ -151,9 +159,9 @@ func (w *writer) whereOf(table, alias string, keys []string) *writer {
 		n, column := w.fresh(), alias+w.quoted(table, name)
 		isID := name == "userId" || name == "id"
 		switch {
-		case isID && w.layout.IDs == IntegerIDs && w.dialect.IntegerID != nil:
-			w.add(column + " = " + w.dialect.IntegerID(w.placeholder(n)))
-		case isID && w.layout.IDs != TextIDs || w.dialect.Exact == nil || name == "version":
+		case isID && w.layout.IDs != TextIDs:
+			w.add(column + " = " + w.userID(w.placeholder(n)))
+		case w.dialect.Exact == nil || name == "version":
 			w.add(column + " = ").value(n)
 		default:
 			w.add(column + " = ").value(n)

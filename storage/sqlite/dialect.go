@@ -30,8 +30,9 @@ func dialect() sqlstore.Dialect {
 			AnyTime: "DATETIME",                          // preserves texts and integers
 			Counter: "INTEGER PRIMARY KEY AUTOINCREMENT", // an ID is never reused
 		},
-		EncodeTime: func(t time.Time) (any, error) { return t.UnixMicro(), nil },
-		DecodeTime: decodeTime,
+		BinaryOrder: func(column string) string { return column + " COLLATE BINARY" },
+		EncodeTime:  func(t time.Time) (any, error) { return t.UnixMicro(), nil },
+		DecodeTime:  decodeTime,
 		// SQLite sorts integers before texts: without a check of the type, all integers would look expired.
 		TypeOf:    func(value string) string { return `typeof(` + value + `)` },
 		TextTime:  func(column string) string { return `strftime('%Y-%m-%dT%H:%M:%f', ` + column + `)` },

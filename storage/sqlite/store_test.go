@@ -30,6 +30,8 @@ func open(t testing.TB, path string, layout ...sqlite.Layout) *sqlite.Store {
 // file returns the path of a database for one test. Without escaping, its name would be truncated.
 func file(t testing.TB) string { return filepath.Join(t.TempDir(), "a b?c#d.db") }
 
+func TestLarge(t *testing.T) { storetest.Large(t, open(t, file(t)), 100_000, 1000) }
+
 func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store { return open(t, file(t)) })
 	t.Logf("sqlite: %d cases", storetest.Count())

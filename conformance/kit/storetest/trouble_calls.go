@@ -46,6 +46,12 @@ func userCalls(tested core.Store, userID, secret string) calls {
 		"read account":         func(ctx context.Context) error { return second(accounts.Account(ctx, secret, secret)) },
 		"list accounts":        func(ctx context.Context) error { return second(accounts.Accounts(ctx, userID)) },
 	}
+	if finder, ok := tested.(store.UserFinder); ok {
+		calls["list users"] = func(ctx context.Context) error {
+			_, _, err := finder.ListUsers(ctx, "", 10)
+			return err
+		}
+	}
 	if tx, ok := tested.(store.Transactor); ok {
 		calls[transaction] = func(ctx context.Context) error {
 			return tx.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {

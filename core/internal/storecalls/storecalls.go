@@ -26,6 +26,7 @@ type Stores struct {
 	PasskeyDeleter store.AuthenticatorDeleter
 	Records        store.RecordStore
 	RecordLister   store.RecordLister
+	UserFinder     store.UserFinder
 	Cleaner        store.Cleaner
 }
 
@@ -64,6 +65,9 @@ func New(s store.Store, call Call) (v Stores) {
 	if d.RecordLister, _ = s.(store.RecordLister); d.RecordLister != nil {
 		v.RecordLister = struct{ store.RecordLister }{d}
 	}
+	if d.UserFinder, _ = s.(store.UserFinder); d.UserFinder != nil {
+		v.UserFinder = struct{ store.UserFinder }{d}
+	}
 	if d.Cleaner, _ = s.(store.Cleaner); d.Cleaner != nil {
 		v.Cleaner = struct{ store.Cleaner }{d}
 	}
@@ -83,6 +87,7 @@ type decorator struct {
 	store.AuthenticatorDeleter
 	store.RecordStore
 	store.RecordLister
+	store.UserFinder
 	store.Cleaner
 
 	call Call
@@ -312,6 +317,26 @@ func (d *decorator) ListRecords(
 ) (list []*store.Record, next string, err error) {
 	list, err = decorate(ctx, d, "list records", func(ctx context.Context) (list []*store.Record, err error) {
 		list, next, err = d.RecordLister.ListRecords(ctx, kind, prefix, cursor, limit)
+		return list, err
+	})
+	return list, next, err
+}
+
+func (d *decorator) ListUsers(
+	ctx context.Context, cursor string, limit int,
+) (list []*store.User, next string, err error) {
+	list, err = decorate(ctx, d, "list users", func(ctx context.Context) (list []*store.User, err error) {
+		list, next, err = d.UserFinder.ListUsers(ctx, cursor, limit)
+		return list, err
+	})
+	return list, next, err
+}
+
+func (d *decorator) ListUsersByEmail(
+	ctx context.Context, prefix, cursor string, limit int,
+) (list []*store.User, next string, err error) {
+	list, err = decorate(ctx, d, "list users by e-mail", func(ctx context.Context) (list []*store.User, err error) {
+		list, next, err = d.UserFinder.ListUsersByEmail(ctx, prefix, cursor, limit)
 		return list, err
 	})
 	return list, next, err

@@ -65,3 +65,37 @@ func TestCalls(t *testing.T) {
 type sessions struct{}
 
 func (sessions) UpdateSession(context.Context, string, time.Time) error { return nil }
+
+// finder is a store without an index for prefixes.
+type finder struct{ silent }
+
+func (finder) ListUsers(context.Context, string, int) ([]*store.User, string, error) {
+	return []*store.User{{ID: "1"}}, "next", nil
+}
+
+func (finder) ListUsersByEmail(context.Context, string, string, int) ([]*store.User, string, error) {
+	return nil, "", store.ErrUnsupported
+}
+
+// TestUserFinder checks that the results and the errors of the store are unchanged.
+func TestUserFinder(t *testing.T) {
+	t.Parallel()
+	var names []string
+	call := func(ctx context.Context, name string, call func(context.Context) error) error {
+		names = append(names, name)
+		return call(ctx)
+	}
+	if storecalls.New(silent{}, call).UserFinder != nil {
+		t.Error("a store that finds no users has a UserFinder")
+	}
+	found := storecalls.New(finder{}, call).UserFinder
+	if users, next, err := found.ListUsers(t.Context(), "", 1); len(users) != 1 || next != "next" || err != nil {
+		t.Errorf("%d users, cursor %q, error %v", len(users), next, err)
+	}
+	if _, _, err := found.ListUsersByEmail(t.Context(), "a", "", 1); !errors.Is(err, store.ErrUnsupported) {
+		t.Errorf("error %v", err)
+	}
+	if want := []string{"list users", "list users by e-mail"}; !slices.Equal(names, want) {
+		t.Errorf("operations %q, want %q", names, want)
+	}
+}
