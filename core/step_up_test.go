@@ -121,6 +121,28 @@ func checkSilentSignIn(t *testing.T, row silentRow, strategy core.Strategy, gate
 	}
 }
 
+// TestFutureAuthTime: an auth_time in the future counts as now. Otherwise a sign-in would count as recent for as long as
+// the provider's clock, or a provider that lies, says.
+func TestFutureAuthTime(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range bothStrategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			a := newVault(t, strategy, func(*core.OAuthProvider, *core.OAuthProvider, *core.Config) {})
+			b := visit(t, a)
+			a.op.authTime = a.clock.Now().Add(24 * time.Hour).Unix()
+			b.throughOP("op")
+			if s := b.session(); s == nil || !s.AuthTime.Equal(a.clock.Now()) || b.openVault() != nil {
+				t.Fatalf("after the sign-in the session is %+v", s)
+			}
+			a.clock.Advance(time.Hour)
+			if b.openVault() == nil {
+				t.Error("the sign-in is recent an hour later")
+			}
+		})
+	}
+}
+
 // TestSilentSignInOfOAuthUser: a user of an OAuth 2.0 service who signs in silently gets a code by email to their
 // verified address, and the page opens.
 func TestSilentSignInOfOAuthUser(t *testing.T) {
