@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/emailcode"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/internal/flight"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/tokensource"

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/internal/emailcode"
+	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -26,7 +27,7 @@ func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
 		return nil
 	}
 	return &emailCodes{
-		&emailcode.Codes{Records: a.store.records, Secrets: a.site.secrets, Digest: digest, Now: c.Now, Rand: c.Rand},
+		&emailcode.Codes{Records: records.Of(a.store.records), Secrets: a.site.secrets, Now: c.Now, Rand: c.Rand},
 		&a.plugins, asked,
 	}
 }

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/internal/emailcode"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/once"

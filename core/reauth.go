@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/internal/emailcode"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
+	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/ui"
 )

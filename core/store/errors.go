@@ -2,10 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"net"
 	"time"
 
 	"github.com/latchkey-go/latchkey/internal/recordstore"
@@ -34,15 +30,6 @@ var ErrUnavailable = recordstore.ErrUnavailable
 // automatically for timeouts and broken connections.
 func Unavailable(err error) error { return recordstore.Unavailable(err) }
 
-// unreached reports whether an error is a timeout or a connection error, rather than an error that the database
-// returned.
-func unreached(err error) bool {
-	var operation *net.OpError
-	var network net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.As(err, &operation) || errors.As(err, &network) && network.Timeout()
-}
-
 // OpError returns the error of a store method for an error err in an operation. All stores use it:
 //
 //   - If err is nil, it returns nil.
@@ -54,35 +41,7 @@ func unreached(err error) bool {
 // Before the call, a store maps the errors of its driver to ErrNotFound and ErrConflict, and replaces messages that
 // contain values.
 func OpError(ctx context.Context, engine, operation string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, ErrNotFound):
-		return ErrNotFound
-	case errors.Is(err, ErrConflict):
-		return fmt.Errorf("%s: %s: %w", engine, operation, ErrConflict)
-	}
-	if err = withEnd(ctx, err); unreached(err) {
-		err = Unavailable(err)
-	}
-	return fmt.Errorf("%s: %s: %w", engine, operation, err)
-}
-
-// withEnd adds the context's error if the driver's error does not contain it. A connection may notice a deadline before
-// the context does.
-func withEnd(ctx context.Context, err error) error {
-	ended := ctx.Err()
-	var network net.Error
-	at, limited := ctx.Deadline()
-	if ended == nil && limited && errors.As(err, &network) && network.Timeout() {
-		if time.Until(at) <= 0 { //nolint:forbidigo // the context's deadline uses the real clock
-			ended = context.DeadlineExceeded
-		}
-	}
-	if ended == nil || errors.Is(err, ended) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ended, err)
+	return recordstore.OpError(ctx, engine, operation, err)
 }
 
 // Pause sleeps for a random duration below longest, which must be positive, or until ctx is done. It returns the error

@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/panics"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 )
 
@@ -150,25 +151,16 @@ func (o *Options) opener(
 	}, nil
 }
 
-// panicError is a panic of Options.Decode.
-type panicError struct{ value any }
-
-func (e *panicError) Error() string {
-	return fmt.Sprintf("token: Options.Decode panicked: %v", e.value)
-}
-
 func guardedDecode(
 	ctx context.Context, decode func(context.Context, DecodeParams) (*Token, error), p DecodeParams,
-) (t *Token, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			t, err = nil, &panicError{v}
+) (*Token, error) {
+	return panics.Call("Options.Decode", func() (*Token, error) {
+		t, err := decode(ctx, p)
+		if err == nil && t == nil {
+			err = errors.New("Options.Decode returned no token")
 		}
-	}()
-	if t, err = decode(ctx, p); err == nil && t == nil {
-		err = errors.New("Options.Decode returned no token")
-	}
-	return t, err
+		return t, err
+	})
 }
 
 // Token returns the claims of the session token in a request's header: of the session cookie, or else of
@@ -179,7 +171,7 @@ func guardedDecode(
 // SessionConfig.Revocation. If the application revokes sessions, compare ID and IssuedAt yourself.
 func (r *Reader) Token(ctx context.Context, header http.Header) (*Token, error) {
 	panicked := func(err error) bool {
-		_, yes := errors.AsType[*panicError](err)
+		_, yes := errors.AsType[*panics.Error](err)
 		return yes
 	}
 	t, err := r.sources.Read(ctx, header, panicked)
@@ -191,7 +183,7 @@ func (r *Reader) Token(ctx context.Context, header http.Header) (*Token, error) 
 	}
 	if r.logger.Enabled(ctx, slog.LevelDebug) {
 		r.logger.LogAttrs(ctx, slog.LevelDebug, "auth: a request has no valid session token",
-			slog.String("reason", fmt.Sprintf("%.2048s", err)))
+			slog.String("reason", panics.Bounded(err.Error())))
 	}
 	return nil, nil
 }

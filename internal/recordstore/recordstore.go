@@ -6,34 +6,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 	"unicode"
 	"unicode/utf8"
 )
-
-// The errors of stores.
-var (
-	ErrNotFound    = errors.New("store: not found")
-	ErrConflict    = errors.New("store: conflict")
-	ErrUnavailable = errors.New("store: unavailable")
-)
-
-// Unavailable marks an error with [ErrUnavailable] and keeps its text. It returns nil for nil.
-func Unavailable(err error) error {
-	if err == nil || errors.Is(err, ErrUnavailable) {
-		return err
-	}
-	return unavailable{err}
-}
-
-type unavailable struct{ error }
-
-func (e unavailable) Unwrap() error        { return e.error }
-func (e unavailable) Is(target error) bool { return target == ErrUnavailable }
 
 // Size limits in bytes.
 const (
@@ -113,17 +91,4 @@ func isText(s string) bool {
 		}
 	}
 	return utf8.ValidString(s)
-}
-
-// Pause sleeps for a random duration below longest, which must be positive, or until ctx is done. It returns the error
-// of ctx.
-func Pause(ctx context.Context, longest time.Duration) error {
-	timer := time.NewTimer(rand.N(longest)) //nolint:gosec // no secret
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
+	"github.com/latchkey-go/latchkey/internal/purposekey"
+	"github.com/latchkey-go/latchkey/internal/recordstore"
 )
 
 const (
@@ -67,12 +68,12 @@ func (s *Codes) giveBack(ctx context.Context, c *Code) error {
 // spend takes one try from a budget, or returns it if taken is false. If the budget is exhausted, it takes nothing and
 // returns the time until one more try is possible.
 func (s *Codes) spend(ctx context.Context, budget string, taken bool) (wait time.Duration, err error) {
-	key := s.Digest(s.Secrets[0], budgetKind, budget)
+	key := purposekey.Digest(s.Secrets[0], budgetKind, budget)
 	for range writes {
-		r := &store.Record{Kind: budgetKind, Key: key}
+		r := &recordstore.Record{Kind: budgetKind, Key: key}
 		stored, err := s.Records.Record(ctx, budgetKind, key)
 		found := err == nil
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err != nil && !errors.Is(err, recordstore.ErrNotFound) {
 			return 0, fmt.Errorf("read the budget of an address: %w", err)
 		}
 		now := s.Now()
@@ -100,7 +101,7 @@ func (s *Codes) spend(ctx context.Context, budget string, taken bool) (wait time
 		switch {
 		case err == nil:
 			return 0, nil
-		case !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound):
+		case !errors.Is(err, recordstore.ErrConflict) && !errors.Is(err, recordstore.ErrNotFound):
 			return 0, fmt.Errorf("write the budget of an address: %w", err)
 		}
 	}
@@ -108,7 +109,7 @@ func (s *Codes) spend(ctx context.Context, budget string, taken bool) (wait time
 }
 
 // parse returns when a budget is full again.
-func parse(r *store.Record, now time.Time) (time.Time, error) {
+func parse(r *recordstore.Record, now time.Time) (time.Time, error) {
 	milliseconds, err := strconv.ParseInt(string(r.Value), 10, 64)
 	if err != nil {
 		return now, errors.New("a stored budget is malformed")

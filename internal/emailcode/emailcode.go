@@ -18,8 +18,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/purposekey"
 	"github.com/latchkey-go/latchkey/internal/random"
+	"github.com/latchkey-go/latchkey/internal/recordstore"
 )
 
 const (
@@ -63,10 +64,9 @@ func (*TooManyError) Error() string { return "too many wrong codes for one addre
 
 // Codes creates and checks codes. It is safe for concurrent use.
 type Codes struct {
-	Records store.RecordStore
-	// Secrets are the keys of the hashes, the current one first. Digest returns a keyed hash.
+	Records recordstore.Store
+	// Secrets are the keys of the hashes, the current one first.
 	Secrets []string
-	Digest  func(secret, purpose, text string) string
 	Now     func() time.Time
 	Rand    io.Reader
 }
@@ -97,7 +97,7 @@ func (c *Code) recordKey() string {
 }
 
 func (s *Codes) digest(c *Code, secret, code string) string {
-	return s.Digest(secret, kind, c.key+"\x00"+c.Purpose+"\x00"+c.Address+"\x00"+code)
+	return purposekey.Digest(secret, kind, c.key+"\x00"+c.Purpose+"\x00"+c.Address+"\x00"+code)
 }
 
 // Issue stores a new code and returns its digits, and the key for the browser. old is the browser's previous key for
@@ -120,7 +120,7 @@ func (s *Codes) Issue(ctx context.Context, old string, c Code) (text, key string
 		return "", "", expires, err
 	}
 	expires = s.Now().Add(Life)
-	r := &store.Record{Kind: kind, Key: c.recordKey(), UserID: c.UserID, Value: value, Expires: expires}
+	r := &recordstore.Record{Kind: kind, Key: c.recordKey(), UserID: c.UserID, Value: value, Expires: expires}
 	if err := s.Records.CreateRecord(ctx, r); err != nil {
 		return "", "", expires, fmt.Errorf("store a code: %w", err)
 	}
@@ -144,7 +144,7 @@ func (s *Codes) newText() (string, error) {
 // Delete deletes a code. It returns nil if there is none.
 func (s *Codes) Delete(ctx context.Context, purpose, key string) error {
 	_, err := s.Records.DeleteRecord(ctx, kind, (&Code{Purpose: purpose, key: key}).recordKey())
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, recordstore.ErrNotFound) {
 		return fmt.Errorf("delete a code: %w", err)
 	}
 	return nil
@@ -158,7 +158,7 @@ func (s *Codes) Find(ctx context.Context, purpose, key string) (*Code, error) {
 	c := &Code{Purpose: purpose, key: key}
 	stored, err := s.Records.Record(ctx, kind, c.recordKey())
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, recordstore.ErrNotFound):
 		return nil, ErrExpired
 	case err != nil:
 		return nil, fmt.Errorf("read a code: %w", err)
@@ -201,7 +201,7 @@ func (s *Codes) Check(ctx context.Context, purpose, key, typed string) (*Code, e
 	}
 	_, err = s.Records.DeleteRecord(ctx, kind, c.recordKey())
 	switch {
-	case errors.Is(err, store.ErrNotFound): // another request was faster
+	case errors.Is(err, recordstore.ErrNotFound): // another request was faster
 		return nil, ErrExpired
 	case err != nil:
 		return nil, fmt.Errorf("consume a code: %w", err)
@@ -235,14 +235,14 @@ func (s *Codes) count(ctx context.Context, c *Code) (*Code, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = s.Records.UpdateRecord(ctx, &store.Record{
+		err = s.Records.UpdateRecord(ctx, &recordstore.Record{
 			Kind: kind, Key: c.recordKey(), UserID: c.UserID, Value: value, Expires: c.expires, Version: c.version,
 		})
 		switch {
 		case err == nil:
 			return c, nil
-		case errors.Is(err, store.ErrConflict):
-		case errors.Is(err, store.ErrNotFound):
+		case errors.Is(err, recordstore.ErrConflict):
+		case errors.Is(err, recordstore.ErrNotFound):
 			return nil, ErrExpired
 		default:
 			return nil, fmt.Errorf("count a try of a code: %w", err)
