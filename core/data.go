@@ -9,7 +9,7 @@ import (
 	"time"
 	"weak"
 
-	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
+	"github.com/latchkey-go/latchkey/internal/sessiondata"
 )
 
 // SessionData adds a value of the application's type T to sessions, for example roles, a plan or a shop. Set
@@ -57,9 +57,10 @@ func (d *SessionData[T]) options() (o sessiondata.Options, err error) {
 		return json.Marshal(value)
 	}
 	o = sessiondata.Options{Source: d, MaxAge: d.MaxAge, Load: func(
-		ctx context.Context, user *User,
+		ctx context.Context, user any,
 	) (json.RawMessage, error) {
-		return guarded("Data.Load", func() (json.RawMessage, error) { return load(ctx, user) })
+		own := *user.(*User) // the application may change it
+		return guarded("Data.Load", func() (json.RawMessage, error) { return load(ctx, &own) })
 	}}
 	if d.Public == nil {
 		return o, nil

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+
+	"github.com/latchkey-go/latchkey/internal/forminput"
 )
 
 // SignInWith starts a sign-in with the values of in instead of a form. If in is nil, it is [Auth.SignIn]. r is the POST
@@ -22,17 +24,17 @@ func (a *Auth) SignInWith(ctx context.Context, r *Request, in *SignInInput) *Res
 	if refusal != nil {
 		return refusal
 	}
-	wrong := in.wrong.copy()
-	query, fields := in.query(wrong), url.Values{}
+	wrong := copied(&in.wrong)
+	query, fields := wrong.Query(in.AuthorizationParams), url.Values{}
 	for name, value := range in.Fields {
 		if name == "callbackUrl" || name == "providerId" {
-			wrong.field("options", "%s: it has a field of its own", name)
+			wrong.Field("options", "%s: it has a field of its own", name)
 		}
 		fields.Set(name, value)
 	}
 	p := a.byID[in.ProviderID]
 	if p == nil && in.ProviderID != "" {
-		wrong.field("providerId", "no provider of this id is configured")
+		wrong.Field("providerId", "no provider of this id is configured")
 	}
 	redirectTo := or(in.inOptions, in.RedirectTo)
 	a.site.checkRedirectTo(r, wrong, redirectTo)
@@ -58,13 +60,13 @@ func (a *Auth) SignOutWith(ctx context.Context, r *Request, in *SignOutInput) *R
 	if refusal != nil {
 		return refusal
 	}
-	wrong, fields := in.wrong.copy(), url.Values{}
+	wrong, fields := copied(&in.wrong), url.Values{}
 	a.site.commonFields(fields, in.RedirectTo, in.CSRFToken)
 	return answerInput(ctx, a, r, wrong, "/signout", fields)
 }
 
-func (e *InvalidInputError) copy() *InvalidInputError {
-	return &InvalidInputError{FieldErrors: maps.Clone(e.FieldErrors), FormErrors: slices.Clone(e.FormErrors)}
+func copied(e *forminput.Errors) *forminput.Errors {
+	return &forminput.Errors{FieldErrors: maps.Clone(e.FieldErrors), FormErrors: slices.Clone(e.FormErrors)}
 }
 
 // forInput returns the Auth of a request, or an error response.
@@ -81,10 +83,10 @@ func forInput(ctx context.Context, a *Auth, r *Request) (*Auth, *Response) {
 }
 
 // checkRedirectTo reports a malformed redirectTo.
-func (s *site) checkRedirectTo(r *Request, wrong *InvalidInputError, redirectTo string) {
+func (s *site) checkRedirectTo(r *Request, wrong *forminput.Errors, redirectTo string) {
 	if v, err := s.arrive(r); err == nil && redirectTo != "" { // otherwise the route rejects the request
 		if _, err := sameOrigin(redirectTo, v.at, s.appSchemes); err != nil {
-			wrong.field("redirectTo", "expected a path or an http(s) URL")
+			wrong.Field("redirectTo", "expected a path or an http(s) URL")
 		}
 	}
 }
@@ -99,16 +101,16 @@ func (s *site) commonFields(fields url.Values, redirectTo, token string) {
 
 // answerInput calls the route, unless the input is invalid.
 func answerInput(
-	ctx context.Context, a *Auth, r *Request, wrong *InvalidInputError, route string, fields url.Values,
+	ctx context.Context, a *Auth, r *Request, wrong *forminput.Errors, route string, fields url.Values,
 ) *Response {
-	if !wrong.found() {
+	if !wrong.Found() {
 		return post(ctx, a, r, route, fields)
 	}
 	body, err := json.Marshal(wrong)
 	if err != nil { // cannot happen: it is a map of strings
 		body = []byte("{}")
 	}
-	refused := &Response{Err: wrong}
+	refused := &Response{Err: (*InvalidInputError)(wrong)}
 	return finish(r, refuse(refused, http.StatusUnprocessableEntity, body))
 }
 

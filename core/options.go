@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
+	"github.com/latchkey-go/latchkey/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/ui"
 )
 

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/internal/sessionid"
 )
 

@@ -2,11 +2,12 @@ package core
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 
-	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
+	"github.com/latchkey-go/latchkey/internal/sessiondata"
 )
 
 // updates reports whether the request changes the session.
@@ -95,11 +96,30 @@ func (s *sessions) notifyRead(ctx context.Context, v *arrival, session *Session,
 func (s *sessions) carryData(
 	ctx context.Context, v *arrival, before, token *Token,
 ) (*Token, *sessiondata.Loaded, bool) {
-	next, data, changed := s.data.Carry(ctx, before, token)
+	user := &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}
+	raw, data, changed := s.data.Carry(ctx, token.Subject, user, before.Extra[sessiondata.Claim])
 	if data.Failed != nil {
 		v.log.failure(ctx, asError(data.Failed, ErrAuth, serverError), v.attrs()...)
 	}
-	return next, data, changed
+	return withData(token, raw), data, changed
+}
+
+// withData returns the token with this copy of the data, whatever the jwt callback has set. A nil raw removes the
+// claim.
+func withData(t *Token, raw json.RawMessage) *Token {
+	if string(t.Extra[sessiondata.Claim]) == string(raw) {
+		return t
+	}
+	t = t.Clone()
+	if raw == nil {
+		delete(t.Extra, sessiondata.Claim)
+		return t
+	}
+	if t.Extra == nil {
+		t.Extra = Members{}
+	}
+	t.Extra[sessiondata.Claim] = raw
+	return t
 }
 
 // showData adds the public part of the application's data to the response of GET session.

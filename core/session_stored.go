@@ -78,7 +78,7 @@ func (p *storedSession) sessionOf(ctx context.Context, found *foundSession) *Ses
 	if p.data != nil {
 		of := *session.User
 		of.ID = user.ID
-		session.data = p.data.Of(of)
+		session.data = p.data.Of(user.ID, &of)
 	}
 	if p.facts {
 		session.ID, session.readAt = publicID(p.rows.atRest(string(record.Token))), p.now()

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/records"
-	"github.com/latchkey-go/latchkey/core/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/revocation"
+	"github.com/latchkey-go/latchkey/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
 	"github.com/latchkey-go/latchkey/internal/supersede"
 )

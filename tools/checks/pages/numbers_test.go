@@ -52,7 +52,7 @@ var numbers = []number{
 	{"known browser", "core", "knownFor", []string{
 		"`latchkey.known` \\|.*\\| " + amount + ` \|`, "latchkey.known`, sealed, for " + amount,
 	}},
-	{"data of a session", "core/internal/sessiondata", "defaultMaxAge", []string{
+	{"data of a session", "internal/sessiondata", "defaultMaxAge", []string{
 		`kept for ` + amount + " \\(`Data.MaxAge`", "`Data.MaxAge`, " + amount, `by SQL counts after up to ` + amount,
 	}},
 	{"session", "core", "c.Session.MaxAge", []string{

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/revocation"
 )
 
@@ -18,7 +17,7 @@ func TestDataLoadedConcurrently(t *testing.T) {
 	clock := time.Unix(1_700_000_000, 0)
 	loads := 0
 	k := New(Options{Now: func() time.Time { return clock }, Load: func(
-		context.Context, *store.User,
+		context.Context, any,
 	) (json.RawMessage, error) {
 		loads++
 		return json.RawMessage(`1`), nil
@@ -32,7 +31,7 @@ func TestDataLoadedConcurrently(t *testing.T) {
 		return clock
 	}
 	visit := func() {
-		if got, err := k.of(t.Context(), &store.User{ID: "ada"}, userCopy{}); err != nil || string(got.Value) != "1" {
+		if got, err := k.of(t.Context(), "ada", nil, userCopy{}); err != nil || string(got.Value) != "1" {
 			t.Errorf("got %s, %v", got.Value, err)
 		}
 	}

@@ -9,16 +9,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/flight"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/revocation"
 )
 
 const (
-	// claim is the claim of the session token that contains a copy of the data.
-	claim = "latchkey_data"
+	// Claim is the claim of the session token that contains a copy of the data.
+	Claim = "latchkey_data"
 	// defaultMaxAge is the default of Options.MaxAge. loadTimeout is the timeout of a Load.
 	defaultMaxAge = 5 * time.Minute
 	loadTimeout   = 10 * time.Second
@@ -36,8 +34,8 @@ const (
 type Options struct {
 	// Source identifies the origin of the data, for [Loaded.Source].
 	Source any
-	// Load returns the data of a user as JSON. It must not panic.
-	Load func(ctx context.Context, user *store.User) (json.RawMessage, error)
+	// Load returns the data of a user as JSON. user is the value that was passed to Of. It must not panic.
+	Load func(ctx context.Context, user any) (json.RawMessage, error)
 	// Public returns the part that the browser receives. It must not panic. It is nil if the browser receives nothing.
 	Public func(json.RawMessage) (json.RawMessage, error)
 	// MaxAge is the maximum age of a copy. The default is 5 minutes.
@@ -91,12 +89,15 @@ type Loaded struct {
 	Failed error
 
 	keeper *Keeper
-	user   store.User
+	userID string
+	user   any
 	copied userCopy
 }
 
-// Of returns the data of a user, which is loaded on first use.
-func (k *Keeper) Of(user store.User) *Loaded { return &Loaded{keeper: k, user: user} }
+// Of returns the data of a user, which is loaded on first use. user describes them for Options.Load.
+func (k *Keeper) Of(userID string, user any) *Loaded {
+	return &Loaded{keeper: k, userID: userID, user: user}
+}
 
 // Source returns Options.Source.
 func (d *Loaded) Source() any { return d.keeper.Source }
@@ -106,28 +107,27 @@ func (d *Loaded) Raw(ctx context.Context) (json.RawMessage, error) {
 	if d.Failed != nil || d.copied.Value != nil {
 		return d.copied.Value, d.Failed
 	}
-	copied, err := d.keeper.of(ctx, &d.user, userCopy{})
+	copied, err := d.keeper.of(ctx, d.userID, d.user, userCopy{})
 	return copied.Value, err
 }
 
 // of returns a valid copy: the one in the session, one in memory, or a new one.
-func (k *Keeper) of(ctx context.Context, user *store.User, came userCopy) (userCopy, error) {
-	if k.isValid(user.ID, came) {
+func (k *Keeper) of(ctx context.Context, userID string, user any, came userCopy) (userCopy, error) {
+	if k.isValid(userID, came) {
 		return came, nil
 	}
 	for range 3 { // a load that started before a refresh returns an invalid copy
-		if copied, _ := k.copies.Get(user.ID); k.isValid(user.ID, copied) {
+		if copied, _ := k.copies.Get(userID); k.isValid(userID, copied) {
 			return copied, nil
 		}
-		own := *user
 		load := func(ctx context.Context) (userCopy, error) {
-			if copied, _ := k.copies.Get(own.ID); k.isValid(own.ID, copied) { // another load has finished in the meantime
+			if copied, _ := k.copies.Get(userID); k.isValid(userID, copied) { // another load has finished in the meantime
 				return copied, nil
 			}
-			return k.fetch(ctx, &own)
+			return k.fetch(ctx, userID, user)
 		}
-		copied, err := k.inProgress.Do(ctx, user.ID, load)
-		if err != nil || k.isValid(user.ID, copied) {
+		copied, err := k.inProgress.Do(ctx, userID, load)
+		if err != nil || k.isValid(userID, copied) {
 			return copied, err
 		}
 	}
@@ -148,9 +148,9 @@ func (k *Keeper) isValid(userID string, c userCopy) bool {
 }
 
 // fetch loads the data of a user. The copy has the time of the start of the load.
-func (k *Keeper) fetch(ctx context.Context, user *store.User) (userCopy, error) {
+func (k *Keeper) fetch(ctx context.Context, userID string, user any) (userCopy, error) {
 	at := k.Now()
-	if old, marked := k.outdated.Get(revocation.UserKey(user.ID)); marked && !at.Truncate(time.Millisecond).After(old) {
+	if old, marked := k.outdated.Get(revocation.UserKey(userID)); marked && !at.Truncate(time.Millisecond).After(old) {
 		at = old.Add(tick) // the load started after the refresh, within the same millisecond
 	}
 	raw, err := k.Load(ctx, user)
@@ -163,8 +163,8 @@ func (k *Keeper) fetch(ctx context.Context, user *store.User) (userCopy, error) 
 	case k.InCookie && len(raw) >= largeSize && k.warned.CompareAndSwap(false, true):
 		k.Large(ctx)
 	}
-	copied := userCopy{User: revocation.UserKey(user.ID), At: at.UnixMilli(), Value: raw}
-	k.copies.Put(user.ID, copied, at.Add(k.MaxAge))
+	copied := userCopy{User: revocation.UserKey(userID), At: at.UnixMilli(), Value: raw}
+	k.copies.Put(userID, copied, at.Add(k.MaxAge))
 	return copied, nil
 }
 
@@ -189,43 +189,24 @@ func (k *Keeper) invalidate(user string) {
 	})
 }
 
-// Carry adds the data to the token of a session: the copy in the previous token, or a newer one. A change that the
-// jwt callback made to the claim is discarded. changed reports whether the copy is a newer one. If the data cannot
-// be loaded, the previous copy stays.
-func (k *Keeper) Carry(ctx context.Context, before, t *token.Token) (next *token.Token, data *Loaded, changed bool) {
+// Carry returns the claim with the data for the next token of a session: the claim raw of the previous token, or a newer
+// copy. changed reports whether the copy is a newer one. If the data cannot be loaded, the previous copy stays.
+func (k *Keeper) Carry(
+	ctx context.Context, userID string, user any, raw json.RawMessage,
+) (next json.RawMessage, data *Loaded, changed bool) {
 	var came userCopy
-	raw := before.Extra[claim]
-	if raw != nil && (json.Unmarshal(raw, &came) != nil || came.User != revocation.UserKey(t.Subject)) {
+	if raw != nil && (json.Unmarshal(raw, &came) != nil || came.User != revocation.UserKey(userID)) {
 		raw, came = nil, userCopy{}
 	}
-	data = k.Of(store.User{ID: t.Subject, Name: t.Name, Email: t.Email, Image: t.Picture})
-	data.copied, data.Failed = k.of(ctx, &data.user, came)
+	data = k.Of(userID, user)
+	data.copied, data.Failed = k.of(ctx, userID, user, came)
 	if data.Failed != nil {
-		return withData(t, raw), data, false
+		return raw, data, false
 	}
-	changed = data.copied.At != came.At
-	if changed {
+	if changed = data.copied.At != came.At; changed {
 		raw, _ = json.Marshal(data.copied) // these types cannot fail
 	}
-	return withData(t, raw), data, changed
-}
-
-// withData returns the token with this copy of the data, whatever the jwt callback has set. A nil raw removes the
-// claim.
-func withData(t *token.Token, raw json.RawMessage) *token.Token {
-	if string(t.Extra[claim]) == string(raw) {
-		return t
-	}
-	t = t.Clone()
-	if raw == nil {
-		delete(t.Extra, claim)
-		return t
-	}
-	if t.Extra == nil {
-		t.Extra = store.Members{}
-	}
-	t.Extra[claim] = raw
-	return t
+	return raw, data, changed
 }
 
 // Forget drops the copy in memory, so that a sign-in loads the data again.
