@@ -121,8 +121,8 @@ func (k *Keeper) of(ctx context.Context, userID string, user any, came userCopy)
 			return copied, nil
 		}
 		load := func(ctx context.Context) (userCopy, error) {
-			if copied, _ := k.copies.Get(userID); k.isValid(userID, copied) { // another load has finished in the meantime
-				return copied, nil
+			if loaded, _ := k.copies.Get(userID); k.isValid(userID, loaded) { // another load has finished in the meantime
+				return loaded, nil
 			}
 			return k.fetch(ctx, userID, user)
 		}
