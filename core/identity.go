@@ -393,9 +393,6 @@ type plainUser User
 
 type plainAccount Account
 
-// pendingKind is the kind of the records.
-const pendingKind = "pending"
-
 // flow signs users in with one provider. There is one for each configured provider. Each flow ends with an [identity].
 type flow interface {
 	// start answers POST signin/<provider>.

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/pending"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -373,8 +374,7 @@ type PendingSignIn struct {
 
 	in      *call
 	plugins *plugins
-	key     string // key of its records, empty before it is stored
-	pieces  int
+	name    pending.Name // of its records, zero before it is stored
 	data    pendingData
 }
 

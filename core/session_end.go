@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/pending"
 	"github.com/latchkey-go/latchkey/internal/sessionid"
 )
 
@@ -212,7 +213,7 @@ func (ps *plugins) endPending(ctx context.Context, userID string) error {
 	if len(ps.gates) == 0 || ps.auth.store.records == nil {
 		return nil
 	}
-	_, err := ps.auth.store.records.DeleteUserRecords(ctx, userID, pendingKind)
+	_, err := ps.auth.store.records.DeleteUserRecords(ctx, userID, pending.Kind)
 	if err != nil {
 		return errorf(ErrStore, "delete the pending sign-ins of a user: %w", err)
 	}

@@ -2,11 +2,7 @@ package core
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -15,7 +11,8 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/core/internal/records"
+	"github.com/latchkey-go/latchkey/internal/pending"
 )
 
 // EncryptedCookie reads a cookie that [ActionRequest.SetEncryptedCookie] stored, for example the mark of a trusted
@@ -27,10 +24,10 @@ func (p *PendingSignIn) EncryptedCookie(name string, v any) bool {
 // ID identifies a stored sign-in, for counting attempts. It is a hash, and cannot be used to continue the sign-in. It
 // is empty in a gate, which runs before the sign-in is stored.
 func (p *PendingSignIn) ID() string {
-	if p.key == "" {
+	if p.name.Key == "" {
 		return ""
 	}
-	return publicID("pending " + p.key)
+	return publicID("pending " + p.name.Key)
 }
 
 // AddSignInGate adds a sign-in gate: a function that decides whether a sign-in that is otherwise complete gets its
@@ -205,24 +202,6 @@ func (ps *plugins) owner(path string) string {
 	return ""
 }
 
-// A pending sign-in is stored encrypted in records. Only the browser knows their key, from a cookie. The request that
-// deletes the first record completes the sign-in. Any later request fails, whether it has a copy of the cookie or is
-// from another tab of the same browser.
-
-const (
-	// pendingPiece is the number of characters in one record. An account with tokens and a profile may need several
-	// records.
-	pendingPiece = store.MaxRecordValue - 2
-	// maxPendingPieces allows 48 KiB.
-	maxPendingPieces = 8
-)
-
-// pendingName is the content of the cookie.
-type pendingName struct {
-	Key    string `json:"key"`
-	Pieces int    `json:"pieces"`
-}
-
 // newPendingData returns the content to store for an identity.
 func newPendingData(id *identity, who member, callbackURL string) pendingData {
 	pending := pendingData{
@@ -267,100 +246,41 @@ func (ps *plugins) storePendingSignIn(ctx context.Context, c *call, pending pend
 	if err != nil {
 		return Cookie{}, err
 	}
+	kept := ps.pendingStore()
 	pending.Stored = true
-	pieces, err := ps.storePieces(ctx, &pending, key, expires)
+	name, err := kept.Save(ctx, key, pending.User.ID, &pending, expires)
 	if errors.Is(err, ErrNotFound) { // the user exists only in the application
 		pending.Stored = false
-		pieces, err = ps.storePieces(ctx, &pending, key, expires)
+		name, err = kept.Save(ctx, key, "", &pending, expires)
 	}
 	if err != nil {
 		return Cookie{}, errorf(ErrStore, "store a pending sign-in: %w", err)
 	}
 	ps.auth.sessions.rows.cleaning.perhaps()
-	return ps.cookie(&c.arrival, pendingCookie, pendingName{key, pieces}, expires)
+	return ps.cookie(&c.arrival, pendingCookie, name, expires)
 }
 
-// storePieces stores a pending sign-in in as many records as it needs, and returns their number. If the user is in the
-// store, the records belong to the user and are deleted with them.
-func (ps *plugins) storePieces(ctx context.Context, pending *pendingData, key string, expires time.Time) (int, error) {
-	sealed, err := ps.seals.seal(pendingPurpose, pending, expires)
-	if err != nil {
-		return 0, err
-	}
-	if len(sealed) > maxPendingPieces*pendingPiece {
-		return 0, fmt.Errorf("it has %d bytes, the limit is %d: let the provider's Account function keep less", len(sealed),
-			maxPendingPieces*pendingPiece)
-	}
-	pieces := 0
-	for piece := range slices.Chunk([]byte(sealed), pendingPiece) {
-		r := &store.Record{
-			Kind: pendingKind, Key: pieceKey(key, pieces), Value: append(append([]byte{'"'}, piece...), '"'), Expires: expires,
-		}
-		if pending.Stored {
-			r.UserID = pending.User.ID
-		}
-		err := ps.auth.store.records.CreateRecord(ctx, r)
-		if err != nil {
-			return 0, err
-		}
-		pieces++
-	}
-	return pieces, nil
-}
-
-const pendingPurpose = "pending sign-in"
-
-// pieceKey returns the key of a record. It contains a hash of the cookie's key, so that an attacker who reads the store
-// cannot forge the cookie.
-func pieceKey(key string, piece int) string {
-	sum := sha256.Sum256([]byte(key))
-	return base64.RawURLEncoding.EncodeToString(sum[:]) + "." + strconv.Itoa(piece)
+func (ps *plugins) pendingStore() *pending.Store {
+	return &pending.Store{Records: records.Of(ps.auth.store.records), Keys: &ps.seals.Keys}
 }
 
 // pending reads the pending sign-in of the browser. It returns nil if there is none or it has expired.
 func (ps *plugins) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
-	var name pendingName
-	if !ps.readCookie(&c.arrival, pendingCookie, &name) || ps.auth.store.records == nil {
+	p := &PendingSignIn{Request: c.r, in: c, plugins: ps}
+	if !ps.readCookie(&c.arrival, pendingCookie, &p.name) || ps.auth.store.records == nil {
 		return nil, nil
 	}
-	var sealed []byte
-	for i := range min(name.Pieces, maxPendingPieces) {
-		r, err := ps.auth.store.records.Record(ctx, pendingKind, pieceKey(name.Key, i))
-		if errors.Is(err, ErrNotFound) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, errorf(ErrStore, "read a pending sign-in: %w", err)
-		}
-		var piece string
-		if err := json.Unmarshal(r.Value, &piece); err != nil {
-			return nil, errorf(ErrStore, "read a pending sign-in: %w", err)
-		}
-		sealed = append(sealed, piece...)
-	}
-	p := &PendingSignIn{Request: c.r, in: c, plugins: ps, key: name.Key, pieces: name.Pieces}
-	if err := ps.seals.open(pendingPurpose, string(sealed), &p.data); err != nil {
-		return nil, nil //nolint:nilerr // it has expired, or its secret is no longer configured
+	found, err := ps.pendingStore().Read(ctx, p.name, &p.data)
+	switch {
+	case err != nil:
+		return nil, errorf(ErrStore, "read a pending sign-in: %w", err)
+	case !found:
+		return nil, nil
 	}
 	id := p.data.identity()
 	p.User, p.Account, p.Methods = id.user, id.account, slices.Clone(id.methods)
 	p.CallbackURL, p.Created = p.data.CallbackURL, p.data.Created
 	return p, nil
-}
-
-// take deletes the records of a pending sign-in. Of concurrent requests exactly one gets true.
-func (p *PendingSignIn) take(ctx context.Context) (bool, error) {
-	for i := range p.pieces {
-		_, err := p.plugins.auth.store.records.DeleteRecord(ctx, pendingKind, pieceKey(p.key, i))
-		switch {
-		case i > 0: // useless without the first record, and expires
-		case errors.Is(err, ErrNotFound):
-			return false, nil
-		case err != nil:
-			return false, errorf(ErrStore, "delete a pending sign-in: %w", err)
-		}
-	}
-	return true, nil
 }
 
 // PendingSignIn returns the pending sign-in of this browser that a gate of this action's plugin has stored. It returns
@@ -392,16 +312,16 @@ func (c *ActionRequest) CompleteSignIn(ctx context.Context, p *PendingSignIn, me
 	switch {
 	case c.in.r.Method != http.MethodPost:
 		return nil, errNeedsPost
-	case p == nil || p.key == "" || p.in != c.in:
+	case p == nil || p.name.Key == "" || p.in != c.in:
 		return nil, errors.New("core: ActionRequest.CompleteSignIn: pass the result of Resume of the same Call")
 	}
 	if err := c.in.refuseBearer(); err != nil {
 		return nil, err
 	}
 	c.DeleteEncryptedCookie(pendingCookie)
-	switch took, err := p.take(ctx); {
+	switch took, err := c.plugins.pendingStore().Take(ctx, p.name); {
 	case err != nil:
-		return nil, err
+		return nil, errorf(ErrStore, "delete a pending sign-in: %w", err)
 	case !took:
 		return nil, errPendingOver(nil)
 	}
