@@ -14,7 +14,7 @@ import (
 
 // AcceptIDTokens declares that the plugin calls [ActionRequest.VerifyIDToken] for a provider. It is a configuration
 // error if there is no provider with this ID, if it is not of [TypeOIDC], or if its profile is only in the userinfo
-// response, for which an app has no access token.
+// response, because an app sends no access token.
 func (h *PluginHost) AcceptIDTokens(provider string) {
 	h.attaching("AcceptIDTokens")
 	h.plugins.idTokens = append(h.plugins.idTokens, idTokenProvider{provider, h.plugin})

@@ -70,7 +70,7 @@ func (t *Tokens) postNonce(_ context.Context, _ *core.ActionRequest, app *App) (
 	}{text + "." + t.host.Digest(purposeNonce, nonceInput(app, text)), int64(nonceTTL.Seconds())}, nil
 }
 
-// nonceInput is the text whose digest is in a nonce. An ID of an app contains no space.
+// nonceInput returns the input of a nonce's digest. The ID of an app contains no space.
 func nonceInput(app *App, text string) string { return app.ID + " " + text }
 
 // isNonce reports whether this site has issued a nonce for the app, and it has not expired.

@@ -213,7 +213,7 @@ func TestApps(t *testing.T) {
 	}
 }
 
-// codeOnce uses a code many times: no more than one request gets tokens, and the second use ends them.
+// codeOnce uses a code many times: at most one request gets tokens, and the second use ends them.
 func (b *appBrowser) codeOnce() {
 	first := b.signIn()
 	b.works("an access token", first.Access, true)
