@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/internal/tokensource"
 )
 
 // PrincipalGuard decides whether a principal may make a request. It returns nil if so, and [ErrForbidden] if not. Any
@@ -76,7 +77,7 @@ func (t *validTokens) remove(hash [sha256.Size]byte) {
 
 // verifyCredential returns the principal of a credential, or nil if it is not valid.
 func (a *Auth) verifyCredential(ctx context.Context, v *arrival, kind *Credential, token string) (*Principal, error) {
-	if _, _, err := v.bearer(); err != nil {
+	if _, _, err := tokensource.Bearer(v.r.Header); err != nil {
 		return nil, nil
 	}
 	hash, limits := sha256.Sum256([]byte(token)), a.plugins.limits
