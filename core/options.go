@@ -38,10 +38,10 @@ type SessionConfig struct {
 	Strategy Strategy
 	// MaxAge is the lifetime of a session since its last extension. The default is 30 days.
 	MaxAge time.Duration
-	// RememberMe adds the checkbox "Keep me signed in" to the sign-in page. A session whose user did not select it is short:
-	// its cookie has neither Max-Age nor Expires, so that the browser deletes it when it closes, and it lasts ShortMaxAge
-	// instead of MaxAge. The choice applies to every sign-in method. An application's own form posts it in the field
-	// rememberMe, "1" if it is selected. If false, there is no checkbox, and all sessions last MaxAge.
+	// RememberMe adds the checkbox "Keep me signed in" to the sign-in page. A session whose user did not select it is
+	// short: its cookie has neither Max-Age nor Expires, so that the browser deletes it when it closes, and it lasts
+	// ShortMaxAge instead of MaxAge. The choice applies to every sign-in method. An application's own form posts it in the
+	// field rememberMe, "1" if it is selected. If false, there is no checkbox, and all sessions last MaxAge.
 	RememberMe bool
 	// ShortMaxAge is MaxAge for short sessions. It is at most MaxAge, and needs RememberMe. The default is 12 hours. A
 	// browser that restores its tabs also restores the cookies of short sessions; only this lifetime ends them.

@@ -84,8 +84,8 @@ func (c *call) keepRemember(response *Response) {
 	}
 }
 
-// forgetRemember returns the cookie that deletes the choice. A choice is for one session: on a shared computer, the next
-// user must choose again.
+// forgetRemember returns the cookie that deletes the choice. A choice is for one session: on a shared computer, the
+// next user must choose again.
 func (c *call) forgetRemember() []Cookie {
 	spec := c.partCookie(rememberCookie)
 	if !c.jar.Has(spec.name()) {
@@ -101,7 +101,7 @@ const shortSession = "short_session"
 func isShort(t *Token) bool { return string(t.Extra[shortSession]) == "true" }
 
 // markShort marks the first token of a session as short. If the sign-in only linked another account, the session keeps
-// the choice of its own sign-in.
+// its first choice.
 func (p *jwtSession) markShort(ctx context.Context, t *Token, id *identity, who member) error {
 	short := id.short
 	if who.keepsSession {

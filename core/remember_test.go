@@ -302,8 +302,9 @@ func TestRememberMeConfig(t *testing.T) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
-	s := core.SessionConfig{RememberMe: true, MaxAge: time.Hour}
-	if _, err := core.New(core.Config{Secrets: []core.Secret{testSecret}, URL: "https://app.test", Session: s}); err != nil {
+	c := core.Config{Secrets: []core.Secret{testSecret}, URL: "https://app.test"}
+	c.Session = core.SessionConfig{RememberMe: true, MaxAge: time.Hour}
+	if _, err := core.New(c); err != nil {
 		t.Error(err)
 	}
 }

@@ -120,12 +120,12 @@ func (s *signIns) report(ctx context.Context, c *call, id *identity, who member,
 	}
 }
 
-// attemptCookie is set by the script of the sign-in page, which marks the last used sign-in method, when the user presses
-// a button. Only this site knows whether the user was signed in: a page that is shown again says nothing.
+// attemptCookie is set by the script of the sign-in page, which marks the last used sign-in method, when the user
+// presses a button. Only this site knows whether the user was signed in: a page that is shown again says nothing.
 const attemptCookie = "latchkey-tried"
 
-// confirmAttempt returns the cookie that tells the script that the user was signed in. A browser without the script gets
-// none. The cookie has no data about the user or the method, and its path is that of the auth routes.
+// confirmAttempt returns the cookie that tells the script that the user was signed in. A browser without the script
+// gets none. The cookie has no data about the user or the method, and its path is that of the auth routes.
 func (c *call) confirmAttempt() []Cookie {
 	if value, _ := c.jar.Get(attemptCookie); value != "1" {
 		return nil

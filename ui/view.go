@@ -33,8 +33,8 @@ type Page struct {
 	// HomeURL is the application's URL and Host its name, for [HomeLink]. Core sets both. Theme.HomeURL and Theme.Name
 	// replace them.
 	HomeURL, Host string
-	// RememberMe adds the checkbox "Keep me signed in" to the sign-in page and the sign-up page. Their forms post it as the
-	// field rememberMe, with the value "1".
+	// RememberMe adds the checkbox "Keep me signed in" to the sign-in page and the sign-up page. Their forms post it as
+	// the field rememberMe, with the value "1".
 	RememberMe bool
 	// Title is the document's title. The default depends on the page.
 	Title string
@@ -475,8 +475,8 @@ func (v SignInView) callbackURL(p Provider) string {
 	return cmp.Or(p.CallbackURL, v.action("callback", p.ID))
 }
 
-// offersRemember reports whether the page has the checkbox "Keep me signed in". A user who confirms a session has chosen
-// before.
+// offersRemember reports whether the page has the checkbox "Keep me signed in". A user who confirms a session has
+// chosen before.
 func (v SignInView) offersRemember() bool { return v.RememberMe && v.Confirms == "" }
 
 // remembering returns the index of the provider whose form shows the checkbox: the first form of a password or an email
