@@ -62,7 +62,9 @@ func TestReadRecord(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got.Key, want) || string(got.Hash) != "hash" {
 		t.Errorf("read %+v, %v", got, err)
 	}
-	for _, malformed := range []string{`[]`, `{"name":1}`, `{"uses":"1"}`, `{"hash":"?"}`, `{"created":"now"}`, `{"name":"a`} {
+	for _, malformed := range []string{
+		`[]`, `{"name":1}`, `{"uses":"1"}`, `{"hash":"?"}`, `{"created":"now"}`, `{"name":"a`,
+	} {
 		if _, err := readRecord(&store.Record{Value: []byte(malformed)}); err == nil {
 			t.Errorf("%s is accepted", malformed)
 		}
