@@ -27,8 +27,8 @@ import (
 
 // The token types of a token exchange (RFC 8693 section 3).
 const (
-	typeIDToken     = "urn:ietf:params:oauth:token-type:id_token"
-	typeAccessToken = "urn:ietf:params:oauth:token-type:access_token"
+	typeIDToken     = "urn:ietf:params:oauth:token-type:id_token"     //nolint:gosec // the name of a type
+	typeAccessToken = "urn:ietf:params:oauth:token-type:access_token" //nolint:gosec // the name of a type
 )
 
 const (
