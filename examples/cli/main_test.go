@@ -24,7 +24,7 @@ import (
 	"github.com/latchkey-go/latchkey/examples/internal/surf"
 )
 
-// site is a server whose clock is ahead, and the home of a user.
+// site is a server with an adjustable clock, and the home of a user.
 type site struct {
 	*testing.T
 	url     string
