@@ -17,10 +17,10 @@ type Expect struct {
 	Metadata *Metadata
 	// ClientID must be in the audience. ClientSecret is the key of HS256, if Algs contains it.
 	ClientID, ClientSecret string
-	// AppClientIDs, if not nil, means that an app received the token from an SDK of the provider. It replaces ClientID: the
-	// audience, and azp if present, must be one of these client IDs. Nonce is required, and the claim may also be the
-	// SHA-256 of Nonce in hexadecimal, because many apps pass only the hash to the SDK. at_hash is not compared, because
-	// there is no access token.
+	// AppClientIDs, if not nil, means that an app received the token from an SDK of the provider. It replaces ClientID:
+	// the audience, and azp if present, must be one of these client IDs. Nonce is required, and the claim may also be
+	// the SHA-256 of Nonce in hexadecimal, because many apps pass only the hash to the SDK. at_hash is not compared,
+	// because there is no access token.
 	AppClientIDs []string
 	// Nonce is the nonce sent. If it is empty, none was sent, and the token's nonce is not compared.
 	Nonce string
