@@ -2,9 +2,6 @@ package browser_test
 
 import (
 	"context"
-	"encoding/json"
-	"net/http"
-	"net/url"
 	"testing"
 	"time"
 
@@ -14,7 +11,6 @@ import (
 	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
-	"github.com/latchkey-go/latchkey/plugins/tokens"
 	"github.com/latchkey-go/latchkey/providers"
 	passwords "github.com/latchkey-go/latchkey/providers/password"
 )
@@ -43,16 +39,11 @@ var states = []struct {
 	{"reauth", nil, func(v *visitor) { v.open("/enter"); v.open("/auth/reauth?callbackUrl=%2Fauth%2Faccount") }},
 	{"keys", withKeys, func(v *visitor) { createsKey(v); v.open("/auth/api-keys") }},
 	{"keys-new", withKeys, createsKey},
-	{"account-all", withKeys, func(v *visitor) { createsKey(v); v.signsInApp(); v.open("/auth/account") }},
-	{"apps", withKeys, func(v *visitor) { v.open("/enter"); v.signsInApp(); v.open("/auth/apps") }},
-	{"app-asks", withKeys, func(v *visitor) { v.open("/enter"); v.asksForApp() }},
-	{"danger-later", withGrace, func(v *visitor) { v.open("/enter"); v.do(click(deleteOpens)) }},
+	{"danger-later", withGrace, func(v *visitor) { v.enters(); v.do(click(deleteOpens)) }},
 	{"deletion", withGrace, schedulesDeletion},
 	{"keep", withGrace, func(v *visitor) {
 		schedulesDeletion(v)
-		v.open("/auth/signin")
-		v.do(write(factorUser, ada), write(factorPass, password))
-		v.follow(click(factorSignIn))
+		v.enters()
 	}},
 	{"error-copy", nil, func(v *visitor) {
 		v.open("/auth/callback/github?code=x&state=y")
@@ -76,45 +67,26 @@ func asksForCode(v *visitor) {
 	v.do(chromedp.WaitVisible(chromedp.CSS("#input-code")))
 }
 
-// withKeys adds API keys and an app.
+// withKeys adds API keys.
 func withKeys(c *core.Config) {
+	anyPassword(c)
 	c.Plugins = append(c.Plugins,
-		apikey.New(apikey.Options{Scopes: []apikey.Scope{{Name: "orders:read", Label: "Read orders"}}}),
-		tokens.New(tokens.Options{Apps: []tokens.App{{
-			ID: "acme-cli", Name: "Acme CLI", Device: true, Scopes: []tokens.Scope{{Name: "orders:read", Label: "Read orders"}},
-		}}}))
+		apikey.New(apikey.Options{Scopes: []apikey.Scope{{Name: "orders:read", Label: "Read orders"}}}))
+}
+
+// enters signs in with anyPassword: a session of "/enter" is not recent enough for changes.
+func (v *visitor) enters() {
+	v.Helper()
+	v.open("/auth/signin?callbackUrl=%2Fauth%2Faccount")
+	v.do(write(factorUser, ada), write(factorPass, password))
+	v.follow(click(factorSignIn))
 }
 
 func createsKey(v *visitor) {
-	v.open("/enter")
+	v.enters()
 	v.open("/auth/api-keys")
 	v.do(write(`form[action$="/api-keys"] input[name=name]`, "Backup server"), click(`input[name="scope orders:read"]`))
 	v.follow(click(`form[action$="/api-keys"] button[type=submit]`))
-}
-
-// asksForApp opens the page that asks whether an app may sign in.
-func (v *visitor) asksForApp() {
-	v.Helper()
-	r, err := http.PostForm(v.site+"/auth/device/authorization", url.Values{"client_id": {"acme-cli"}})
-	if err != nil {
-		v.Fatal(err)
-	}
-	defer r.Body.Close()
-	var device struct {
-		UserCode string `json:"user_code"`
-	}
-	if err := json.NewDecoder(r.Body).Decode(&device); err != nil || device.UserCode == "" {
-		v.Fatalf("no code: %s, %v", r.Status, err)
-	}
-	v.open("/auth/device")
-	v.do(write("input[name=code]", device.UserCode))
-	v.follow(click("button.button"))
-}
-
-func (v *visitor) signsInApp() {
-	v.Helper()
-	v.asksForApp()
-	v.follow(click("button[value=allow]"))
 }
 
 // withGrace deletes accounts after two weeks. The user can sign in with a password.
@@ -123,6 +95,11 @@ func withGrace(c *core.Config) {
 		Mail: mailbox.New(), DeleteAfter: 14 * 24 * time.Hour,
 		Delete: func(context.Context, *core.User) error { return nil },
 	})}
+	anyPassword(c)
+}
+
+// anyPassword lets every user in the store sign in with any password.
+func anyPassword(c *core.Config) {
 	store := c.Store
 	for i, p := range c.Providers {
 		if _, ok := p.(*passwords.Provider); ok {
@@ -135,7 +112,7 @@ func withGrace(c *core.Config) {
 }
 
 func schedulesDeletion(v *visitor) {
-	v.open("/enter")
+	v.enters()
 	v.do(click(deleteOpens), write(deletePhrase, "delete my account"))
 	v.follow(click(`form[action$="/account/delete"] button`))
 }
