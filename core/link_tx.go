@@ -271,8 +271,8 @@ func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) er
 	return w.tx.LinkAccount(ctx, named)
 }
 
-// refreshAccount updates the tokens of a known account, and the address that its provider vouches for. An app sends only
-// an ID token, so that the stored tokens, which may be in use, do not change.
+// refreshAccount updates the tokens of a known account, and the address that its provider vouches for. An app sends
+// only an ID token, so that the stored tokens, which may be in use, do not change.
 func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) error {
 	accounts := w.tx.accounts
 	if accounts == nil || !id.byOAuth() {

@@ -25,8 +25,8 @@ type SessionOptions struct {
 	AskGates bool
 }
 
-// HeldError is returned by [Auth.NewSession] and [ActionRequest.SignInApp] if a sign-in gate holds the sign-in. There is
-// no session yet. Set the cookies that NewSession has returned, and redirect the browser to URL. SignInApp stores no
+// HeldError is returned by [Auth.NewSession] and [ActionRequest.SignInApp] if a sign-in gate holds the sign-in. There
+// is no session yet. Set the cookies that NewSession has returned, and redirect the browser to URL. SignInApp stores no
 // pending sign-in: the user must sign in in the browser.
 type HeldError struct {
 	// URL is the absolute URL of the page that continues the sign-in. Afterwards the browser opens the site.

@@ -121,8 +121,8 @@ func checkSilentSignIn(t *testing.T, row silentRow, strategy core.Strategy, gate
 	}
 }
 
-// TestFutureAuthTime: an auth_time in the future counts as now. Otherwise a sign-in would count as recent for as long as
-// the provider's clock, or a provider that lies, says.
+// TestFutureAuthTime: an auth_time in the future counts as now. Otherwise a sign-in would count as recent for as long
+// as the provider's clock, or a provider that lies, says.
 func TestFutureAuthTime(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {

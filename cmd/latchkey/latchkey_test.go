@@ -204,8 +204,8 @@ func TestModuleName(t *testing.T) {
 	}
 }
 
-// TestPageShowsTheStarters: docs/start.md links to the configuration and to the router that the tab's command creates. The
-// site shows the files in place of these lines.
+// TestPageShowsTheStarters: docs/start.md links to the configuration and to the router that the tab's command creates.
+// The site shows the files in place of these lines.
 func TestPageShowsTheStarters(t *testing.T) {
 	for _, router := range routers {
 		if tabs[router].router != router {

@@ -76,7 +76,7 @@ const (
 	UserDeleted       Name = "user.deleted"            // a user was deleted
 	DeletionScheduled Name = "user.deletion.scheduled" // the user asked for a deletion after a grace period
 	DeletionCanceled  Name = "user.deletion.canceled"  // the user kept the account before a scheduled deletion
-	ProfileChanged    Name = "profile.changed"         // the user changed the name, the picture or fields of the application
+	ProfileChanged    Name = "profile.changed"         // the name, the picture or a field of the application
 	AccountLinked     Name = "account.linked"          // an account at a provider was linked
 	AccountUnlinked   Name = "account.unlinked"        // an account at a provider was unlinked
 	AccountRefused    Name = "account.refused"         // linking, or a sign-in as another user, was refused

@@ -27,8 +27,8 @@ func PrefixEnd(prefix string) string {
 	return ""
 }
 
-// UserFinder lists users, for administration and exports. Core does not call it. To find the user with an exact address,
-// call UserByEmail of [Store], or UserByMailbox of package core if the address may have another form.
+// UserFinder lists users, for administration and exports. Core does not call it. To find the user with an exact
+// address, call UserByEmail of [Store], or UserByMailbox of package core if the address may have another form.
 //
 // Both methods return about limit users; see [PageLimit]. The first cursor is empty; next is the cursor of the next
 // page, and empty after the last one. A page can have fewer users than limit, or none, although more pages follow. A

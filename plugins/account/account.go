@@ -36,8 +36,8 @@ type Options struct {
 	// ten minutes if the site has requests. The store must be a [store.RecordLister]. Zero deletes immediately. Before you
 	// set it to zero again, wait until the scheduled deletions have run.
 	DeleteAfter time.Duration
-	// CheckDelete, if not nil, is called when a user requests a deletion with DeleteAfter. An error refuses the request, as
-	// an error of Delete does without DeleteAfter. It must change nothing.
+	// CheckDelete, if not nil, is called when a user requests a deletion with DeleteAfter. An error refuses the request,
+	// as an error of Delete does without DeleteAfter. It must change nothing.
 	CheckDelete func(ctx context.Context, u *core.User) error
 	// Profile are fields of the application in the form that changes the name and the picture. The zero value adds none.
 	Profile ProfileFields

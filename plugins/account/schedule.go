@@ -231,7 +231,8 @@ func (s *schedule) get(ctx context.Context, c *core.ActionRequest) (*core.Respon
 	}
 	page := c.Page("")
 	if !d.Started.IsZero() {
-		return c.Render(ctx, http.StatusOK, page, deletionPage(page, textDeletion, textDeletionStarted, "", "", textKeep)), nil
+		started := deletionPage(page, textDeletion, textDeletionStarted, "", "", textKeep)
+		return c.Render(ctx, http.StatusOK, page, started), nil
 	}
 	return c.Render(ctx, http.StatusOK, page, askPage(askView{
 		Page: page, CSRFToken: c.CSRFToken, Heading: page.Locale.Say(textDeletion), Text: textDeletionAsk,

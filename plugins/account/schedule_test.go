@@ -197,7 +197,8 @@ func TestKeepByEmail(t *testing.T) {
 	token := s.tokenIn(s.mail(ada))
 	b := s.browse()
 	for range 2 { // a mail scanner and the user
-		if r := b.open("account/keep?token=" + token); r.Status != 200 || !strings.Contains(string(r.Body), "Keep my account") {
+		r := b.open("account/keep?token=" + token)
+		if r.Status != 200 || !strings.Contains(string(r.Body), "Keep my account") {
 			t.Fatalf("the page is %d %s", r.Status, r.Body)
 		}
 	}

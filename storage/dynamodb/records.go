@@ -177,9 +177,11 @@ func (s *Store) ListRecords(
 	return all, next, err
 }
 
-// scanned reads the part of the table after a key, and returns the items that match. limit is the number of items that it
-// reads. last is nil at the end of the table.
-func (s *Store) scanned(ctx context.Context, matches condition, after item, limit int) (items []item, last item, err error) {
+// scanned reads the part of the table after a key, and returns the items that match. limit is the number of items that
+// it reads. last is nil at the end of the table.
+func (s *Store) scanned(
+	ctx context.Context, matches condition, after item, limit int,
+) (items []item, last item, err error) {
 	in := &dynamodb.ScanInput{
 		TableName: &s.layout.Table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)), //nolint:gosec // ≤ 1,000
 		ExclusiveStartKey: after, FilterExpression: matches.expression(),

@@ -222,8 +222,8 @@ func (s *Store) deleteUser(ctx context.Context, id string) error {
 }
 
 // ListUsers implements [store.UserFinder], in the order of the partitions. It reads the whole table, with the
-// corresponding cost, page by page: about ten items for each user of a page, and further ones until it has found a user.
-// The cursor is the last ID. It is not the key of the last item, which can contain the token of a session.
+// corresponding cost, page by page: about ten items for each user of a page, and further ones until it has found a
+// user. The cursor is the last ID. It is not the key of the last item, which can contain the token of a session.
 func (s *Store) ListUsers(ctx context.Context, cursor string, limit int) (all []*store.User, next string, err error) {
 	const operation = "list users"
 	limit = store.PageLimit(limit)
@@ -255,8 +255,8 @@ func (s *Store) ListUsers(ctx context.Context, cursor string, limit int) (all []
 	return all, next, err
 }
 
-// ListUsersByEmail implements [store.UserFinder]. It always returns [store.ErrUnsupported]: partition keys are hashed, so
-// no index of the table finds a prefix.
+// ListUsersByEmail implements [store.UserFinder]. It always returns [store.ErrUnsupported]: partition keys are hashed,
+// so no index of the table finds a prefix.
 func (s *Store) ListUsersByEmail(
 	ctx context.Context, _, _ string, _ int,
 ) (list []*store.User, next string, err error) {

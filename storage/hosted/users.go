@@ -127,8 +127,8 @@ func (s *Store) ListUsers(ctx context.Context, cursor string, limit int) (all []
 	return all, next, err
 }
 
-// ListUsersByEmail implements [store.UserFinder]. It always returns [store.ErrUnsupported]: the API does not document an
-// index for prefixes.
+// ListUsersByEmail implements [store.UserFinder]. It always returns [store.ErrUnsupported]: the API does not document
+// an index for prefixes.
 func (s *Store) ListUsersByEmail(
 	ctx context.Context, _, _ string, _ int,
 ) (list []*store.User, next string, err error) {

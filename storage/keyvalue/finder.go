@@ -81,8 +81,8 @@ func (s *Store) ListUsersByEmail(
 	return all, next, err
 }
 
-// scan returns a page of the keys kind/…, without the kind, whose rest begins with prefix. The cursor has no kind either,
-// so that a made-up cursor cannot select keys of another kind.
+// scan returns a page of the keys kind/…, without the kind, whose rest begins with prefix. The cursor has no kind
+// either, so that a made-up cursor cannot select keys of another kind.
 func (s *Store) scan(
 	ctx context.Context, kind, prefix, cursor string, limit int,
 ) (names []string, next string, err error) {

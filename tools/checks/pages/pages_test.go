@@ -2,7 +2,8 @@
 // heading as its target, and every command names an existing target, program or file.
 //
 // A block that begins with a package clause is a program or a file of one, and so is a file of docs/programs if a
-// paragraph is only a link to it. The blocks of a page belong together until a second block has a main function. Programs are compiled unchanged, and unused names are errors.
+// paragraph is only a link to it. The blocks of a page belong together until a second block has a main function.
+// Programs are compiled unchanged, and unused names are errors.
 //
 // Any other block is a fragment. It is parsed as declarations or, if that fails, as statements of a function. Imports
 // are found by package names. "…" is removed, or replaced by nil where a value is required. A function may end with a

@@ -49,8 +49,8 @@ func (v value) says(comment string) bool {
 	})
 }
 
-// evaluate returns the value of an expression of literals, constants of the package, units of package time and products.
-// Of max, the first argument counts, and of cmp.Or the last one.
+// evaluate returns the value of an expression of literals, constants of the package, units of package time and
+// products. Of max, the first argument counts, and of cmp.Or the last one.
 func evaluate(e ast.Expr, constants map[string]ast.Expr) (value, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -153,8 +153,8 @@ func page(t *testing.T) string {
 // rows are the structs of options that have a table on the page, because a test compares its cells.
 var rows = []string{"PagesConfig", "CookiesConfig"}
 
-// TestOptions: the page links to each struct of options, or has a row for each of its fields. The doc comment of a field
-// mentions its name.
+// TestOptions: the page links to each struct of options, or has a row for each of its fields. The doc comment of a
+// field mentions its name.
 func TestOptions(t *testing.T) {
 	text := page(t)
 	known, options := map[string]bool{}, 0

@@ -43,8 +43,8 @@ Providers use the checks pkce and state, and client_secret_basic. The tables hav
 	ownRows()
 }
 
-// printGroup prints the providers of a type: those without exceptions, those that need only an issuer, and a table of the
-// others.
+// printGroup prints the providers of a type: those without exceptions, those that need only an issuer, and a table of
+// the others.
 func printGroup(all []providers.Entry, kind core.ProviderType) {
 	var plain, issuer, rows []string
 	for _, e := range all {
@@ -52,10 +52,10 @@ func printGroup(all []providers.Entry, kind core.ProviderType) {
 		if p.Type != kind {
 			continue
 		}
-		switch differs := exceptions(p); {
-		case differs == "":
+		switch differs := exceptions(p); differs {
+		case "":
 			plain = append(plain, p.ID)
-		case differs == "issuer":
+		case "issuer":
 			issuer = append(issuer, p.ID)
 		default:
 			rows = append(rows, fmt.Sprintf("| %s | %s |", p.ID, differs))
