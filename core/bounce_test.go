@@ -14,10 +14,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 )
 
-// nobody is a store without users.
-type nobody struct{ listed }
+// noUsers is a store without users.
+type noUsers struct{ listed }
 
-func (nobody) UserByEmail(context.Context, string) (*core.User, error) { return nil, core.ErrNotFound }
+func (noUsers) UserByEmail(context.Context, string) (*core.User, error) { return nil, core.ErrNotFound }
 
 // TestReportBounce: a report in any process ends the attempts to send an email to the address. Emails to other
 // addresses, and those that are requested later, are sent.
@@ -33,7 +33,7 @@ func TestReportBounce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				kept := nobody{listed{newShelf()}}
+				kept := noUsers{listed{newShelf()}}
 				var mu sync.Mutex
 				var events []string
 				open := func(m core.Mailer) *app {

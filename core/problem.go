@@ -85,7 +85,7 @@ func problemOf(err error) *Problem {
 		return &Problem{Status: http.StatusForbidden, Code: "access_denied"}
 	case e.Type == ErrCredentialsSignin:
 		return &Problem{Status: http.StatusUnauthorized, Code: safeCode(e.Code)}
-	case e.Type == errInvalidCheck, e.Type == ErrVerification: // anyone can cause them
+	case e.Type == errInvalidCheck, e.Type == ErrVerification: // any client can cause them
 		return &Problem{Code: "bad_request"}
 	}
 	return &Problem{Status: http.StatusInternalServerError, Code: "server_error"}

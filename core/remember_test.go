@@ -33,8 +33,7 @@ func (w *town) withAda() {
 	}
 }
 
-// lasts reports an error unless the session cookie of a browser, as it was last set, survives a restart of the browser
-// or not.
+// lasts compares whether the last session cookie of a browser survives a restart of the browser with want.
 func (b *browser) lasts(when string, want bool) {
 	b.t.Helper()
 	c, there := b.set[sessionCookie]
@@ -93,7 +92,7 @@ func TestRememberMe(t *testing.T) {
 					if b.cookies[rememberCookie] != "" {
 						t.Error("the choice is kept after the sign-in")
 					}
-					for range 3 { // the session lasts as long as it is used
+					for range 3 { // each use extends the session
 						w.app.clock.Advance(7 * time.Hour)
 						if w.who(b) == "" {
 							t.Fatal("a used session has ended")

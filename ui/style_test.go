@@ -94,7 +94,7 @@ func dressed() map[string]templ.Component {
 		all[fmt.Sprintf("sign-up %d", i)] = with(ui.SignUpPage(signUp), with(ui.Form("/", ""), field,
 			ui.PasswordHint(page.Locale, "15 characters", 15, true)))
 		all[fmt.Sprintf("sent %d", i)] = ui.SentPage(ui.SentView{
-			Page: page, Text: "Sent.", Email: "ada@example.com", ResendURL: "/again", ChangeURL: "/other", URL: "/",
+			Page: page, Text: "Sent.", Email: "ada@gmail.com", ResendURL: "/again", ChangeURL: "/other", URL: "/",
 		})
 		all[fmt.Sprintf("sign-out %d", i)] = ui.SignOutPage(ui.SignOutView{Page: page, CSRFToken: token, URL: "/"})
 		all[fmt.Sprintf("verify-request %d", i)] = ui.VerifyRequestPage(ui.VerifyRequestView{Page: page, URL: "/"})

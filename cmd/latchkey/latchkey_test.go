@@ -205,7 +205,7 @@ func TestModuleName(t *testing.T) {
 }
 
 // TestPageShowsTheStarters: docs/start.md links to the configuration and to the router that the tab's command creates.
-// The site shows the files in place of these lines.
+// The site shows the files instead of these lines.
 func TestPageShowsTheStarters(t *testing.T) {
 	for _, router := range routers {
 		if tabs[router].router != router {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestBounces: if emails to the user's address come back, the page asks the user to verify or to change it. No other
+// TestBounces: if emails to the user's address bounce, the page asks the user to verify or to change it. No other
 // user sees that, and it ends when the user verifies the address, or after 90 days.
 func TestBounces(t *testing.T) {
 	for name, end := range map[string]func(b *browser){

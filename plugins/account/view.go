@@ -205,7 +205,7 @@ func (v *view) emailMark(p Person) string {
 	return v.locale.Say(textNotConfirmed)
 }
 
-// emailProblem says that emails to the user's address come back, or returns "".
+// emailProblem says that emails to the user's address bounce, or returns "".
 func (v *view) emailProblem() string {
 	if !v.User.EmailBounces {
 		return ""

@@ -36,7 +36,7 @@ func restartable(t *testing.T, profile, site string) (v *visitor, quit func()) {
 	}
 }
 
-// TestRememberMe signs in with and without the checkbox, by the form that has it and by a provider's button, and
+// TestRememberMe signs in with and without the checkbox, by the form with the checkbox and by a provider's button, and
 // restarts the browser. The user is signed in afterwards only with it.
 func TestRememberMe(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(posting))

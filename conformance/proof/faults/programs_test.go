@@ -232,7 +232,7 @@ func byApp(v *visit, b *browser) string {
 }
 
 // byRefresh sends the refresh token of the failed request again, as an app does that got no response. The app stays
-// signed in, and the user has one sign-in of an app.
+// signed in, with one sign-in in the list of the user.
 func byRefresh(v *visit, b *browser) string {
 	v.Helper()
 	v.refresh = v.tokens(v.refreshing()).Refresh

@@ -57,6 +57,7 @@ var allowed = map[string]string{
 	"plugins/tokens/device.go: found.State == stateApproved":                    "the state of a request is no secret",
 	"plugins/tokens/idtoken.go: c.Field(\"subject_token_type\") != typeIDToken": "a type of tokens is no secret",
 	"plugins/tokens/idtoken.go: asked != typeAccessToken":                       "a type of tokens is no secret",
+	"internal/weburl/below.go: path == sent":                                    "paths are no secrets",
 	"core/bounce.go: slices.Contains(keys, r.Key)":                              "the key of a record in the store, not of a request",
 	"core/actions.go: step == stepPassword":                                     "the name of a page",
 	"ui/join.go: b.index == v.withPassword()":                                   "indexes of providers",
