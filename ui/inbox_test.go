@@ -10,7 +10,7 @@ import (
 // TestInbox: the page after an email links to the web mail of the typed address, if its service is known.
 func TestInbox(t *testing.T) {
 	for address, want := range map[string]string{
-		"ada@gmail.com":                `href="https://mail.google.com/" target="_blank" rel="noopener noreferrer"><span>Open G`,
+		"ada@gmail.com":                `href="https://mail.google.com/" target="_blank" rel="noopener noreferrer"`,
 		" Ada@GoogleMail.COM ":         "Open Gmail",
 		"ada@hotmail.com":              `href="https://outlook.live.com/mail/"`,
 		"ada@outlook.com":              "Open Outlook",

@@ -22,9 +22,9 @@ type CredentialEnder interface {
 	EndCredentials(ctx context.Context, userID string) error
 }
 
-// schedule has the deletions of Options.DeleteAfter. Each is a record with the user ID as its key. To keep the account and
-// to start the deletion are both updates of one version of the record, so of concurrent requests and tasks, in any
-// process, one succeeds.
+// schedule has the deletions of Options.DeleteAfter. Each is a record with the user ID as its key. To keep the
+// account and to start the deletion are both updates of one version of the record, so of concurrent requests and
+// tasks, in any process, one succeeds.
 type schedule struct {
 	host    *core.PluginHost
 	records store.RecordStore

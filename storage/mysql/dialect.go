@@ -53,7 +53,7 @@ func dialect() sqlstore.Dialect {
 		Unavailable: func(err error) bool {
 			return numbered(err, 1040, 1053, 1203) || errors.Is(err, mysql.ErrInvalidConn)
 		},
-		Incomparable: func(err error) bool { return numbered(err, 1267) },                         // a character set that is not Unicode
+		Incomparable: func(err error) bool { return numbered(err, 1267) },                         // not Unicode
 		Repeats:      func(err error) bool { return numbered(err, 1292, 1366, 1411, 1525, 3140) }, // invalid values
 
 		Migrating: migrating,

@@ -193,7 +193,8 @@ func TestCodeIsSubmitted(t *testing.T) {
 func TestCopiedReference(t *testing.T) {
 	v := visit(t, serveLanguages(t, ada, nil))
 	v.open("/auth/callback/github?code=x&state=y")
-	v.do(chromedp.Evaluate[chromedp.Void](`void (navigator.clipboard.writeText = async (text) => { window.copied = text; })`),
+	v.do(chromedp.Evaluate[chromedp.Void](
+		`void (navigator.clipboard.writeText = async (text) => { window.copied = text; })`),
 		click(".copy"))
 	v.becomes(`document.querySelector(".copy").innerText === "Copied" &&
 		window.copied === document.querySelector(".reference code").innerText && window.copied !== ""`)
