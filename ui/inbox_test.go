@@ -44,7 +44,7 @@ func TestCurrentSection(t *testing.T) {
 		{ID: "x}body{display:none", Heading: "Other", Content: ui.Hidden("a", "b")},
 	}}
 	drawn := render(t, ui.Sheet(view))
-	if !strings.Contains(drawn, `.card:has(#email:target) .tabs:not([data-spy]) [href="#email"]{background:`) {
+	if !strings.Contains(drawn, `:has(#email:target) .still [href="#email"]{background:`) {
 		t.Error("the link of the section is not marked")
 	}
 	if strings.Contains(drawn, ":has(#x}") {

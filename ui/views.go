@@ -162,7 +162,7 @@ func (v SheetView) targets() string {
 	var links []string
 	for _, s := range v.Sections {
 		if s.ID != "" && strings.Trim(s.ID, "abcdefghijklmnopqrstuvwxyz-") == "" {
-			links = append(links, ".card:has(#"+s.ID+":target) .tabs:not([data-spy]) [href=\"#"+s.ID+"\"]")
+			links = append(links, ":has(#"+s.ID+":target) .still [href=\"#"+s.ID+"\"]")
 		}
 	}
 	if len(links) == 0 {

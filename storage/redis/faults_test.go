@@ -99,7 +99,7 @@ var reads = []string{
 	"list accounts", "list sessions", "list authenticators", "delete sessions", "delete expired sessions",
 	"update user", "update account", "update authenticator", "unlink account", "delete user", "delete session",
 	"link account", "create session", "create authenticator", "use verification token", "extend session",
-	"delete authenticator",
+	"delete authenticator", "list users",
 	"read record", "list records", "delete records", "create record", "update record", "delete record",
 }
 

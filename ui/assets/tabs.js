@@ -16,7 +16,7 @@
       else link.removeAttribute("aria-current");
     }
   };
-  tabs.dataset.spy = "";
+  tabs.classList.remove("still");
   addEventListener("scroll", mark, { passive: true });
   addEventListener("hashchange", mark);
   mark();
