@@ -87,6 +87,14 @@ var defaults = map[string]func(t *testing.T) string{
 		s.signIn()
 		return days(s.cookies[session].Expires.Sub(start))
 	},
+	"SessionConfig.ShortMaxAge": func(t *testing.T) string {
+		store := newRows()
+		s := open(t, core.Config{
+			Store: store, Providers: []core.Provider{passwords(), service()}, Session: core.SessionConfig{RememberMe: true},
+		})
+		s.signIn() // without the checkbox
+		return fmt.Sprintf("%.0f hours", store.sessions[s.cookies[session].Value].Expires.Sub(start).Hours())
+	},
 	"SessionConfig.UpdateAge": func(t *testing.T) string {
 		store := newRows()
 		s := open(t, core.Config{Store: store, Providers: []core.Provider{passwords(), service()}})
