@@ -534,6 +534,23 @@ func TestRotate(t *testing.T) {
 	}
 }
 
+// TestRotateAgain replaces a key twice, as a user does whose browser did not receive the first successor.
+func TestRotateAgain(t *testing.T) {
+	s := newSite(t)
+	ada := s.as("ada")
+	old := s.create(ada, map[string]any{"name": "x", "scopes": []string{"orders:read"}, "days": 30})
+	for range 2 {
+		var made newKey
+		r := s.post(ada, "api-keys/rotate", map[string]any{"id": old.ID})
+		if err := json.Unmarshal([]byte(r.body), &made); err != nil || r.StatusCode != 200 {
+			t.Fatalf("rotate: %d %s", r.StatusCode, r.body)
+		}
+		if !made.Expires.Equal(old.Expires) {
+			t.Errorf("the new key expires at %v, want %v", made.Expires, old.Expires)
+		}
+	}
+}
+
 // TestRotationExtendsNoKey replaces a key shortly before it expires, and requires a recent sign-in for that.
 func TestRotationExtendsNoKey(t *testing.T) {
 	s := newSite(t)

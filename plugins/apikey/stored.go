@@ -58,14 +58,20 @@ type stored struct {
 	Created  time.Time      `json:"created"`
 	Used     time.Time      `json:"used,omitzero"`
 	Uses     int64          `json:"uses,omitempty"`
+	// TTL is the lifetime in nanoseconds, if the key was replaced: its expiry is earlier then.
+	TTL time.Duration `json:"ttl,omitempty"`
 }
 
 // keyRecord is a stored key and its record.
 type keyRecord struct {
 	Key
 	Hash   []byte
+	TTL    time.Duration // as in [stored]
 	record *store.Record
 }
+
+// lifetime returns the lifetime that the key was created with.
+func (k *keyRecord) lifetime() time.Duration { return cmp.Or(k.TTL, k.Expires.Sub(k.Created)) }
 
 // readRecord decodes the value of a record, which is the JSON of [stored]. It reads the members itself: each request
 // with a key reads a record, and json.Unmarshal took as long as the rest of the plugin.
@@ -82,6 +88,10 @@ func readRecord(r *store.Record) (*keyRecord, error) {
 			k.Last4, ok = exactjson.Text(value)
 		case "uses":
 			k.Uses, ok = exactjson.Int64(value)
+		case "ttl":
+			var ttl int64
+			ttl, ok = exactjson.Int64(value)
+			k.TTL = time.Duration(ttl)
 		case "hash":
 			return json.Unmarshal(value, &k.Hash)
 		case "scopes":
@@ -109,7 +119,7 @@ func (k *keyRecord) write() (err error) {
 	k.record.Expires = k.Expires
 	k.record.Value, err = json.Marshal(stored{
 		Service: k.Service, Name: k.Name, Hash: k.Hash, Last4: k.Last4, Scopes: k.Scopes, Networks: k.Networks,
-		Created: k.Created, Used: k.Used, Uses: k.Uses,
+		Created: k.Created, Used: k.Used, Uses: k.Uses, TTL: k.TTL,
 	})
 	return err
 }
@@ -341,7 +351,8 @@ func (k *Keys) owned(ctx context.Context, userID, id string) (*keyRecord, error)
 func isID(id string) bool { return len(id) == idLen && strings.Trim(id, alphabet) == "" }
 
 // Rotate creates a successor of a user's key, with the same name, scopes, networks and lifetime. The old key continues
-// to work for Options.Overlap, or until it expires. The errors are those of [Keys.Create].
+// to work for Options.Overlap, or until it expires. It can be rotated again in that time, for example if the client did
+// not receive the successor. The errors are those of [Keys.Create].
 func (k *Keys) Rotate(ctx context.Context, userID, id string) (*Key, core.Secret, error) {
 	old, err := k.owned(ctx, userID, id)
 	if err != nil {
@@ -352,7 +363,7 @@ func (k *Keys) Rotate(ctx context.Context, userID, id string) (*Key, core.Secret
 	}
 	created, text, err := k.Create(ctx, NewKey{
 		UserID: userID, Name: old.Name, Scopes: old.Scopes, Networks: old.Networks,
-		TTL: min(old.Expires.Sub(old.Created), k.options.MaxTTL),
+		TTL: min(old.lifetime(), k.options.MaxTTL),
 	})
 	if err != nil {
 		return nil, "", err
@@ -361,7 +372,7 @@ func (k *Keys) Rotate(ctx context.Context, userID, id string) (*Key, core.Secret
 	err = k.change(ctx, id, func(r *keyRecord) bool {
 		sooner := end.Before(r.Expires)
 		if sooner {
-			r.Expires = end
+			r.TTL, r.Expires = r.lifetime(), end
 		}
 		return sooner
 	})

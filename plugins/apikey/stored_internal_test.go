@@ -54,16 +54,16 @@ func TestReadRecord(t *testing.T) {
 		Scopes: []string{"orders:read", "*"}, Networks: []netip.Prefix{netip.MustParsePrefix("2001:db8::/32")},
 		Created: at, Expires: at, Used: at, Uses: 1 << 40,
 	}
-	k := &keyRecord{Key: want, Hash: []byte("hash"), record: &store.Record{Key: "id", UserID: "ada"}}
+	k := &keyRecord{Key: want, Hash: []byte("hash"), TTL: time.Hour, record: &store.Record{Key: "id", UserID: "ada"}}
 	if err := k.write(); err != nil {
 		t.Fatal(err)
 	}
 	got, err := readRecord(k.record)
-	if err != nil || !reflect.DeepEqual(got.Key, want) || string(got.Hash) != "hash" {
+	if err != nil || !reflect.DeepEqual(got.Key, want) || string(got.Hash) != "hash" || got.TTL != time.Hour {
 		t.Errorf("read %+v, %v", got, err)
 	}
 	for _, malformed := range []string{
-		`[]`, `{"name":1}`, `{"uses":"1"}`, `{"hash":"?"}`, `{"created":"now"}`, `{"name":"a`,
+		`[]`, `{"name":1}`, `{"uses":"1"}`, `{"ttl":"1"}`, `{"hash":"?"}`, `{"created":"now"}`, `{"name":"a`,
 	} {
 		if _, err := readRecord(&store.Record{Value: []byte(malformed)}); err == nil {
 			t.Errorf("%s is accepted", malformed)
