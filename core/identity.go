@@ -213,8 +213,8 @@ func acrOf(tokens *TokenSet) string {
 	return acr
 }
 
-// authenticatedAt returns the authentication of the identity, for a new session of who. A sign-in by the current user
-// never makes their authentication older.
+// authenticatedAt returns the authentication of the identity, for a new session of the user. A sign-in by the current
+// user never makes their authentication older.
 func (id *identity) authenticatedAt(now time.Time, who member) authentication {
 	at := now
 	switch {

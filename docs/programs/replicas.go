@@ -13,7 +13,7 @@ func newAuth(store *postgres.Store) (*core.Auth, error) {
 		Store:          store,
 		Providers:      []core.Provider{providers.GitHub()},
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.7/32")}, // the load balancer
-		Limits:         core.Limits{Shared: true},                            // all processes together have one limit
+		Limits:         core.Limits{Shared: true},                            // processes count together
 		Session: core.SessionConfig{
 			Strategy: core.StrategyDatabase, // a session that one process ends has ended for all
 		},

@@ -11,7 +11,7 @@ import (
 
 func fails(value any) func() (int, error) { return func() (int, error) { panic(value) } }
 
-// TestCall checks that a panic is an error with the place of the panic, whose text is limited.
+// TestCall checks that a panic becomes an error with the place of the panic and at most a limited part of its text.
 func TestCall(t *testing.T) {
 	t.Parallel()
 	var panicked *panics.Error

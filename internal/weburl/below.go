@@ -7,9 +7,9 @@ import (
 )
 
 // Below reports whether a request's path equals one of the prefixes, which do not end in a slash, or is below it. The
-// comparison ignores case. target is the request target of the client. path is the path that the router uses, or empty
-// if it is that of target, and mount its prefix that belongs to the handler's group. It is enough that one of them
-// matches. A path that routers interpret differently is below every prefix.
+// comparison ignores case. target is the request target of the client. path is the path that the router uses, or
+// empty if the router uses target, and mount is the prefix of the handler's group in path. One match is enough. A
+// path that routers interpret differently is below every prefix.
 func Below(prefixes []string, target, path, mount string) bool {
 	below := func(path string) bool {
 		return slices.ContainsFunc(prefixes, func(prefix string) bool {

@@ -134,7 +134,7 @@ func (t *Tokens) AudienceScopes(id string) (scopes []string, ok bool) {
 	return nil, false
 }
 
-// IssueToApp is [Tokens.Issue] for plugins/tokens: it signs a token with which an app acts for the user of a session.
+// IssueToApp is [Tokens.Issue] for plugins/tokens: it signs a token for an app that acts for the user of a session.
 // app is the claim client_id. The lifetime is ttl or Options.TTL, whichever is shorter.
 func (t *Tokens) IssueToApp(
 	ctx context.Context, app string, s *core.Session, audience string, scopes []string, ttl time.Duration,

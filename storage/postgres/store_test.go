@@ -114,12 +114,12 @@ func TestLarge(t *testing.T) { storetest.Large(t, open(t, schema(t)), 100_000, 1
 
 // TestLinguisticOrder: in an index with a linguistic order the addresses with a prefix are not next to each other.
 func TestLinguisticOrder(t *testing.T) {
-	for collation, supported := range map[string]bool{"C": true, "ucs_basic": true, "en-x-icu": false, "en_US": false} {
+	for collation, supported := range map[string]bool{"C": true, "ucs_basic": true, "en-x-icu": false, "de-x-icu": false} {
 		t.Run(collation, func(t *testing.T) {
 			dsn := schema(t)
 			s := open(t, dsn)
 			if count(t, dsn, "SELECT COUNT(*) FROM pg_collation WHERE collname = '"+collation+"'") == 0 {
-				t.Skip("the server does not have this collation")
+				t.Fatal("the server does not have this collation: build PostgreSQL with ICU")
 			}
 			execute(t, dsn, `ALTER TABLE users ALTER COLUMN email TYPE text COLLATE "`+collation+`"`)
 			for _, email := range []string{"ada@example.com", "Ada@example.com", "b@example.com"} {

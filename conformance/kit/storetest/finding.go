@@ -299,6 +299,7 @@ func (k finding) moved() {
 
 // Large fills a store with n users and n records, and lists them: all of them, and few of them by a prefix. It checks
 // the number of calls and their duration. Batch is the number of rows in a transaction; zero means no transactions.
+// With -short it is skipped.
 func Large(t *testing.T, s core.Store, n, batch int) {
 	t.Helper()
 	if testing.Short() {

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/plugins/accesstoken"
 )
@@ -100,23 +99,9 @@ func (s *tokenSite) active(process int, token string) bool {
 // TestAccessTokens creates and replaces the signing keys on the store of each database, in two processes at the same
 // time, and ends the session of a token under both strategies.
 func TestAccessTokens(t *testing.T) {
-	for _, engine := range stores {
-		for name, strategy := range map[string]core.Strategy{"jwt": core.StrategyJWT, "database": core.StrategyDatabase} {
-			t.Run(engine.name+", "+name, func(t *testing.T) {
-				t.Parallel()
-				if engine.name == "mongodb" && engines.IsFerretDB() {
-					t.Skip("FerretDB 1 has no compare-and-set: see TestFactorRaces")
-				}
-				kept := engine.empty(t)
-				s := newTokenSite(t, kept, strategy)
-				user, err := kept.CreateUser(t.Context(), &core.User{
-					ID: core.NewID(), Email: "ada@example.com", EmailVerified: s.now,
-				})
-				check(t, err)
-				s.lives(user)
-			})
-		}
-	}
+	onEachStore(t, func(t *testing.T, kept core.Store, strategy core.Strategy, ada *core.User) {
+		newTokenSite(t, kept, strategy).lives(ada)
+	})
 }
 
 func (s *tokenSite) lives(user *core.User) {

@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/plugins/account"
@@ -189,28 +188,14 @@ func codeForm(code, verifier string) url.Values {
 // TestApps signs apps in, refreshes their tokens and ends them, on the store of each database, with both strategies and
 // in two processes.
 func TestApps(t *testing.T) {
-	for _, engine := range stores {
-		for name, strategy := range map[string]core.Strategy{"jwt": core.StrategyJWT, "database": core.StrategyDatabase} {
-			t.Run(engine.name+", "+name, func(t *testing.T) {
-				t.Parallel()
-				if engine.name == "mongodb" && engines.IsFerretDB() {
-					t.Skip("FerretDB 1 has no compare-and-set: see TestFactorRaces")
-				}
-				kept := engine.empty(t)
-				s := newAppSite(t, kept, strategy)
-				user, err := kept.CreateUser(t.Context(), &core.User{
-					ID: core.NewID(), Email: "ada@example.com", EmailVerified: s.now,
-				})
-				check(t, err)
-				b := s.browser(user)
-				b.codeOnce()
-				b.deviceOnce()
-				b.rotation()
-				b.refreshAtOnce()
-				b.ends(user.ID)
-			})
-		}
-	}
+	onEachStore(t, func(t *testing.T, kept core.Store, strategy core.Strategy, ada *core.User) {
+		b := newAppSite(t, kept, strategy).browser(ada)
+		b.codeOnce()
+		b.deviceOnce()
+		b.rotation()
+		b.refreshAtOnce()
+		b.ends(ada.ID)
+	})
 }
 
 // codeOnce uses a code many times: at most one request gets tokens, and the second use ends them.

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/plugins/account"
@@ -59,23 +58,9 @@ func newDeletionSite(t *testing.T, kept core.Store, strategy core.Strategy) *del
 // TestScheduledDeletions schedules, cancels and runs a deletion on the store of each database, with both strategies and
 // in two processes.
 func TestScheduledDeletions(t *testing.T) {
-	for _, engine := range stores {
-		for name, strategy := range map[string]core.Strategy{"jwt": core.StrategyJWT, "database": core.StrategyDatabase} {
-			t.Run(engine.name+", "+name, func(t *testing.T) {
-				t.Parallel()
-				if engine.name == "mongodb" && engines.IsFerretDB() {
-					t.Skip("FerretDB 1 has no compare-and-set: see TestFactorRaces")
-				}
-				kept := engine.empty(t)
-				s := newDeletionSite(t, kept, strategy)
-				_, err := kept.CreateUser(t.Context(), &core.User{
-					ID: core.NewID(), Email: "ada@example.com", EmailVerified: s.now,
-				})
-				check(t, err)
-				s.deletes(kept)
-			})
-		}
-	}
+	onEachStore(t, func(t *testing.T, kept core.Store, strategy core.Strategy, _ *core.User) {
+		newDeletionSite(t, kept, strategy).deletes(kept)
+	})
 }
 
 func (s *deletionSite) deletes(kept core.Store) {

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -91,22 +90,9 @@ func (s *keySite) flush() {
 
 // TestKeys uses, replaces and ends keys on the store of each database, with both strategies and in two processes.
 func TestKeys(t *testing.T) {
-	for _, engine := range stores {
-		for name, strategy := range map[string]core.Strategy{"jwt": core.StrategyJWT, "database": core.StrategyDatabase} {
-			t.Run(engine.name+", "+name, func(t *testing.T) {
-				t.Parallel()
-				if engine.name == "mongodb" && engines.IsFerretDB() {
-					t.Skip("FerretDB 1 has no compare-and-set: see TestFactorRaces")
-				}
-				s := newKeySite(t, engine.empty(t), strategy)
-				user, err := s.store.CreateUser(t.Context(), &core.User{
-					ID: core.NewID(), Email: "ada@example.com", EmailVerified: s.now,
-				})
-				check(t, err)
-				s.lives(user.ID)
-			})
-		}
-	}
+	onEachStore(t, func(t *testing.T, kept core.Store, strategy core.Strategy, ada *core.User) {
+		newKeySite(t, kept, strategy).lives(ada.ID)
+	})
 }
 
 func (s *keySite) lives(userID string) {
