@@ -136,11 +136,16 @@ func (c *ActionRequest) NotifySecurity(ctx context.Context, n SecurityNotice) {
 // support. Call it only after New has returned. The email has no device and no network. It has a link only if
 // Config.URL is set.
 func (h *PluginHost) NotifySecurity(ctx context.Context, n SecurityNotice) {
+	h.plugins.notifySecurity(ctx, h.noRequest(), nil, n)
+}
+
+// noRequest returns the arrival of a notice outside of a request.
+func (h *PluginHost) noRequest() *arrival {
 	v := h.Auth.site.unsettled(&Request{})
 	if h.Auth.site.pinned {
 		v.place = h.Auth.site.pinnedPlace // shared and immutable
 	}
-	h.plugins.notifySecurity(ctx, &v, nil, n)
+	return &v
 }
 
 // notifySecurity reports and emails a notice. at is the request for the audit event, or nil outside of a request.
@@ -188,7 +193,20 @@ func (ps *plugins) notify(ctx context.Context, v *arrival, user *User, n Securit
 func (c *ActionRequest) NotifyChange(
 	ctx context.Context, n SecurityNotice, change func(ctx context.Context) error,
 ) error {
-	ps, v := c.plugins, &c.in.arrival
+	return c.plugins.notifyChange(ctx, &c.in.arrival, &c.in.arrival, n, change)
+}
+
+// NotifyChange is [ActionRequest.NotifyChange] outside of a request to an action: see [PluginHost.NotifySecurity].
+func (h *PluginHost) NotifyChange(
+	ctx context.Context, n SecurityNotice, change func(ctx context.Context) error,
+) error {
+	return h.plugins.notifyChange(ctx, h.noRequest(), nil, n, change)
+}
+
+// notifyChange makes a change and reports it. at is the request for the audit event, or nil outside of a request.
+func (ps *plugins) notifyChange(
+	ctx context.Context, v, at *arrival, n SecurityNotice, change func(ctx context.Context) error,
+) error {
 	user, err := ps.noticeUser(ctx, n.UserID)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return errorf(ErrStore, "notify a user: %w", err)
@@ -196,7 +214,7 @@ func (c *ActionRequest) NotifyChange(
 	if err := ps.notifyAround(ctx, v, user, n, change); err != nil {
 		return err
 	}
-	ps.auditNotice(ctx, v, v, n)
+	ps.auditNotice(ctx, v, at, n)
 	return nil
 }
 

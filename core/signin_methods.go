@@ -35,7 +35,7 @@ func (h *PluginHost) SignInMethods(ctx context.Context, userID string) ([]SignIn
 
 // RemoveSignInMethods calls remove for each linked account and passkey of a user, removes the method if remove returns
 // true, and returns the removed methods. After an error some may have been removed. It does not protect the last
-// sign-in method, and it sends no emails: see [ActionRequest.NotifySecurity].
+// sign-in method, and it sends no emails: see [ActionRequest.NotifyChange].
 func (h *PluginHost) RemoveSignInMethods(
 	ctx context.Context, userID string, remove func(SignInMethod) bool,
 ) (removed []SignInMethod, err error) {

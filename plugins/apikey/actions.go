@@ -123,8 +123,8 @@ func (k *Keys) postCreate(ctx context.Context, c *core.ActionRequest, s *core.Se
 		return refuse(c, http.StatusUnprocessableEntity, code)
 	}
 	n.UserID = s.UserID
-	key, text, err := k.Create(ctx, n)
-	return k.answerNew(ctx, c, audit.KeyCreated, key, text, err)
+	key, err := k.prepare(ctx, n)
+	return k.answerNew(ctx, c, audit.KeyCreated, key, err)
 }
 
 // requested reads the fields of a new key. A form has a field for each scope; JSON has a list.
@@ -169,14 +169,20 @@ func (k *Keys) requested(c *core.ActionRequest) (n NewKey, code string) {
 }
 
 func (k *Keys) postRotate(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
-	key, text, err := k.Rotate(ctx, s.UserID, c.Field("id"))
-	return k.answerNew(ctx, c, audit.KeyRotated, key, text, err)
+	key, err := k.successor(ctx, s.UserID, c.Field("id"))
+	return k.answerNew(ctx, c, audit.KeyRotated, key, err)
 }
 
-// answerNew responds to a request that creates a key.
+// answerNew stores a new key, and responds with it. err is the reason why there is none. The email to the user is
+// stored before the key: if that fails, no key is created.
 func (k *Keys) answerNew(
-	ctx context.Context, c *core.ActionRequest, event audit.Name, key *Key, text core.Secret, err error,
+	ctx context.Context, c *core.ActionRequest, event audit.Name, key *newRecord, err error,
 ) (*core.Response, error) {
+	if err == nil {
+		err = c.NotifyChange(ctx, core.SecurityNotice{
+			Kind: mailkind.KeyCreated, UserID: key.UserID, Method: key.ID, At: key.Created, Audit: audit.Event{Name: event},
+		}, func(ctx context.Context) error { return k.add(ctx, key) })
+	}
 	for cause, answer := range map[error]struct {
 		status int
 		code   string
@@ -191,13 +197,10 @@ func (k *Keys) answerNew(
 	if err != nil {
 		return nil, err
 	}
-	c.NotifySecurity(ctx, core.SecurityNotice{
-		Kind: mailkind.KeyCreated, UserID: key.UserID, Method: key.ID, At: key.Created, Audit: audit.Event{Name: event},
-	})
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, created{key, string(text)}), nil
+		return c.JSON(ctx, http.StatusOK, created{&key.Key, string(key.text)}), nil
 	}
-	return say(c, flash{User: key.UserID, Key: string(text)})
+	return say(c, flash{User: key.UserID, Key: string(key.text)})
 }
 
 func (k *Keys) postRevoke(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {

@@ -50,6 +50,42 @@ type faulty struct {
 	broken error
 	reads  int
 	listed func() // runs once, after records were listed
+	// fails is a write that fails, such as "create outbox". created counts the records that were created.
+	fails   string
+	created map[string]int
+}
+
+// failing makes a write fail until the next call.
+func (f *faulty) failing(write string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fails, f.created = write, map[string]int{}
+}
+
+func (f *faulty) write(op, kind string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fails == op+" "+kind {
+		return errors.New("the store is unavailable")
+	}
+	if op == "create" && f.created != nil {
+		f.created[kind]++
+	}
+	return nil
+}
+
+func (f *faulty) CreateRecord(ctx context.Context, r *store.Record) error {
+	if err := f.write("create", r.Kind); err != nil {
+		return err
+	}
+	return f.Store.CreateRecord(ctx, r)
+}
+
+func (f *faulty) UpdateRecord(ctx context.Context, r *store.Record) error {
+	if err := f.write("update", r.Kind); err != nil {
+		return err
+	}
+	return f.Store.UpdateRecord(ctx, r)
 }
 
 func (f *faulty) ListRecords(

@@ -112,6 +112,64 @@ func TestNewKeyIsReported(t *testing.T) {
 	}
 }
 
+// TestNoticeBeforeKey: the email about a new key is stored before the key. If it cannot be stored, there is no key. If
+// the key cannot be stored, no email is sent. A refused key stores no email.
+func TestNoticeBeforeKey(t *testing.T) {
+	m := &mails{}
+	s := mailing(t, m)
+	browser := s.as("ada")
+	old := s.create(browser, map[string]any{"name": "x", "scopes": []string{"orders:read"}})
+	create := map[string]any{"name": "y", "scopes": []string{"orders:read"}}
+	rotate := map[string]any{"id": old.ID}
+	m.take(s)
+	s.events()
+	list := func() string {
+		t.Helper()
+		all, err := s.keys.Of(t.Context(), "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(all)
+	}
+	for _, row := range []struct {
+		fails, path  string
+		body         map[string]any
+		status, sent int
+	}{
+		{"create outbox", "api-keys", create, 500, 0},
+		{"create outbox", "api-keys/rotate", rotate, 500, 0},
+		{"create api-key", "api-keys", create, 500, 0},
+		{"create api-key", "api-keys/rotate", rotate, 500, 0},
+		{"update api-key", "api-keys/rotate", rotate, 500, 0}, // the old key keeps its expiry, so there is no successor
+		{"", "api-keys", map[string]any{"name": "", "scopes": []string{"orders:read"}}, 422, 0},
+		{"", "api-keys/rotate", map[string]any{"id": "unknown"}, 404, 0},
+		{"", "api-keys", create, 200, 1},
+		{"", "api-keys/rotate", rotate, 200, 1},
+	} {
+		t.Run(strings.TrimSpace(row.fails+" "+row.path), func(t *testing.T) {
+			before := list()
+			s.store.failing(row.fails)
+			r := s.post(browser, row.path, row.body)
+			stored := s.store.created["outbox"]
+			s.store.failing("")
+			sent := len(m.take(s))
+			left, _, err := s.store.ListRecords(t.Context(), "outbox", "", "", 10)
+			if err != nil || len(left) > 0 { // another process would send them
+				t.Errorf("%d emails are left in the store, %v", len(left), err)
+			}
+			if r.StatusCode != row.status || sent != row.sent || (list() != before) != (row.sent > 0) {
+				t.Errorf("answered %d %s, %d emails, keys %s", r.StatusCode, r.body, sent, list())
+			}
+			if row.fails == "" && stored != row.sent {
+				t.Errorf("%d emails were stored", stored)
+			}
+			if audited := s.events(); (audited != "") != (row.sent > 0) {
+				t.Errorf("audited %s", audited)
+			}
+		})
+	}
+}
+
 // TestNotMe: an attacker at an open session creates keys. The link in the first email revokes them, and no earlier key.
 func TestNotMe(t *testing.T) {
 	for name, strategy := range map[string]core.Strategy{"jwt": core.StrategyJWT, "database": core.StrategyDatabase} {

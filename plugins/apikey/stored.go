@@ -200,27 +200,34 @@ func (n *NewKey) check(o *Options) error {
 // Create creates a key and returns it with its text, which is not stored and cannot be read again. It returns
 // [core.ErrNotFound] if there is no such user, and [ErrName], [ErrScope], [ErrTTL], [ErrNetwork] or [ErrTooMany].
 func (k *Keys) Create(ctx context.Context, n NewKey) (*Key, core.Secret, error) {
+	own, err := k.prepare(ctx, n)
+	if err == nil {
+		err = k.add(ctx, own)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return &own.Key, own.text, nil
+}
+
+// prepare returns a new key that is not stored yet. Its owner can have it.
+func (k *Keys) prepare(ctx context.Context, n NewKey) (*newRecord, error) {
 	if k.host == nil {
-		return nil, "", errNotReady
+		return nil, errNotReady
 	}
 	if err := n.check(&k.options); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	existing, err := k.list(ctx, n.UserID, n.Service)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if len(existing) >= k.options.MaxKeys {
-		return nil, "", ErrTooMany
+		return nil, ErrTooMany
 	}
-	return k.create(ctx, n)
-}
-
-// create stores a key that was checked.
-func (k *Keys) create(ctx context.Context, n NewKey) (*Key, core.Secret, error) {
 	t, err := newToken(k.host.Rand)
 	if err != nil {
-		return nil, "", fmt.Errorf("apikey: %w", err)
+		return nil, fmt.Errorf("apikey: %w", err)
 	}
 	if n.Service != "" {
 		begin := servicePrefix(n.Service)
@@ -235,13 +242,41 @@ func (k *Keys) create(ctx context.Context, n NewKey) (*Key, core.Secret, error) 
 		Hash: hash[:], record: &store.Record{Kind: kind, Key: t.id, UserID: n.UserID},
 	}
 	if err := own.write(); err != nil {
-		return nil, "", fmt.Errorf("apikey: %w", err)
+		return nil, fmt.Errorf("apikey: %w", err)
 	}
+	return &newRecord{keyRecord: own, text: core.Secret(text)}, nil
+}
+
+// newRecord is a key with its text.
+type newRecord struct {
+	*keyRecord
+	text core.Secret
+	// replaces is the ID of the key that expires soon, because this one is its successor. It may be empty.
+	replaces string
+}
+
+// add stores a new key. If it replaces another one, that one gets its new expiry, or the new key is deleted.
+func (k *Keys) add(ctx context.Context, own *newRecord) error {
 	if err := k.records.CreateRecord(ctx, own.record); err != nil {
-		return nil, "", fmt.Errorf("apikey: %w", err)
+		return fmt.Errorf("apikey: %w", err)
 	}
 	k.plan(ctx, &own.Key)
-	return &own.Key, core.Secret(text), nil
+	if own.replaces == "" {
+		return nil
+	}
+	end := k.host.Now().Add(k.options.Overlap)
+	err := k.change(ctx, own.replaces, func(r *keyRecord) bool {
+		sooner := end.Before(r.Expires)
+		if sooner {
+			r.TTL, r.Expires = r.lifetime(), end
+		}
+		return sooner
+	})
+	if err != nil && !errors.Is(err, core.ErrNotFound) { // it was revoked meanwhile
+		_, deleteErr := k.records.DeleteRecord(ctx, kind, own.ID)
+		return errors.Join(err, deleteErr)
+	}
+	return nil
 }
 
 // Of returns the keys of a user, the newest first. Expired keys are included until the store deletes them.
@@ -354,33 +389,33 @@ func isID(id string) bool { return len(id) == idLen && strings.Trim(id, alphabet
 // to work for Options.Overlap, or until it expires. It can be rotated again in that time, for example if the client did
 // not receive the successor. The errors are those of [Keys.Create].
 func (k *Keys) Rotate(ctx context.Context, userID, id string) (*Key, core.Secret, error) {
-	old, err := k.owned(ctx, userID, id)
+	own, err := k.successor(ctx, userID, id)
+	if err == nil {
+		err = k.add(ctx, own)
+	}
 	if err != nil {
 		return nil, "", err
 	}
-	if !old.Expires.After(k.host.Now()) {
-		return nil, "", core.ErrNotFound
+	return &own.Key, own.text, nil
+}
+
+// successor returns the new key that replaces a user's key. It is not stored yet.
+func (k *Keys) successor(ctx context.Context, userID, id string) (*newRecord, error) {
+	old, err := k.owned(ctx, userID, id)
+	if err != nil {
+		return nil, err
 	}
-	created, text, err := k.Create(ctx, NewKey{
+	if !old.Expires.After(k.host.Now()) {
+		return nil, core.ErrNotFound
+	}
+	own, err := k.prepare(ctx, NewKey{
 		UserID: userID, Name: old.Name, Scopes: old.Scopes, Networks: old.Networks,
 		TTL: min(old.lifetime(), k.options.MaxTTL),
 	})
-	if err != nil {
-		return nil, "", err
+	if err == nil {
+		own.replaces = id
 	}
-	end := k.host.Now().Add(k.options.Overlap)
-	err = k.change(ctx, id, func(r *keyRecord) bool {
-		sooner := end.Before(r.Expires)
-		if sooner {
-			r.TTL, r.Expires = r.lifetime(), end
-		}
-		return sooner
-	})
-	if err != nil && !errors.Is(err, core.ErrNotFound) { // it was revoked meanwhile
-		_, deleteErr := k.records.DeleteRecord(ctx, kind, created.ID)
-		return nil, "", errors.Join(err, deleteErr)
-	}
-	return created, text, nil
+	return own, err
 }
 
 // maxTries is the number of attempts to change a record that other requests change too.

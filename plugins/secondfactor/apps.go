@@ -69,21 +69,27 @@ func (s *states) useStep(st *state, userID, code string, now time.Time) (result,
 	return result, nil
 }
 
-// Errors of addApp.
+// Errors of adding.
 var (
 	errFull = errors.New("secondfactor: the user has the maximum number of authenticator apps")
 	// errEnrolled means that the user has enrolled a factor since a sign-in was stored that requires enrollment.
 	errEnrolled = errors.New("secondfactor: the user has a second factor now")
 )
 
-// addApp enrolls an authenticator app, if code is a code of it. The time step of the code is used up. If first is set,
-// the user must not have a second factor. The result of a wrong code is errWrong.
-func (s *states) addApp(ctx context.Context, userID string, k *totpKey, name, code string, first bool) (*state, error) {
+// newID returns a random ID for an app or a set of recovery codes.
+func (s *states) newID() (string, error) {
 	token, err := s.host.NewToken()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	return s.update(ctx, userID, func(st *state) error {
+	return token[:12], nil
+}
+
+// adding returns the change that enrolls an authenticator app, if code is a code of it. The time step of the code is
+// used up. added has the ID and the name. If first is set, the user must not have a second factor. The result of a
+// wrong code is errWrong.
+func (s *states) adding(userID string, k *totpKey, added app, code string, first bool) func(*state) error {
+	return func(st *state) error {
 		now := s.host.Now()
 		switch {
 		case first && st.enrolled():
@@ -91,7 +97,8 @@ func (s *states) addApp(ctx context.Context, userID string, k *totpKey, name, co
 		case len(st.Apps) >= maxApps:
 			return errFull
 		}
-		added := app{ID: token[:12], Name: name, Made: now.Unix(), Used: now.Unix()}
+		added := added
+		added.Made, added.Used = now.Unix(), now.Unix()
 		for i := range st.Apps { // the form was sent twice: the code's time step is used
 			old, err := s.open(&st.Apps[i], userID)
 			if err != nil {
@@ -111,17 +118,29 @@ func (s *states) addApp(ctx context.Context, userID string, k *totpKey, name, co
 		}
 		st.Apps = append(st.Apps, added)
 		return s.changed(st)
-	})
+	}
 }
 
-// removeApp removes an app. It returns core.ErrNotFound if the user has none with this ID.
-func (s *states) removeApp(ctx context.Context, userID, id string) (*state, error) {
-	return s.update(ctx, userID, func(st *state) error {
+// removing returns the change that removes an app. Its error is core.ErrNotFound if the user has none with this ID.
+func (s *states) removing(id string) func(*state) error {
+	return func(st *state) error {
 		i := st.find(id)
 		if i < 0 {
 			return core.ErrNotFound
 		}
 		st.Apps = append(st.Apps[:i], st.Apps[i+1:]...)
 		return s.changed(st)
-	})
+	}
+}
+
+// switching returns the change that makes the user's passkeys a second factor, or no longer. Its error is errUnchanged
+// if they are so already.
+func (s *states) switching(on bool) func(*state) error {
+	return func(st *state) error {
+		if st.Passkeys == on {
+			return errUnchanged
+		}
+		st.Passkeys = on
+		return s.changed(st)
+	}
 }

@@ -25,7 +25,7 @@ func TestFirstFactorOnce(t *testing.T) {
 	states := f.handlers.states
 	owner, attacker := &totpKey{Secret: []byte("the owner's secret")}, &totpKey{Secret: []byte("another secret here")}
 	add := func(k *totpKey, first bool) error {
-		_, err := states.addApp(t.Context(), "ada", k, "", k.code(k.step(now)), first)
+		_, err := states.update(t.Context(), "ada", states.adding("ada", k, app{}, k.code(k.step(now)), first))
 		return err
 	}
 	if err := add(owner, true); err != nil {

@@ -229,11 +229,18 @@ func (s *handlers) checkFactor(
 		p.methods, err = s.checkPasskey(ctx, c, userID)
 	case isRecovery:
 		t.Budget, p.recovery = budgetRecovery, true
-		notice, err = s.recovery.check(ctx, userID, code, t)
+		// The notice is stored before the code is used up. If it cannot be stored, the code remains valid.
+		notice, err = s.recovery.check(ctx, userID, code, t, func(use func(context.Context) error) error {
+			return c.NotifyChange(ctx, core.SecurityNotice{
+				Kind: mailkind.RecoveryUsed, UserID: userID, Audit: audit.Event{Name: audit.RecoveryUsed},
+			}, use)
+		})
 	default:
 		notice, err = s.states.checkApp(ctx, userID, strings.ReplaceAll(typed, " ", ""), t)
 	}
-	if notice { // the sender of the codes knows the password
+	// The sender of the codes knows the password. The wrong code was counted before: without the notice it must count
+	// too.
+	if notice {
 		c.NotifySecurity(ctx, core.SecurityNotice{Kind: mailkind.FactorGuessed, UserID: userID})
 	}
 	if err != nil {
@@ -241,11 +248,6 @@ func (s *handlers) checkFactor(
 		return proof{}, err
 	}
 	c.ResetAttempts(ctx, limit.AttemptCode, "")
-	if p.recovery {
-		c.NotifySecurity(ctx, core.SecurityNotice{
-			Kind: mailkind.RecoveryUsed, UserID: userID, Audit: audit.Event{Name: audit.RecoveryUsed},
-		})
-	}
 	c.Audit(ctx, audit.Event{
 		Name: audit.FactorChecked, Outcome: audit.OK, UserID: userID, Methods: audit.Texts(p.methods),
 	})

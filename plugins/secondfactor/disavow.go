@@ -35,19 +35,16 @@ func (s *handlers) disavow(ctx context.Context, c *core.ActionRequest, n core.Se
 
 // disavowFactor removes the factor of a notice. It does nothing if the user has removed it.
 func (s *handlers) disavowFactor(ctx context.Context, c *core.ActionRequest, n core.SecurityNotice) error {
-	var err error
-	if n.Method != passkeysMethod {
-		_, err = s.states.removeApp(ctx, n.UserID, n.Method)
-	} else {
-		_, err = s.states.update(ctx, n.UserID, func(st *state) error {
+	remove := s.states.removing(n.Method)
+	if n.Method == passkeysMethod {
+		remove = func(st *state) error {
 			if !st.Passkeys {
 				return core.ErrNotFound
 			}
-			st.Passkeys = false
-			return s.states.changed(st)
-		})
+			return s.states.switching(false)(st)
+		}
 	}
-	switch {
+	switch _, err := s.states.update(ctx, n.UserID, remove); {
 	case errors.Is(err, core.ErrNotFound):
 		return nil
 	case err != nil:

@@ -197,8 +197,14 @@ func (s *handlers) enroll(ctx context.Context, c *core.ActionRequest) (*core.Res
 		}
 		return c.Redirect(c.URL(name+"/enroll", "signin", c.Field("signin"))), nil
 	}
+	added := app{Name: cleanName(c.Field("name"))}
+	if added.ID, err = s.states.newID(); err != nil {
+		return nil, err
+	}
 	code := strings.ReplaceAll(c.Field("code"), " ", "")
-	st, err := s.states.addApp(ctx, o.id, &e.Key, cleanName(c.Field("name")), code, o.pending != nil)
+	st, err := s.change(ctx, c, core.SecurityNotice{
+		Kind: mailkind.FactorAdded, UserID: o.id, Method: added.ID, Audit: audit.Event{Name: audit.FactorAdded},
+	}, o.state, s.states.adding(o.id, &e.Key, added, code, o.pending != nil))
 	if errors.Is(err, errEnrolled) {
 		return c.Redirect(c.URL(name)), nil
 	}
@@ -214,10 +220,6 @@ func (s *handlers) enroll(ctx context.Context, c *core.ActionRequest) (*core.Res
 	c.DeleteEncryptedCookie(enrollCookie)
 	c.ResetAttempts(ctx, limit.AttemptCode, "")
 	s.browsers.accepted(ctx, c, o.id, st, false)
-	c.NotifySecurity(ctx, core.SecurityNotice{
-		Kind: mailkind.FactorAdded, UserID: o.id, Method: st.Apps[len(st.Apps)-1].ID,
-		Audit: audit.Event{Name: audit.FactorAdded},
-	})
 	return s.enrolled(ctx, c, o, st, "added", []core.Method{core.MethodOTP, core.MethodMultiple})
 }
 

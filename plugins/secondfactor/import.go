@@ -15,7 +15,7 @@ func (f *Factors) Import(ctx context.Context, userID, uri string) error {
 	if err != nil {
 		return err
 	}
-	token, err := s.host.NewToken()
+	id, err := s.newID()
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (f *Factors) Import(ctx context.Context, userID, uri string) error {
 			return errFull
 		}
 		now := s.host.Now().Unix()
-		added := app{ID: token[:12], Name: cleanName(label), Made: now, Used: now}
+		added := app{ID: id, Name: cleanName(label), Made: now, Used: now}
 		if err := s.seal(&added, userID, &k); err != nil {
 			return err
 		}

@@ -60,11 +60,11 @@ func recoveryName(userID, set string, number int) string {
 // replace creates a new set of codes and returns them in the form for users. The old set is valid until the
 // new one is complete.
 func (r *recoveryCodes) replace(ctx context.Context, userID string) ([]string, error) {
-	token, err := r.host.NewToken()
+	set, err := r.states.newID()
 	if err != nil {
 		return nil, err
 	}
-	set, codes := token[:12], make([]string, recoveryCount)
+	codes := make([]string, recoveryCount)
 	for i := range codes {
 		code, err := r.newCode(i)
 		if err == nil {
@@ -163,8 +163,11 @@ func isRecovery(typed string) (code string, ok bool) {
 }
 
 // check checks a recovery code and uses it up. The attempt is counted before the comparison, and forgiven if the code
-// is right. Of concurrent requests with one code, the one that deletes the record succeeds.
-func (r *recoveryCodes) check(ctx context.Context, userID, code string, t try) (notice bool, err error) {
+// is right. Of concurrent requests with one code, the one that deletes the record succeeds. use is called for a right
+// code, and calls its argument to delete the record.
+func (r *recoveryCodes) check(
+	ctx context.Context, userID, code string, t try, use func(change func(context.Context) error) error,
+) (notice bool, err error) {
 	allowed, set := false, ""
 	_, err = r.states.update(ctx, userID, func(st *state) error {
 		now := r.host.Now()
@@ -181,41 +184,50 @@ func (r *recoveryCodes) check(ctx context.Context, userID, code string, t try) (
 	case !allowed:
 		return false, errMany
 	}
-	if err := r.take(ctx, userID, set, code); err != nil {
+	key, err := r.match(ctx, userID, set, code)
+	if err == nil {
+		err = use(func(ctx context.Context) error { return r.take(ctx, key) })
+	}
+	if err != nil {
 		return notice, err
 	}
 	_, err = r.states.update(ctx, userID, func(st *state) error { st.forgive(t); return nil })
 	return false, err
 }
 
-// take deletes the record of a code, if the code is right.
-func (r *recoveryCodes) take(ctx context.Context, userID, set, code string) error {
+// match returns the key of the record of a code. The error of a wrong code is errWrong.
+func (r *recoveryCodes) match(ctx context.Context, userID, set, code string) (key string, err error) {
 	number := -1
 	if len(code) == recoveryLength {
 		number = strings.IndexByte(recoveryAlphabet[:recoveryCount], code[0])
 	}
 	if number < 0 || set == "" {
-		return errWrong
+		return "", errWrong
 	}
-	key := recoveryName(userID, set, number)
+	key = recoveryName(userID, set, number)
 	record, err := r.records.Record(ctx, kindRecovery, key)
 	switch {
 	case errors.Is(err, core.ErrNotFound):
-		return errWrong
+		return "", errWrong
 	case err != nil:
-		return fmt.Errorf("secondfactor: read a recovery code: %w", err)
+		return "", fmt.Errorf("secondfactor: read a recovery code: %w", err)
 	}
 	var h recoveryHash
 	if err := json.Unmarshal(record.Value, &h); err != nil {
-		return errors.New("secondfactor: a record of kind recovery is malformed")
+		return "", errors.New("secondfactor: a record of kind recovery is malformed")
 	}
 	sum, err := h.compute(code)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if subtle.ConstantTimeCompare(sum, h.Hash) == 0 {
-		return errWrong
+		return "", errWrong
 	}
+	return key, nil
+}
+
+// take deletes the record of a code.
+func (r *recoveryCodes) take(ctx context.Context, key string) error {
 	switch _, err := r.records.DeleteRecord(ctx, kindRecovery, key); {
 	case errors.Is(err, core.ErrNotFound): // another request used it
 		return errUsed

@@ -136,20 +136,18 @@ func (f *Factors) Advise(report func(what, fix string)) {
 
 // Reset removes all second factors of a user who has lost them: authenticator apps, recovery codes and trusted
 // browsers. Passkeys stay, because they are sign-in methods; they are no longer a second factor. It ends the user's
-// sessions, if the configuration can, and emails the user. It is for the application's support: no page of this
-// plugin calls it, and an attacker must not be able to. Identify the user first.
+// sessions, if the configuration can, and emails the user. The email is stored first: if that fails, nothing is reset.
+// Reset is for the application's support: no page of this plugin calls it, and an attacker must not be able to.
+// Identify the user first.
 func (f *Factors) Reset(ctx context.Context, userID string) error {
 	s := f.handlers
-	if err := s.recovery.use(ctx, userID, ""); err != nil {
+	err := s.host.NotifyChange(ctx, core.SecurityNotice{
+		Kind: mailkind.FactorsReset, UserID: userID, Audit: audit.Event{Name: audit.FactorsReset},
+	}, func(ctx context.Context) error { return s.reset(ctx, userID) })
+	if err != nil {
 		return err
 	}
-	if err := s.browsers.forget(ctx, userID); err != nil {
-		return err
-	}
-	if _, err := s.states.records.DeleteRecord(ctx, kindFactors, userID); err != nil && !errors.Is(err, core.ErrNotFound) {
-		return err
-	}
-	_, err := s.host.Auth.EndSessions(ctx, userID, core.EndOptions{})
+	_, err = s.host.Auth.EndSessions(ctx, userID, core.EndOptions{})
 	if errors.Is(err, core.ErrInvalidConfig) || errors.Is(err, core.ErrMissingStoreMethods) {
 		s.host.Logger.WarnContext(
 			ctx,
@@ -159,9 +157,21 @@ func (f *Factors) Reset(ctx context.Context, userID string) error {
 		)
 		err = nil
 	}
-	s.host.NotifySecurity(ctx, core.SecurityNotice{
-		Kind: mailkind.FactorsReset, UserID: userID, Audit: audit.Event{Name: audit.FactorsReset},
-	})
+	return err
+}
+
+// reset deletes the recovery codes, the trusted browsers and then the factors of a user.
+func (s *handlers) reset(ctx context.Context, userID string) error {
+	if err := s.recovery.use(ctx, userID, ""); err != nil {
+		return err
+	}
+	if err := s.browsers.forget(ctx, userID); err != nil {
+		return err
+	}
+	_, err := s.states.records.DeleteRecord(ctx, kindFactors, userID)
+	if errors.Is(err, core.ErrNotFound) {
+		return nil
+	}
 	return err
 }
 

@@ -142,73 +142,104 @@ func (s *handlers) settings(ctx context.Context, c *core.ActionRequest) (*core.R
 	return c.Render(ctx, http.StatusOK, page, settingsPage(page, v, doneText(said.Done), home, c.Host())), nil
 }
 
-// changing returns the session of a request that changes the factors.
-func (s *handlers) changing(ctx context.Context, c *core.ActionRequest) (*core.Session, *core.Response, error) {
-	session, err := c.Session(ctx)
-	if err != nil {
-		return nil, nil, err
+// changing returns the session and the factors of a request that changes the factors.
+func (s *handlers) changing(
+	ctx context.Context, c *core.ActionRequest,
+) (session *core.Session, st *state, refused *core.Response, err error) {
+	if session, err = c.Session(ctx); err != nil {
+		return nil, nil, nil, err
 	}
-	st, err := s.states.load(ctx, session.UserID)
-	if err != nil {
-		return nil, nil, err
+	if st, err = s.states.load(ctx, session.UserID); err != nil {
+		return nil, nil, nil, err
 	}
-	refused, err := authorize(ctx, c, session, st)
-	return session, refused, err
+	refused, err = authorize(ctx, c, session, st)
+	return session, st, refused, err
+}
+
+// change makes a change of the factors of n.UserID, and emails the user. The email is stored before the change, and the
+// change is not made if the email cannot be stored. before is the state that the request has read: a change that it
+// refuses stores no email. Without a change, for example in the second of two requests, no email is sent.
+func (s *handlers) change(
+	ctx context.Context, c *core.ActionRequest, n core.SecurityNotice, before *state, change func(*state) error,
+) (st *state, err error) {
+	if err = change(before); err == nil {
+		err = c.NotifyChange(ctx, n, func(ctx context.Context) (err error) {
+			unchanged := false
+			st, err = s.states.update(ctx, n.UserID, func(st *state) error {
+				err := change(st)
+				unchanged = errors.Is(err, errUnchanged)
+				return err
+			})
+			if unchanged {
+				return errUnchanged
+			}
+			return err
+		})
+	}
+	if errors.Is(err, errUnchanged) {
+		if st == nil {
+			st = before
+		}
+		err = nil
+	}
+	return st, err
 }
 
 // replaceCodes handles POST second-factor/codes: new recovery codes.
 func (s *handlers) replaceCodes(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-	session, refused, err := s.changing(ctx, c)
+	session, _, refused, err := s.changing(ctx, c)
 	if err != nil || refused != nil {
 		return refused, err
 	}
-	codes, err := s.recovery.replace(ctx, session.UserID)
+	var codes []string
+	err = c.NotifyChange(ctx, core.SecurityNotice{
+		Kind: mailkind.RecoveryRenewed, UserID: session.UserID, Audit: audit.Event{Name: audit.RecoveryRenewed},
+	}, func(ctx context.Context) (err error) {
+		codes, err = s.recovery.replace(ctx, session.UserID)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	c.NotifySecurity(ctx, core.SecurityNotice{
-		Kind: mailkind.RecoveryRenewed, UserID: session.UserID, Audit: audit.Event{Name: audit.RecoveryRenewed},
-	})
 	return s.codesPage(ctx, c, codes, false), nil
 }
 
-// remove handles POST second-factor/remove (id). With the last factor, the recovery codes are deleted too.
+// remove handles POST second-factor/remove (id).
 func (s *handlers) remove(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-	session, refused, err := s.changing(ctx, c)
+	session, st, refused, err := s.changing(ctx, c)
 	if err != nil || refused != nil {
 		return refused, err
 	}
-	st, err := s.states.removeApp(ctx, session.UserID, c.Field("id"))
+	response, err := s.removeFactor(ctx, c, session, st, s.states.removing(c.Field("id")), "removed")
 	if errors.Is(err, core.ErrNotFound) {
 		if c.WantsJSON {
 			return nil, &core.Problem{Status: http.StatusNotFound, Code: codeNotFound}
 		}
 		return c.Redirect(c.URL(name + "/settings")), nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return s.removed(ctx, c, session, st, "removed")
+	return response, err
 }
 
-// removed continues after a factor was removed.
-func (s *handlers) removed(
-	ctx context.Context, c *core.ActionRequest, session *core.Session, st *state, what string,
+// removeFactor makes a change that removes a factor. With the last factor, the recovery codes are deleted too.
+func (s *handlers) removeFactor(
+	ctx context.Context, c *core.ActionRequest, session *core.Session, before *state, remove func(*state) error,
+	what string,
 ) (*core.Response, error) {
-	c.NotifySecurity(ctx, core.SecurityNotice{
+	st, err := s.change(ctx, c, core.SecurityNotice{
 		Kind: mailkind.FactorRemoved, UserID: session.UserID, Audit: audit.Event{Name: audit.FactorRemoved},
-	})
-	if !st.enrolled() {
-		if err := s.recovery.use(ctx, session.UserID, ""); err != nil {
-			return nil, err
-		}
+	}, before, remove)
+	if err == nil && !st.enrolled() {
+		err = s.recovery.use(ctx, session.UserID, "")
+	}
+	if err != nil {
+		return nil, err
 	}
 	return done(ctx, c, what, struct{}{})
 }
 
 // switchPasskeys handles POST second-factor/passkeys (on): it makes the user's passkeys a second factor, or no longer.
 func (s *handlers) switchPasskeys(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-	session, refused, err := s.changing(ctx, c)
+	session, st, refused, err := s.changing(ctx, c)
 	if err != nil || refused != nil {
 		return refused, err
 	}
@@ -220,23 +251,16 @@ func (s *handlers) switchPasskeys(ctx context.Context, c *core.ActionRequest) (*
 	if on && !has {
 		return nil, &core.Problem{Status: http.StatusNotFound, Code: codeNotFound, Text: textNoPasskey}
 	}
-	st, err := s.states.update(ctx, session.UserID, func(st *state) error {
-		if st.Passkeys == on {
-			return errUnchanged
-		}
-		st.Passkeys = on
-		return s.states.changed(st)
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case !on:
-		return s.removed(ctx, c, session, st, "passkeys-off")
+	if !on {
+		return s.removeFactor(ctx, c, session, st, s.states.switching(false), "passkeys-off")
 	}
-	c.NotifySecurity(ctx, core.SecurityNotice{
+	st, err = s.change(ctx, c, core.SecurityNotice{
 		Kind: mailkind.FactorAdded, UserID: session.UserID, Method: passkeysMethod,
 		Audit: audit.Event{Name: audit.FactorAdded},
-	})
+	}, st, s.states.switching(true))
+	if err != nil {
+		return nil, err
+	}
 	return s.enrolled(ctx, c, owner{id: session.UserID, session: session, state: st}, st, "passkeys-on", nil)
 }
 

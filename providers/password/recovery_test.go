@@ -226,6 +226,43 @@ func TestResetRemovesRecentMethods(t *testing.T) {
 	}
 }
 
+// TestRemovalNeedsNotice: if the email about a removed sign-in method cannot be stored, the method and the password
+// stay, and the link can be used again. Then the user gets one email about each change.
+func TestRemovalNeedsNotice(t *testing.T) {
+	t.Parallel()
+	w := site(t, func(_ *password.Options, c *core.Config) { c.Providers = []core.Provider{service()} })
+	w.byService(w.signUp(ada, good))
+	b := w.open(w.forgot(ada))
+	b.accept = "text/html"
+	field := regexp.MustCompile(`name="(remove-[^"]+)"`).FindStringSubmatch(string(b.get("/auth/password/reset").Body))
+	if field == nil {
+		t.Fatal("the page lists no method")
+	}
+	if err := w.auth.FlushMail(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	accounts := func() int {
+		t.Helper()
+		all, err := w.store.Accounts(t.Context(), w.user(ada).ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	before := accounts()
+	w.store.failing("CreateRecord outbox")
+	r := b.post("password/reset", "newPassword", better, field[1], "yes")
+	w.store.failing("")
+	if r.Err == nil || accounts() != before || w.signIn(ada, good) != ada {
+		t.Fatalf("answered %d %s, %v, %d accounts of %d", r.Status, r.Redirect, r.Err, accounts(), before)
+	}
+	if r := b.post("password/reset", "newPassword", better, field[1], "yes"); r.Err != nil || accounts() != before-1 {
+		t.Errorf("again: answered %d %s, %v, %d accounts of %d", r.Status, r.Redirect, r.Err, accounts(), before)
+	}
+	w.letter(ada, mailkind.AccountUnlinked)
+	w.letter(ada, mailkind.PasswordChanged)
+}
+
 // TestResetWhileTheAddressIsRestored: the owner of the old address undoes a change while an attacker's reset is in
 // progress. The attacker's password does not stay.
 func TestResetWhileTheAddressIsRestored(t *testing.T) {

@@ -77,24 +77,44 @@ func (s *resets) recent(ctx context.Context, digest string) (recent []core.SignI
 func removeField(m core.SignInMethod) string { return "remove-" + m.ID }
 
 // remove removes the sign-in methods that the user selected: by fields of the form, or by the IDs in the member
-// "remove" of a JSON body.
-func (s *resets) remove(ctx context.Context, c *core.ActionRequest, userID string) ([]core.SignInMethod, error) {
+// "remove" of a JSON body. The email about each is stored before the method is removed.
+func (s *resets) remove(
+	ctx context.Context, c *core.ActionRequest, userID string,
+) (removed []core.SignInMethod, err error) {
 	var ids []string
 	c.JSONMember("remove", &ids)
-	removed, err := s.host.RemoveSignInMethods(ctx, userID, func(m core.SignInMethod) bool {
-		return c.Field(removeField(m)) != "" || slices.Contains(ids, m.ID)
-	})
-	for _, m := range removed {
-		email, name := mailkind.AccountUnlinked, audit.AccountUnlinked
-		if m.Passkey {
-			email, name = mailkind.PasskeyRemoved, audit.PasskeyRemoved
-		}
-		c.NotifySecurity(ctx, core.SecurityNotice{Kind: email, UserID: userID, Provider: m.Provider, Method: m.ID})
-		c.Audit(ctx, audit.Event{
-			Name: name, Outcome: audit.OK, Reason: audit.ReasonAsked, UserID: userID, Provider: m.Provider,
-		})
+	all, err := s.host.SignInMethods(ctx, userID)
+	if err != nil {
+		return nil, err
 	}
-	return removed, err
+	for _, m := range all {
+		if c.Field(removeField(m)) == "" && !slices.Contains(ids, m.ID) {
+			continue
+		}
+		n := core.SecurityNotice{
+			Kind: mailkind.AccountUnlinked, UserID: userID, Provider: m.Provider, Method: m.ID,
+			Audit: audit.Event{Name: audit.AccountUnlinked, Reason: audit.ReasonAsked},
+		}
+		if m.Passkey {
+			n.Kind, n.Audit.Name = mailkind.PasskeyRemoved, audit.PasskeyRemoved
+		}
+		gone := false
+		err := c.NotifyChange(ctx, n, func(ctx context.Context) error {
+			done, err := s.host.RemoveSignInMethods(ctx, userID, func(each core.SignInMethod) bool { return each.ID == m.ID })
+			if gone = err == nil && len(done) == 0; gone { // another request has removed it
+				return core.ErrNotFound
+			}
+			return err
+		})
+		switch {
+		case gone:
+		case err != nil:
+			return removed, err
+		default:
+			removed = append(removed, m)
+		}
+	}
+	return removed, nil
 }
 
 // start starts a reset without an email. The caller has verified that the sender of this request can read the user's
