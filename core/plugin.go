@@ -185,7 +185,7 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 		faults: faults, plugins: &a.plugins, plugin: name,
 	}
 	if len(c.Locales) > 0 {
-		h.Locale = c.Locales[0]
+		h.Locale, h.Locales = c.Locales[0], slices.Clone(c.Locales)
 	}
 	return h
 }

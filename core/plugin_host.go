@@ -36,6 +36,9 @@ type PluginHost struct {
 	// Locale is the language to use outside of a request, for example for an email that a background job sends. It is the
 	// first entry of Config.Locales. The zero value is English.
 	Locale ui.Locale
+	// Locales is Config.Locales. A plugin that sends an email after the request stores the tag of ActionRequest.Locale and
+	// finds the language here.
+	Locales []ui.Locale
 
 	// Now and Rand are the clock and the source of randomness from Config. Getenv reads an environment variable as New
 	// does.

@@ -973,22 +973,22 @@ func Icon(name string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case "laptop":
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\" focusable=\"false\"><rect x=\"4.5\" y=\"5\" width=\"15\" height=\"10.5\" rx=\"1.75\"></rect><path d=\"M2.5 19h19\"></path></svg>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\"><rect x=\"4.5\" y=\"5\" width=\"15\" height=\"10.5\" rx=\"1.75\"></rect><path d=\"M2.5 19h19\"></path></svg>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		case "phone":
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\" focusable=\"false\"><rect x=\"7\" y=\"2.75\" width=\"10\" height=\"18.5\" rx=\"2.25\"></rect><path d=\"M11 18h2\"></path></svg>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\"><rect x=\"7\" y=\"2.75\" width=\"10\" height=\"18.5\" rx=\"2.25\"></rect><path d=\"M11 18h2\"></path></svg>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		case "tablet":
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\" focusable=\"false\"><rect x=\"4.5\" y=\"3\" width=\"15\" height=\"18\" rx=\"2.25\"></rect><path d=\"M11 18h2\"></path></svg>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\"><rect x=\"4.5\" y=\"3\" width=\"15\" height=\"18\" rx=\"2.25\"></rect><path d=\"M11 18h2\"></path></svg>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		case "shield":
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\" focusable=\"false\"><path d=\"M12 3.25 5 5.75v5.5c0 4.5 2.9 7.9 7 9.5 4.1-1.6 7-5 7-9.5v-5.5ZM9 11.75l2.25 2.25L15.25 10\"></path></svg>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\"><path d=\"M12 3.25 5 5.75v5.5c0 4.5 2.9 7.9 7 9.5 4.1-1.6 7-5 7-9.5v-5.5ZM9 11.75l2.25 2.25L15.25 10\"></path></svg>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

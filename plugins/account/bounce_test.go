@@ -46,6 +46,23 @@ func TestBounces(t *testing.T) {
 	}
 }
 
+// TestBouncesOfANewUser: a report about an address without a user is replaced when the address has one.
+func TestBouncesOfANewUser(t *testing.T) {
+	s := newSite(t, setup{})
+	b := s.as(ada)
+	s.must(s.auth.ReportBounce(t.Context(), adaNew))
+	s.wait(time.Minute)
+	b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
+	if b.overview().User.EmailBounces {
+		t.Error("an earlier report is shown")
+	}
+	s.wait(time.Minute)
+	s.must(s.auth.ReportBounce(t.Context(), adaNew))
+	if !b.overview().User.EmailBounces {
+		t.Error("the new report is not shown")
+	}
+}
+
 // TestBouncesOfAnEarlierAddress: a report about an address that the user has replaced is not shown.
 func TestBouncesOfAnEarlierAddress(t *testing.T) {
 	s := newSite(t, setup{})

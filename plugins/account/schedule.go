@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // CredentialEnder is a plugin with credentials that act for users without a session, such as API keys. The account page
@@ -41,8 +43,9 @@ type deletion struct {
 	Started time.Time `json:"started,omitzero"`
 	// Kept reports that the user kept the account. The record is about to be deleted.
 	Kept bool `json:"kept,omitempty"`
-	// Host is the site's host, for the email after the deletion.
-	Host string `json:"host,omitempty"`
+	// Host is the site's host and Language the tag of the user's language, for the email after the deletion.
+	Host     string `json:"host,omitempty"`
+	Language string `json:"language,omitempty"`
 }
 
 // deletionRetry is the time after which another attempt starts, because the last one has failed or its process has
@@ -124,7 +127,9 @@ func (s *schedule) add(
 // create writes the record of a deletion and sends the email. If the deletion is scheduled already, its time stays.
 func (s *schedule) create(ctx context.Context, c *core.ActionRequest, user *core.User) (due time.Time, err error) {
 	now := s.host.Now()
-	d := deletion{Due: now.Add(s.options.DeleteAfter).UTC().Truncate(time.Second), Host: c.Host()}
+	d := deletion{
+		Due: now.Add(s.options.DeleteAfter).UTC().Truncate(time.Second), Host: c.Host(), Language: c.Locale.Tag,
+	}
 	switch r, before, err := s.find(ctx, user.ID); {
 	case err == nil:
 		return before.Due, nil
@@ -387,7 +392,7 @@ func (s *schedule) finish(ctx context.Context, r *store.Record) error {
 		return err
 	}
 	s.host.Audit(ctx, audit.Event{Name: audit.UserDeleted, Outcome: audit.OK, UserID: user.ID})
-	s.deleted(ctx, user, d.Host)
+	s.deleted(ctx, user, &d)
 	return s.endAll(ctx, user.ID) // with StrategyJWT a session may have started before the user was deleted
 }
 
@@ -399,13 +404,16 @@ func (s *schedule) endAll(ctx context.Context, userID string) error {
 	return err
 }
 
-// deleted sends the last email. It has the language of the site, because no request is involved.
-func (s *schedule) deleted(ctx context.Context, user *core.User, host string) {
+// deleted sends the last email, in the language of the page that scheduled the deletion.
+func (s *schedule) deleted(ctx context.Context, user *core.User, d *deletion) {
 	if s.sender.mail == nil || user.Email == "" {
 		return
 	}
+	locale := s.host.Locale
+	if i := slices.IndexFunc(s.host.Locales, func(l ui.Locale) bool { return l.Tag == d.Language }); i >= 0 {
+		locale = s.host.Locales[i]
+	}
 	s.host.Notify(ctx, core.BackgroundEmail{Sender: senderName, UserID: user.ID, Email: core.Email{
-		To: user.Email, Kind: mailkind.Deleted, At: s.host.Now(), Theme: s.host.Theme, Locale: s.host.Locale,
-		Host: host,
+		To: user.Email, Kind: mailkind.Deleted, At: s.host.Now(), Theme: s.host.Theme, Locale: locale, Host: d.Host,
 	}})
 }

@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/storage/memory"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 const week = 7 * 24 * time.Hour
@@ -190,6 +193,104 @@ func TestScheduledDeletion(t *testing.T) {
 	}
 }
 
+// TestLanguageOfTheLastEmail: the email after the deletion has the language of the page that scheduled it, or that of
+// the site if the language is no longer configured.
+func TestLanguageOfTheLastEmail(t *testing.T) {
+	for asked, row := range map[string]struct {
+		stored string // the language in the record, if it is another one
+		want   string
+	}{
+		"de": {want: "de"},
+		"en": {want: "en"},
+		"fr": {stored: "it", want: "en"},
+	} {
+		t.Run(asked, func(t *testing.T) {
+			s, _ := newSchedule(t, account.Options{}, func(c *core.Config) {
+				c.Locales = []ui.Locale{{Tag: "en"}, {Tag: "de"}, {Tag: "fr"}}
+			})
+			b := s.as(ada)
+			b.open("account?lang=" + asked)
+			b.schedule()
+			if m := s.mail(ada); m.Kind != mailkind.DeletionScheduled || m.Email.Locale.Tag != asked {
+				t.Errorf("the first email is %s in %q", m.Kind, m.Email.Locale.Tag)
+			}
+			if row.stored != "" {
+				r, err := s.store.Record(t.Context(), "account-deletion", "ada")
+				s.must(err)
+				r.Value = bytes.ReplaceAll(r.Value, []byte(asked), []byte(row.stored))
+				s.must(s.store.UpdateRecord(t.Context(), r))
+			}
+			s.later(week)
+			s.must(s.mine.DeleteDue(t.Context()))
+			if m := s.mail(ada); m.Kind != mailkind.Deleted || m.Email.Locale.Tag != row.want {
+				t.Errorf("the last email is %s in %q, want %q", m.Kind, m.Email.Locale.Tag, row.want)
+			}
+		})
+	}
+}
+
+// TestKeptRecordIsLeft: if the server stopped between the two steps of keeping an account, sign-ins are not held, the
+// task deletes the record and not the user, and the user can ask again.
+func TestKeptRecordIsLeft(t *testing.T) {
+	for name, next := range map[string]func(s *site, b *browser){
+		"the task": func(s *site, _ *browser) { s.must(s.mine.DeleteDue(s.Context())) },
+		"a new request": func(s *site, b *browser) {
+			b.signIn(ada)
+			b.schedule()
+			s.must(s.mine.DeleteDue(s.Context()))
+			if !b.tries() {
+				s.Error("the new request was not stored")
+			}
+			b.post("account/keep", nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, deleted := newSchedule(t, account.Options{}, nil)
+			s.must(s.store.CreateRecord(t.Context(), &store.Record{
+				Kind: "account-deletion", Key: "ada", UserID: "ada", Value: json.RawMessage(
+					`{"due":"2030-01-01T00:00:00Z","kept":true}`),
+			}))
+			b := s.browse()
+			if b.tries() {
+				t.Error("the sign-in is held")
+			}
+			next(s, b)
+			if _, err := s.store.Record(t.Context(), "account-deletion", "ada"); !errors.Is(err, core.ErrNotFound) {
+				t.Errorf("the record is left: %v", err)
+			}
+			if s.user("ada") == nil || len(*deleted) != 0 {
+				t.Error("the user was deleted")
+			}
+		})
+	}
+}
+
+// TestDeletionEndsSessions: a session that the application created during the grace period ends with the user.
+func TestDeletionEndsSessions(t *testing.T) {
+	for name, configure := range strategies {
+		t.Run(name, func(t *testing.T) {
+			s, _ := newSchedule(t, account.Options{}, configure)
+			s.as(ada).schedule()
+			b := s.browse()
+			cookies, err := s.auth.NewSession(t.Context(), &core.Request{
+				Method: "GET", Target: "/enter", Hosts: []string{"app.example"}, Scheme: "https",
+			}, s.user("ada"))
+			s.must(err)
+			for _, c := range cookies {
+				b.cookies[c.Name] = c.Value
+			}
+			if !b.signedIn() {
+				t.Fatal("the application's session is not valid")
+			}
+			s.later(week)
+			s.must(s.mine.DeleteDue(t.Context()))
+			if b.signedIn() {
+				t.Error("the session of the deleted user is valid")
+			}
+		})
+	}
+}
+
 // TestKeepByEmail keeps an account by the link of the email, without a session. Opening the link changes nothing.
 func TestKeepByEmail(t *testing.T) {
 	s, _ := newSchedule(t, account.Options{}, nil)
@@ -337,6 +438,55 @@ func TestKeepOrDelete(t *testing.T) {
 		if gone := errors.Is(err, core.ErrNotFound); gone != (len(*deleted) == 1) || gone == slices.Contains(kept, true) {
 			t.Fatalf("the user is %v, deleted %q, kept %v", err, *deleted, kept)
 		}
+	}
+}
+
+// listing calls between, once, after the first page of scheduled deletions was read.
+type listing struct {
+	*memory.Store
+	between func()
+}
+
+func (l *listing) ListRecords(
+	ctx context.Context, kind, prefix, cursor string, limit int,
+) (records []*store.Record, next string, err error) {
+	records, next, err = l.Store.ListRecords(ctx, kind, prefix, cursor, limit)
+	if between := l.between; between != nil && kind == "account-deletion" {
+		l.between = nil
+		between()
+	}
+	return records, next, err
+}
+
+// TestTaskMeetsAnother: after a task has read a deletion, the user keeps the account or another process deletes it. The
+// task does nothing.
+func TestTaskMeetsAnother(t *testing.T) {
+	for name, row := range map[string]struct {
+		between func(s *site, b *browser)
+		deleted int
+	}{
+		"the user": {func(_ *site, b *browser) { b.post("account/keep", nil) }, 0},
+		"a task":   {func(s *site, _ *browser) { s.must(s.mine.DeleteDue(s.Context())) }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var list *listing
+			s, deleted := newSchedule(t, account.Options{}, func(c *core.Config) {
+				list = &listing{Store: c.Store.(*memory.Store)}
+				c.Store = list
+			})
+			s.as(ada).schedule()
+			s.later(week - time.Minute)
+			b := s.browse()
+			if !b.tries() {
+				t.Fatal("the sign-in is not held")
+			}
+			s.later(time.Minute)
+			list.between = func() { row.between(s, b) }
+			s.must(s.mine.DeleteDue(t.Context()))
+			if len(*deleted) != row.deleted || b.signedIn() == (row.deleted == 1) {
+				t.Errorf("deleted %q, signed in: %t", *deleted, b.signedIn())
+			}
+		})
 	}
 }
 
