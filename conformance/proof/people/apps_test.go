@@ -18,6 +18,12 @@ import (
 	"github.com/latchkey-go/latchkey/plugins/tokens"
 )
 
+// cli is an app of the sites here.
+var cli = tokens.App{
+	ID: "acme-cli", Name: "Acme CLI", Device: true, RedirectURIs: []string{"http://127.0.0.1/callback"},
+	Scopes: []tokens.Scope{{Name: "orders:read"}},
+}
+
 // appSite is an application in two processes that share a store. Apps sign users in.
 type appSite struct {
 	*testing.T
@@ -35,10 +41,7 @@ func newAppSite(t *testing.T, kept core.Store, strategy core.Strategy) *appSite 
 	t.Helper()
 	s := &appSite{T: t, now: time.Now().UTC().Truncate(time.Second)}
 	for i := range s.auths {
-		s.plugins[i] = tokens.New(tokens.Options{Apps: []tokens.App{{
-			ID: "acme-cli", Name: "Acme CLI", Device: true, RedirectURIs: []string{"http://127.0.0.1/callback"},
-			Scopes: []tokens.Scope{{Name: "orders:read"}},
-		}}})
+		s.plugins[i] = tokens.New(tokens.Options{Apps: []tokens.App{cli}})
 		auth, err := core.New(core.Config{
 			URL: "https://app.example", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: kept,
 			Getenv: func(string) string { return "" }, StoreTimeout: time.Minute, Now: s.clock,
@@ -157,14 +160,19 @@ func (b *appBrowser) post(process int, target string, form url.Values, want int)
 func (b *appBrowser) code() (code, verifier string) {
 	b.Helper()
 	verifier = oauth2.GenerateVerifier()
-	to := b.post(1, "/auth/authorize", url.Values{
-		"client_id": {"acme-cli"}, "redirect_uri": {"http://127.0.0.1:7777/callback"}, "response_type": {"code"},
-		"state": {"x"}, "code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
-		"decision": {"allow"},
-	}, http.StatusSeeOther)
+	to := b.post(1, "/auth/authorize", allowForm(verifier), http.StatusSeeOther)
 	address, err := url.Parse(to.Redirect)
 	check(b.T, err)
 	return address.Query().Get("code"), verifier
+}
+
+// allowForm is the user's consent.
+func allowForm(verifier string) url.Values {
+	return url.Values{
+		"client_id": {"acme-cli"}, "redirect_uri": {"http://127.0.0.1:7777/callback"}, "response_type": {"code"},
+		"state": {"x"}, "code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
+		"decision": {"allow"},
+	}
 }
 
 // signIn signs the user in in the app.

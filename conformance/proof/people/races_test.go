@@ -71,7 +71,7 @@ func together(at int, do func(i int) bool) (won int) {
 }
 
 // tab returns another tab of the browser with the same cookies.
-func (b *browser) tab() *browser { return &browser{b.site, maps.Clone(b.cookies)} }
+func (b *browser) tab() *browser { return &browser{site: b.site, cookies: maps.Clone(b.cookies)} }
 
 // try posts a form again while the service is busy. Any other server error fails the test.
 func (b *browser) try(path string, fields ...string) *core.Response {

@@ -32,6 +32,8 @@ var ends = []flow{
 	{"a passkey is registered", beginPasskey, afterPasskey},
 	{"a user signs in with a passkey", beginByPasskey, afterByPasskey},
 	{"an account is deleted", beginDelete, afterDelete},
+	{"an app refreshes its tokens", beginRefresh, afterRefresh},
+	{"an API key is replaced", beginRotate, afterRotate},
 }
 
 // posting returns the POST of a form.

@@ -17,6 +17,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/plugins/apikey"
+	"github.com/latchkey-go/latchkey/plugins/tokens"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
@@ -32,6 +34,8 @@ type parts struct {
 	store     core.Store
 	mine      *account.Account
 	passwords *password.Provider
+	keys      *apikey.Keys
+	apps      *tokens.Tokens
 	mails     *mailbox.Mailbox
 	// ahead is how far the clock of the application is ahead.
 	ahead *atomic.Int64
@@ -44,10 +48,13 @@ func build(kept core.Store, mails *mailbox.Mailbox, by core.Mailer) (p parts, er
 	p.mine = account.New(account.Options{
 		Mail: by, Delete: func(context.Context, *core.User) error { return nil },
 	})
+	p.keys = apikey.New(apikey.Options{Scopes: []apikey.Scope{{Name: "orders:read"}}})
+	p.apps = tokens.New(tokens.Options{Apps: []tokens.App{cli}})
 	p.auth, err = core.New(core.Config{
 		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: kept,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), InsecureNoLimits: true,
-		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Plugins: []core.Plugin{p.mine}, EnableWebAuthn: true,
+		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, EnableWebAuthn: true,
+		Plugins:      []core.Plugin{p.mine, p.keys, p.apps},
 		Now:          func() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) },
 		StoreTimeout: time.Minute, // a busy machine is slow although the store works
 		Providers: []core.Provider{
@@ -115,9 +122,10 @@ func (s *site) tokens(kind mailkind.Kind, to string, least int) (list []string) 
 type browser struct {
 	*site
 	cookies map[string]string
+	key     string // the user's API key
 }
 
-func (s *site) browse() *browser { return &browser{s, map[string]string{}} }
+func (s *site) browse() *browser { return &browser{site: s, cookies: map[string]string{}} }
 
 // asking returns a request without a body. Sign-ins are requests of a page, all others are requests of a script.
 func (b *browser) asking(method, path string) *core.Request {
