@@ -12,6 +12,8 @@ type counts struct {
 	sent atomic.Int64 // requests
 	slow atomic.Int64 // slow connections that the server has closed
 
+	kinds []kind
+
 	mu     sync.Mutex
 	byKind map[string]int
 }
@@ -32,7 +34,7 @@ func (c *counts) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var parts []string
-	for _, k := range kinds {
+	for _, k := range c.kinds {
 		parts = append(parts, fmt.Sprintf("%s %d", k.name, c.byKind[k.name]))
 	}
 	return fmt.Sprintf("%d requests (%s), %d slow connections closed", c.sent.Load(), strings.Join(parts, ", "),

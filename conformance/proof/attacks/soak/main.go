@@ -1,7 +1,8 @@
 // Command soak sends many requests of all kinds to an application behind each adapter, over real connections: sessions,
 // pages, sign-ins, wrong passwords, sign-outs, malformed requests and oversized requests. Meanwhile other clients read
 // and write slowly, and send endless headers. At the end the process must be as before: heap, goroutines, file
-// descriptors and stored sessions.
+// descriptors and stored sessions. In a second run, attackers guess API keys, codes and refresh tokens. Limits and the
+// number of store calls must hold, and valid keys and apps must continue to work.
 package main
 
 import (
@@ -35,16 +36,22 @@ func main() {
 		adapters = wire.Adapters()
 	}
 	for _, s.adapter = range adapters {
-		if err := s.run(ctx); err != nil {
-			fmt.Fprintf(os.Stderr, "soak: %s: %v\n", s.adapter, err)
-			os.Exit(1) //nolint:gocritic // nothing is left to undo
+		for _, s.open = range []opening{openSite, openGuessed} {
+			if err := s.run(ctx); err != nil {
+				fmt.Fprintf(os.Stderr, "soak: %s: %v\n", s.adapter, err)
+				os.Exit(1) //nolint:gocritic // nothing is left to undo
+			}
 		}
 	}
 }
 
+// opening opens an application behind an adapter.
+type opening func(ctx context.Context, adapter string, deadline time.Duration) (*site, error)
+
 // soak is one run against one adapter.
 type soak struct {
 	out      io.Writer
+	open     opening
 	adapter  string
 	requests int
 	visitors int
@@ -73,7 +80,7 @@ func (s *soak) run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.within)
 	defer cancel()
 	began := time.Now()
-	site, err := openSite(ctx, s.adapter, s.deadline)
+	site, err := s.open(ctx, s.adapter, s.deadline)
 	if err != nil {
 		return err
 	}
@@ -91,7 +98,7 @@ func (s *soak) run(ctx context.Context) error {
 	}
 	before.goroutines, before.descriptors = idle.goroutines, idle.descriptors
 	peak := watchHeap()
-	count := &counts{}
+	count := &counts{kinds: site.kinds}
 	err = s.send(ctx, site, s.requests, count)
 	highest := peak()
 	if err != nil {
@@ -109,7 +116,11 @@ func (s *soak) run(ctx context.Context) error {
 		"descriptors %d, %d; sessions left %d\n", s.adapter, count, time.Since(began).Round(time.Second),
 		megabytes(before.heap), megabytes(highest), megabytes(after.heap), before.goroutines, after.goroutines,
 		before.descriptors, after.descriptors, left)
-	return verdict(before, after, highest, left)
+	err = verdict(before, after, highest, left)
+	if site.guessed != nil {
+		err = errors.Join(err, site.tally.verdict())
+	}
+	return err
 }
 
 // verdict describes the differences.

@@ -26,13 +26,15 @@ const (
 
 // site is the application behind one adapter, with stored sessions, default limits and timeouts.
 type site struct {
-	address string
-	store   *memory.Store
-	stop    func() error
+	address  string
+	store    *memory.Store
+	stop     func() error
+	kinds    []kind // what its clients do
+	*guessed        // nil if credentials are not guessed
 }
 
 func openSite(ctx context.Context, adapter string, deadline time.Duration) (*site, error) {
-	s := &site{store: memory.New()}
+	s := &site{store: memory.New(), kinds: kinds}
 	auth, err := core.New(core.Config{
 		URL: "http://" + host, Secrets: []core.Secret{secret}, Store: s.store,
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
@@ -52,15 +54,19 @@ func openSite(ctx context.Context, adapter string, deadline time.Duration) (*sit
 	if err != nil {
 		return nil, err
 	}
+	return s, s.serve(ctx, adapter, wire.Site{
+		Auth: auth, Mounted: true, Private: private, ReadTimeout: deadline, WriteTimeout: deadline,
+	})
+}
+
+func (s *site) serve(ctx context.Context, adapter string, w wire.Site) error {
 	listener, err := wire.Listen(ctx, false)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.address = listener.Addr().String()
-	s.stop, err = wire.Serve(adapter, wire.Site{
-		Auth: auth, Mounted: true, Private: private, ReadTimeout: deadline, WriteTimeout: deadline,
-	}, listener)
-	return s, err
+	s.stop, err = wire.Serve(adapter, w, listener)
+	return err
 }
 
 func (s *site) close() { _ = s.stop() }

@@ -11,7 +11,7 @@ import (
 func TestSoak(t *testing.T) {
 	var out strings.Builder
 	s := soak{
-		out: &out, adapter: "stdlib", requests: 400, visitors: 4, slow: 1, deadline: 500 * time.Millisecond,
+		out: &out, open: openSite, adapter: "stdlib", requests: 400, visitors: 4, slow: 1, deadline: 500 * time.Millisecond,
 		within: 2 * time.Minute,
 	}
 	if err := s.run(t.Context()); err != nil {
@@ -20,6 +20,46 @@ func TestSoak(t *testing.T) {
 	for _, k := range kinds {
 		if k.often > 2 && strings.Contains(out.String(), k.name+" 0") {
 			t.Errorf("no client sent %s: %s", k.name, &out)
+		}
+	}
+}
+
+// TestGuesses is a short version of the second run of make soak.
+func TestGuesses(t *testing.T) {
+	var out strings.Builder
+	s := soak{
+		out: &out, open: openGuessed, adapter: "stdlib", requests: 4000, visitors: 8, deadline: 5 * time.Second,
+		within: 2 * time.Minute,
+	}
+	if err := s.run(t.Context()); err != nil {
+		t.Errorf("%v\n%s", err, &out)
+	}
+	t.Log(&out)
+}
+
+// TestGuessVerdict: each exceeded limit is reported.
+func TestGuessVerdict(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name string
+		edit func(*tally)
+		says string
+	}{
+		{"within the limits", func(*tally) {}, ""},
+		{"a network", func(t *tally) { t.compared["key from 10.0.0.1"] = 21 }, "key from 10.0.0.1: 21"},
+		{"an address", func(t *tally) { t.compared["code for ada"] = 11 }, "code for ada: 11"},
+		{"a user", func(t *tally) { t.compared["user code of eve"] = 11 }, "user code of eve: 11"},
+		{"no limit", func(t *tally) { t.refused["wrong key"] = 0 }, "not tested"},
+		{"store calls", func(t *tally) { t.calls["app-grant"] = 4*people + 1 }, "kind app-grant"},
+	} {
+		counted := newTally()
+		for _, kind := range []string{"wrong key", "wrong code", "wrong user code"} {
+			counted.allowed[kind], counted.refused[kind] = 1, 1
+		}
+		row.edit(counted)
+		err := counted.verdict()
+		if (err == nil) != (row.says == "") || err != nil && !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %v", row.name, err)
 		}
 	}
 }

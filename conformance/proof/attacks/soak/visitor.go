@@ -27,7 +27,11 @@ type visitor struct {
 	dice    *rand.Rand
 	cookies map[string]string
 	person  int
-	place   string // its IP address, which the trusted proxy header contains
+	place   string            // its IP address, which the trusted proxy header contains
+	bearer  string            // the credential of a program
+	accept  string            // the Accept header
+	guesser map[string]string // the cookies of a browser that guesses codes
+	victim  string            // the address that it has requested the last code for
 }
 
 func (s *site) visitor(n int, count *counts) *visitor {
@@ -35,7 +39,7 @@ func (s *site) visitor(n int, count *counts) *visitor {
 		return (&net.Dialer{}).DialContext(ctx, network, s.address)
 	}
 	return &visitor{
-		site: s, count: count, cookies: map[string]string{}, person: n % people,
+		site: s, count: count, cookies: map[string]string{}, guesser: map[string]string{}, person: n % people,
 		dice: rand.New(rand.NewPCG(uint64(n), 1)), // seeded, so that each run sends the same requests
 		client: &http.Client{
 			Transport:     &http.Transport{DialContext: dial},
@@ -68,11 +72,11 @@ var kinds = []kind{
 // next runs one action.
 func (v *visitor) next(ctx context.Context) error {
 	all := 0
-	for _, k := range kinds {
+	for _, k := range v.site.kinds {
 		all += k.often
 	}
 	n := v.dice.IntN(all)
-	for _, k := range kinds {
+	for _, k := range v.site.kinds {
 		if n -= k.often; n >= 0 {
 			continue
 		}
@@ -115,6 +119,12 @@ func (v *visitor) ask(ctx context.Context, method, target, body string) (out ans
 	r.Header.Set("X-Forwarded-For", v.place)
 	if body != "" {
 		r.Header.Set("Content-Type", form)
+	}
+	if v.bearer != "" {
+		r.Header.Set("Authorization", "Bearer "+v.bearer)
+	}
+	if v.accept != "" {
+		r.Header.Set("Accept", v.accept)
 	}
 	for name, value := range v.cookies {
 		r.Header.Add("Cookie", name+"="+value)
