@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -274,6 +275,35 @@ func TestText(t *testing.T) {
 	}
 	if s, ok := exactjson.Text[[]byte](nil); s != "" || ok {
 		t.Errorf("nil: %q, %v", s, ok)
+	}
+}
+
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		raw  string
+		want []string
+		ok   bool
+	}{
+		{`[]`, []string{}, true},
+		{`["a"]`, []string{"a"}, true},
+		{`[ "a" , "\u00e9\"" ]`, []string{"a", `é"`}, true},
+
+		{``, nil, false},
+		{`null`, nil, false},
+		{`"a"`, nil, false},
+		{`["a"`, nil, false},
+		{`["a",]`, nil, false},
+		{`["a" "b"]`, nil, false},
+		{`["a",1]`, nil, false},
+		{`[null]`, nil, false},
+		{`[["a"]]`, nil, false},
+		{`["a"] `, nil, false},
+		{"[\"\xff\"]", nil, false},
+	} {
+		if got, ok := exactjson.Texts([]byte(tt.raw)); !slices.Equal(got, tt.want) || ok != tt.ok {
+			t.Errorf("%s: got %q, %v; want %q, %v", tt.raw, got, ok, tt.want, tt.ok)
+		}
 	}
 }
 

@@ -27,6 +27,25 @@ func TextOf(value string) (s string, ok bool) {
 	return Text(value)
 }
 
+// Texts returns the strings of raw, which must be exactly one JSON array of strings without white space around it;
+// otherwise ok is false. The result of an empty array is not nil.
+func Texts[T ~string | ~[]byte](raw T) (all []string, ok bool) {
+	if len(raw) == 0 || raw[0] != '[' {
+		return nil, false
+	}
+	r := reader{text: string(raw)}
+	all = []string{}
+	err := r.array(1, func() error {
+		s, err := r.str()
+		all = append(all, s)
+		return err
+	})
+	if err != nil || r.at != len(r.text) {
+		return nil, false
+	}
+	return all, true
+}
+
 // IsNull reports whether raw is exactly null. It returns false for a nil raw, which means an absent member.
 func IsNull[T ~string | ~[]byte](raw T) bool { return string(raw) == "null" }
 

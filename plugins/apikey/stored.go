@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,7 +78,10 @@ func (k *keyRecord) lifetime() time.Duration { return cmp.Or(k.TTL, k.Expires.Su
 // with a key reads a record, and json.Unmarshal took as long as the rest of the plugin.
 func readRecord(r *store.Record) (*keyRecord, error) {
 	k := &keyRecord{Key: Key{ID: r.Key, UserID: r.UserID, Expires: r.Expires}, record: r}
-	err := exactjson.Object(r.Value, func(name string, value []byte) error {
+	err := exactjson.Object(r.Value, func(name string, value []byte) (err error) {
+		if exactjson.IsNull(value) {
+			return nil
+		}
 		ok := true
 		switch name {
 		case "service":
@@ -93,9 +97,12 @@ func readRecord(r *store.Record) (*keyRecord, error) {
 			ttl, ok = exactjson.Int64(value)
 			k.TTL = time.Duration(ttl)
 		case "hash":
-			return json.Unmarshal(value, &k.Hash)
+			var text string
+			if text, ok = exactjson.Text(value); ok {
+				k.Hash, err = base64.StdEncoding.DecodeString(text)
+			}
 		case "scopes":
-			return json.Unmarshal(value, &k.Scopes)
+			k.Scopes, ok = exactjson.Texts(value)
 		case "networks":
 			return json.Unmarshal(value, &k.Networks)
 		case "created":
@@ -106,7 +113,7 @@ func readRecord(r *store.Record) (*keyRecord, error) {
 		if !ok {
 			return errors.New(name + " has the wrong type")
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("apikey: the record of key %s is malformed: %w", r.Key, err)

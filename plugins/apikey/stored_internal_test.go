@@ -29,6 +29,7 @@ func TestRecordFields(t *testing.T) {
 func FuzzRecord(f *testing.F) {
 	f.Add([]byte(`{"name":"x","hash":"aGFzaA==","last4":"abcd","scopes":["*"],"created":"2030-01-02T03:04:05Z"}`))
 	f.Add([]byte(`{"service":"a\"\\\u00e9","networks":["192.0.2.0/24"],"used":"2030-01-02T03:04:05.678Z","uses":7}`))
+	f.Add([]byte(`{"scopes":[],"hash":null,"ttl":3600000000000}`))
 	f.Add([]byte(`{"uses":1.5,"name":1,"scopes":null,"hash":{}}`))
 	f.Fuzz(func(t *testing.T, value []byte) {
 		k, err := readRecord(&store.Record{Key: "id", UserID: "ada", Value: value})
@@ -39,7 +40,7 @@ func FuzzRecord(f *testing.F) {
 			return
 		}
 		again, err := readRecord(k.record)
-		if err != nil || !reflect.DeepEqual(again.Scopes, k.Scopes) || again.Name != k.Name || again.Uses != k.Uses ||
+		if err != nil || !reflect.DeepEqual(again.Scopes, k.Scopes) || again.Name != k.Name || again.TTL != k.TTL || again.Uses != k.Uses ||
 			again.Service != k.Service || !again.Created.Equal(k.Created) || !again.Used.Equal(k.Used) {
 			t.Errorf("%s was read as %+v, and then as %+v, %v", value, k, again, err)
 		}
@@ -63,7 +64,8 @@ func TestReadRecord(t *testing.T) {
 		t.Errorf("read %+v, %v", got, err)
 	}
 	for _, malformed := range []string{
-		`[]`, `{"name":1}`, `{"uses":"1"}`, `{"ttl":"1"}`, `{"hash":"?"}`, `{"created":"now"}`, `{"name":"a`,
+		`[]`, `{"name":1}`, `{"uses":"1"}`, `{"hash":"?"}`, `{"hash":[]}`, `{"scopes":"*"}`, `{"scopes":[1]}`, `{"ttl":"1"}`,
+		`{"created":"now"}`, `{"name":"a`,
 	} {
 		if _, err := readRecord(&store.Record{Value: []byte(malformed)}); err == nil {
 			t.Errorf("%s is accepted", malformed)
