@@ -40,8 +40,9 @@ func FuzzRecord(f *testing.F) {
 			return
 		}
 		again, err := readRecord(k.record)
-		if err != nil || !reflect.DeepEqual(again.Scopes, k.Scopes) || again.Name != k.Name || again.TTL != k.TTL || again.Uses != k.Uses ||
-			again.Service != k.Service || !again.Created.Equal(k.Created) || !again.Used.Equal(k.Used) {
+		if err != nil || !reflect.DeepEqual(again.Scopes, k.Scopes) || again.Name != k.Name || again.TTL != k.TTL ||
+			again.Uses != k.Uses || again.Service != k.Service || !again.Created.Equal(k.Created) ||
+			!again.Used.Equal(k.Used) {
 			t.Errorf("%s was read as %+v, and then as %+v, %v", value, k, again, err)
 		}
 	})

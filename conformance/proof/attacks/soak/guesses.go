@@ -136,7 +136,7 @@ func (v *visitor) useKey(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		v.site.tally.add(v.site.tally.allowed, "key")
+		v.site.add(v.site.allowed, "key")
 		if err := got.want(http.StatusOK, userID(v.person)); err != nil {
 			return fmt.Errorf("from %s: %w", v.place, err)
 		}
@@ -195,7 +195,7 @@ func (v *visitor) refresh(ctx context.Context) error {
 		return errors.Join(got.want(http.StatusOK, "refresh_token"), err)
 	}
 	program.refresh = body.Refresh
-	v.site.tally.add(v.site.tally.allowed, "refresh")
+	v.site.add(v.site.allowed, "refresh")
 	if got, err = v.callAPI(ctx, body.Access); err != nil {
 		return err
 	}
@@ -214,10 +214,10 @@ func (v *visitor) wrongCode(ctx context.Context) error {
 		}
 		if got.status == http.StatusTooManyRequests {
 			v.victim = ""
-			v.site.tally.add(v.site.tally.refused, "email")
+			v.site.add(v.site.refused, "email")
 			return nil
 		}
-		v.site.tally.add(v.site.tally.allowed, "email")
+		v.site.add(v.site.allowed, "email")
 		if err := got.want(http.StatusOK, "verify-request"); err != nil {
 			return err
 		}

@@ -118,7 +118,7 @@ func (s *soak) run(ctx context.Context) error {
 		before.descriptors, after.descriptors, left)
 	err = verdict(before, after, highest, left)
 	if site.guessed != nil {
-		err = errors.Join(err, site.tally.verdict())
+		err = errors.Join(err, site.verdict())
 	}
 	return err
 }
