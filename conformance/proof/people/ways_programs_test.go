@@ -57,7 +57,7 @@ func beginRefresh(s *site, address string) (*browser, *lastRequest) {
 	return b, tokenRequest(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {first.Refresh}})
 }
 
-// afterRefresh: the app, which has sent its old token again, stays signed in. The user has one entry for it.
+// afterRefresh: the app, which has sent its old token again, stays signed in. The list of the user names it once.
 func afterRefresh(s *site, _ *browser, address string, again *core.Response) {
 	got := s.tokensOf(again)
 	for range 2 {

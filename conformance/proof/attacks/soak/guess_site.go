@@ -30,7 +30,7 @@ const (
 	redirect = "http://127.0.0.1/callback"
 )
 
-// guessed is the part of a site whose credentials are guessed.
+// guessed is the part of a site that attackers send guesses to.
 type guessed struct {
 	*tally
 	auth *core.Auth

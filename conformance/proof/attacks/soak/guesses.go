@@ -34,7 +34,7 @@ const (
 // tally counts guesses and store calls of a run. The clock of the site does not advance, so that no limit is refilled.
 type tally struct {
 	mu sync.Mutex
-	// compared is the number of guesses that were compared, by what is limited: a network, an address or a user.
+	// compared is the number of guesses that were compared for each network, address or user with a limit.
 	compared map[string]int
 	// calls is the number of store calls by the kind of the record.
 	calls map[string]int
@@ -57,7 +57,7 @@ func (t *tally) add(to map[string]int, names ...string) {
 	}
 }
 
-// network returns the network of a guess: half of them come from one.
+// network returns the network of a guess: half of the guesses have the same one.
 func (v *visitor) network() string {
 	t := v.site.tally
 	if v.dice.IntN(2) == 0 {
@@ -70,7 +70,7 @@ func (v *visitor) network() string {
 	return fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255)
 }
 
-// guessed checks the response to a guess, which is 429 if a limit refused it, and counts it for what is limited.
+// guessed checks the response to a guess, which is 429 if a limit refused it, and counts it for that limit.
 func (v *visitor) guessed(kind string, got answer, want int, code string, limited ...string) error {
 	t := v.site.tally
 	if got.status == http.StatusTooManyRequests {
@@ -202,7 +202,7 @@ func (v *visitor) refresh(ctx context.Context) error {
 	return got.want(http.StatusOK, userID(v.person))
 }
 
-// wrongCode requests a code for somebody's address from time to time, and guesses it.
+// wrongCode requests a code for a user's address from time to time, and guesses it.
 func (v *visitor) wrongCode(ctx context.Context) error {
 	b := *v
 	b.cookies, b.accept, b.place = v.guesser, "application/json", v.network()
