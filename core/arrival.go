@@ -27,6 +27,9 @@ type arrival struct {
 	action, providerID string
 	// number identifies the request within this process.
 	number uint64
+	// program reports that the client is a program, whatever its headers say: the request is an RPC call. foreign reports
+	// that the session cookie of a call is ignored, because no page of this site made the call.
+	program, foreign bool
 	// misconfigured is the reference of a request that has no Auth.
 	misconfigured string
 }

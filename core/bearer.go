@@ -105,7 +105,7 @@ func (v *arrival) credential() (kind *Credential, token string) {
 
 // caller returns the kind of client. A client with a bearer token is a program, whatever it accepts.
 func (v *arrival) caller() negotiate.Client {
-	if v.byBearer() {
+	if v.program || v.byBearer() {
 		return negotiate.Program
 	}
 	return negotiate.ClientOf(v.r.Method, v.r.Header)

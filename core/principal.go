@@ -75,8 +75,11 @@ func (t *validTokens) remove(hash [sha256.Size]byte) {
 	delete(t.seen, hash)
 }
 
-// verifyCredential returns the principal of a credential, or nil if it is not valid.
-func (a *Auth) verifyCredential(ctx context.Context, v *arrival, kind *Credential, token string) (*Principal, error) {
+// verifyCredential returns the principal of a credential, or nil if it is not valid. again reports that a stream checks
+// it again, which does not count as a use.
+func (a *Auth) verifyCredential(
+	ctx context.Context, v *arrival, kind *Credential, token string, again bool,
+) (*Principal, error) {
 	if _, _, err := tokensource.Bearer(v.r.Header); err != nil {
 		return nil, nil
 	}
@@ -98,7 +101,7 @@ func (a *Auth) verifyCredential(ctx context.Context, v *arrival, kind *Credentia
 		a.validTokens.add(hash)
 		limits.right(ctx, c, attempt)
 	}
-	if p != nil && err == nil && p.Credential != "" && limits.keyUse {
+	if p != nil && err == nil && p.Credential != "" && limits.keyUse && !again {
 		err = limits.ask(ctx, c, newAttempt(limit.AttemptKeyUse, p.Credential))
 	}
 	if err != nil {
@@ -118,7 +121,7 @@ func (v *Visit) readPrincipal() (*Principal, error) {
 	if v.refused == nil {
 		if kind, token := v.at.credential(); kind != nil {
 			v.dependsOnSession()
-			return v.auth.verifyCredential(v.Context, &v.at, kind, token)
+			return v.auth.verifyCredential(v.Context, &v.at, kind, token, v.again)
 		}
 	}
 	session, err := v.Session()
@@ -195,7 +198,7 @@ func (v *Visit) problemResponse(problem *Problem, err error) *Response {
 // Any other error means that the principal is unknown. A credential is verified with each call.
 func (c *ActionRequest) Principal(ctx context.Context) (*Principal, error) {
 	if kind, token := c.in.credential(); kind != nil {
-		p, err := c.plugins.auth.verifyCredential(ctx, &c.in.arrival, kind, token)
+		p, err := c.plugins.auth.verifyCredential(ctx, &c.in.arrival, kind, token, false)
 		if err != nil || p != nil {
 			return p, err
 		}

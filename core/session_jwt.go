@@ -206,7 +206,7 @@ func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken) *Session {
 func (p *jwtSession) reissue(
 	ctx context.Context, before *Token, next *nextToken, why sessionRead,
 ) (cookies []Cookie, err error) {
-	if !next.renew || !p.mayRenew(why.updates()) || p.jwt.hasEnded(before) {
+	if !next.renew || why.again || !p.mayRenew(why.updates()) || p.jwt.hasEnded(before) {
 		return nil, nil
 	}
 	value, err := p.jwt.encode(ctx, p.at.cookies, p.withRevocationID(before, next.token))

@@ -294,6 +294,7 @@ var errNoSession = errors.New("the session cookie has no value, or its first chu
 type sessionRead struct {
 	trigger Trigger
 	update  json.RawMessage // the posted data, with TriggerUpdate
+	again   bool            // a stream checks its session again: it is not extended, because its user may be away
 	asked   bool            // by GET session: a client with a bearer token gets a new token each time
 }
 

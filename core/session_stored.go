@@ -45,7 +45,10 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 	case err != nil:
 		return nil, nil, asError(err, ErrSessionToken).withType(ErrSessionToken)
 	}
-	extended, err := p.rows.extend(ctx, found.session)
+	extended := false
+	if !why.again {
+		extended, err = p.rows.extend(ctx, found.session)
+	}
 	switch {
 	case errors.Is(err, ErrNotFound): // signed out in the meantime
 		return nil, p.clearEnded(), nil

@@ -28,6 +28,7 @@ type Visit struct {
 	pages   *pages
 	at      arrival
 	refused error // why the request cannot be read; nil: no error
+	again   bool  // a stream checks its session again: nothing is renewed or counted
 
 	state     *ui.State
 	spoken    *arrival // at, with the language of the response
@@ -208,7 +209,7 @@ func (v *Visit) Session() (*Session, error) {
 		request, err := v.auth.sessions.of(v.Context, &v.at)
 		var cookies []Cookie
 		if err == nil {
-			v.session, cookies, err = v.auth.sessions.read(v.Context, request, sessionRead{})
+			v.session, cookies, err = v.auth.sessions.read(v.Context, request, sessionRead{again: v.again})
 		}
 		if err != nil {
 			v.at.log.failure(v.Context, asError(err, ErrSessionToken), v.at.attrs()...)

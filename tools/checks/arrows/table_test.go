@@ -149,7 +149,18 @@ var table = []rule{
 		tests:  []string{"core", "conformance", "storage/internal"},
 	},
 
-	// An adapter imports core and its router.
+	// An adapter imports core and its router. Those of RPC frameworks share package rpc.
+	{
+		module: "adapters/internal/rpc", code: []string{"core"},
+		thirdParty: []string{"google.golang.org/genproto/googleapis/rpc", "google.golang.org/protobuf"},
+	},
+	{
+		module: "adapters/connect", code: []string{"core", "adapters/stdlib", "adapters/internal/rpc"},
+		tests: []string{"dev", "plugins/apikey", "storage/memory"},
+		thirdParty: []string{
+			"connectrpc.com/connect", "google.golang.org/genproto/googleapis/rpc", "google.golang.org/protobuf",
+		},
+	},
 	{
 		module: "adapters/mcp", code: []string{"core", "adapters/stdlib", "plugins/accesstoken/verify"},
 		tests:      []string{"dev", "plugins/accesstoken", "plugins/apikey", "storage/memory"},

@@ -28,7 +28,7 @@ var documented = []struct {
 	{"core", "", []string{
 		"Config", "SessionConfig", "JWTConfig", "PagesConfig", "CookiesConfig", "CookieOptions", "Callbacks", "Events",
 		"OAuthProvider", "EmailProvider", "CredentialsProvider", "WebAuthnProvider", "RelyingParty",
-		"Limits", "Revocation",
+		"Limits", "Revocation", "CallOptions",
 	}},
 	{"core/token", "token.", []string{"Options"}},
 	{"ui", "", []string{"Theme", "Field", "Style", "SignInOptions", "SignOutOptions"}},
