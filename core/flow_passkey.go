@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +32,7 @@ type passkeyFlow struct {
 	accounts store.AccountStore // nil if the store cannot read accounts
 	now      func() time.Time
 	rand     io.Reader
+	plugins  *plugins
 }
 
 // start implements [flow].
@@ -75,25 +77,21 @@ func (f *passkeyFlow) relyingParty(c *call) RelyingParty {
 	}
 }
 
-// newChallenge returns a new challenge and the cookies that store it. register is the user to register, and owner is
-// the ID of the user whose passkeys may be used.
-func (f *passkeyFlow) newChallenge(
-	ctx context.Context, c *call, register *User, typed, owner string,
-) (string, []Cookie, error) {
+// newChallenge returns a new challenge and the cookies that store it with the rest of the ceremony.
+func (f *passkeyFlow) newChallenge(ctx context.Context, c *call, p ceremony) (string, []Cookie, error) {
 	challenge, err := randomText(f.rand)
 	if err != nil {
 		return "", nil, err
 	}
 	claims := &Token{}
 	_ = claims.Extra.Set("challenge", challenge)
-	if register != nil {
-		_ = claims.Extra.Set("registerData", register)
+	if p.register != nil {
+		_ = claims.Extra.Set("registerData", p.register)
 	}
-	if typed != "" {
-		_ = claims.Extra.Set("typed", typed)
-	}
-	if owner != "" {
-		_ = claims.Extra.Set("owner", owner)
+	for name, text := range map[string]string{"typed": p.typed, "owner": p.owner, "handle": p.handle} {
+		if text != "" {
+			_ = claims.Extra.Set(name, text)
+		}
 	}
 	sealed, err := f.checks.seal(f.checks.challenge, claims, checkTTL)
 	if err != nil {
@@ -119,6 +117,7 @@ type ceremony struct {
 	register  *User  // nil for an authentication
 	typed     string // the label that finds a new user's passkeys later
 	owner     string // ID of the user whose passkeys were requested, empty for any user
+	handle    string // the user handle in base64url, for PasskeyTracker; empty if there is none
 	started   flowSession
 }
 
@@ -141,6 +140,7 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action strin
 		return p, errorf(errInvalidCheck, "the challenge cookie cannot be read: %w", err)
 	}
 	p.challenge, p.typed, p.owner = claims.Extra.Text("challenge"), claims.Extra.Text("typed"), claims.Extra.Text("owner")
+	p.handle = claims.Extra.Text("handle")
 	if raw, there := claims.Extra["registerData"]; there {
 		p.register = &User{}
 		if err := p.register.UnmarshalJSON(raw); err != nil {
@@ -221,11 +221,14 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 		return nil, callbackErrorf(errInvalidCheck, reasonUsed, "%w", replayed)
 	}
 	made := *verified
-	made.ProviderAccountID = credentialID
+	made.ProviderAccountID, made.AAGUID = credentialID, ""
+	handle, err := base64.RawURLEncoding.DecodeString(pending.handle)
+	if err != nil {
+		return nil, errorf(errInvalidCheck, "the challenge cookie cannot be read: %w", err)
+	}
+	result := &passkeyResult{&made, pending.typed, verified.AAGUID, handle}
 	account := &Account{Type: TypeWebAuthn, Provider: f.ID, ProviderAccountID: credentialID}
-	return &identity{
-		user: pending.register, account: account, passkey: &passkeyResult{&made, pending.typed}, methods: f.methods(&made),
-	}, nil
+	return &identity{user: pending.register, account: account, passkey: result, methods: f.methods(&made)}, nil
 }
 
 // authenticate verifies a response with a stored passkey.
@@ -456,7 +459,7 @@ func (f *passkeyFlow) authenticationOptions(ctx context.Context, c *call, user *
 		}
 		options.Allowed, owner = &allowed, user.ID
 	}
-	challenge, cookies, err := f.newChallenge(ctx, c, nil, "", owner)
+	challenge, cookies, err := f.newChallenge(ctx, c, ceremony{owner: owner})
 	if err != nil {
 		return nil, err
 	}
@@ -465,8 +468,19 @@ func (f *passkeyFlow) authenticationOptions(ctx context.Context, c *call, user *
 	return optionsResponse(body, cookies, err)
 }
 
-// registrationOptions requests a new passkey for the user (WebAuthn section 5.4). The user handle is random, so that it
-// reveals nothing about the user; a passkey is found by its credential ID.
+// userHandle returns the user handle of a registration. It is random, so that it reveals nothing about the user, and the
+// same for all passkeys of a user if a plugin tracks them. A passkey is found by its credential ID.
+func (f *passkeyFlow) userHandle(ctx context.Context, user *User, signedIn bool) ([]byte, error) {
+	if t := f.plugins.passkeys; t != nil && t.UserHandle != nil && signedIn {
+		handle, err := guarded("PasskeyTracker.UserHandle", func() ([]byte, error) { return t.UserHandle(ctx, user.ID) })
+		if err != nil || len(handle) > 0 {
+			return handle, err
+		}
+	}
+	return randomBytes(f.rand, 48)
+}
+
+// registrationOptions requests a new passkey for the user (WebAuthn section 5.4).
 func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *User, signedIn bool) (*Response, error) {
 	excluded := []passkey.Descriptor{}
 	if signedIn {
@@ -478,15 +492,19 @@ func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *Us
 			return optionsRefused("Too many passkeys: remove one first"), nil
 		}
 	}
-	handle, err := randomBytes(f.rand, 48)
+	handle, err := f.userHandle(ctx, user, signedIn)
 	if err != nil {
 		return nil, err
+	}
+	tracked := ""
+	if f.plugins.passkeys != nil {
+		tracked = base64.RawURLEncoding.EncodeToString(handle)
 	}
 	newUser, typed := user, ""
 	if !signedIn && f.namesByTyped() { // the address is unverified
 		newUser, typed = &User{}, user.Email
 	}
-	challenge, cookies, err := f.newChallenge(ctx, c, newUser, typed, "")
+	challenge, cookies, err := f.newChallenge(ctx, c, ceremony{register: newUser, typed: typed, handle: tracked})
 	if err != nil {
 		return nil, err
 	}

@@ -67,6 +67,9 @@ type passkeyResult struct {
 	// typed is the address that an unauthenticated user typed for the passkey. It is not their email address: see
 	// typedAccount.
 	typed string
+	// aaguid and handle are the AAGUID and the user handle, for PasskeyTracker.Added.
+	aaguid string
+	handle []byte
 }
 
 // formResult is the data of a sign-in with a [CredentialsProvider].

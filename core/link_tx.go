@@ -256,7 +256,10 @@ func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) er
 	write := func(ctx context.Context) error {
 		err := passkeys.CreateAuthenticator(ctx, id.passkey.Authenticator)
 		if err == nil {
-			w.afterCommit(func() { w.at.decided(ctx, audit.PasskeyAdded, "", who.user.ID) })
+			w.afterCommit(func() {
+				w.at.decided(ctx, audit.PasskeyAdded, "", who.user.ID)
+				w.trackPasskey(context.WithoutCancel(ctx), id.passkey) // the context of a transaction ends with it
+			})
 		}
 		return err
 	}
@@ -269,6 +272,23 @@ func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) er
 	named := typedAccount(id.account.Provider, id.typed())
 	named.UserID = who.user.ID
 	return w.tx.LinkAccount(ctx, named)
+}
+
+// trackPasskey calls PasskeyTracker.Added. A panic is logged, because the passkey is stored.
+func (w *writer) trackPasskey(ctx context.Context, made *passkeyResult) {
+	t := w.plugins.passkeys
+	if t == nil || t.Added == nil {
+		return
+	}
+	err := guard("PasskeyTracker.Added", func() error {
+		t.Added(ctx, NewPasskey{
+			UserID: made.UserID, CredentialID: made.CredentialID, AAGUID: made.aaguid, UserHandle: made.handle,
+		})
+		return nil
+	})
+	if err != nil {
+		w.at.log.failure(ctx, asError(err, ErrAuth), w.at.attrs()...)
+	}
 }
 
 // refreshAccount updates the tokens of a known account, and the address that its provider vouches for. An app sends

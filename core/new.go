@@ -183,6 +183,7 @@ func (m *flowMaker) flow(p *provider) flow {
 		return &passkeyFlow{
 			webAuthn: p.webauthn, checks: m.checks, limits: m.limits, sessions: m.sessions,
 			users: m.store.Store, passkeys: m.store.passkeys, accounts: m.store.accounts, now: m.config.Now, rand: m.config.Rand,
+			plugins: m.plugins,
 		}
 	}
 	return &credentialsFlow{CredentialsProvider: p.credentials, site: m.site, limits: m.limits}

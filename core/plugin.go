@@ -89,7 +89,9 @@ type plugins struct {
 	ends    string
 	tasks   []task
 	notices notices
-	enders  []func(ctx context.Context, userID string) error // PluginHost.OnEndSessions
+	// passkeys was passed to PluginHost.TrackPasskeys, or nil.
+	passkeys *PasskeyTracker
+	enders   []func(ctx context.Context, userID string) error // PluginHost.OnEndSessions
 	// reset and resetLink were passed to PluginHost.AddPasswordReset. They are nil if no plugin stores passwords.
 	reset     func(ctx context.Context, c *ActionRequest, userID string) (url string, err error)
 	resetLink func(ctx context.Context, userID string) (action string, expires time.Time, err error)

@@ -21,6 +21,35 @@ func (ps *plugins) passkeyProvider() *provider {
 	return nil
 }
 
+// NewPasskey is a passkey that was just stored.
+type NewPasskey struct {
+	// UserID is the ID of the owner. CredentialID is the credential ID in standard base64.
+	UserID, CredentialID string
+	// AAGUID is [store.Authenticator].AAGUID, or "". The user's device states it: it describes the passkey and proves
+	// nothing.
+	AAGUID string
+	// UserHandle is the user handle of the registration (WebAuthn section 5.4.3).
+	UserHandle []byte
+}
+
+// PasskeyTracker stores facts about passkeys that stores of passkeys do not keep. Its functions are called concurrently.
+type PasskeyTracker struct {
+	// UserHandle returns the user handle of the user's earlier passkeys, or nil if there are none. A new passkey then gets
+	// the same one, so that a password manager can list the passkeys of one user. An error stops the registration.
+	UserHandle func(ctx context.Context, userID string) ([]byte, error)
+	// Added is called after a passkey was stored. It must handle its errors, because the passkey is valid.
+	Added func(ctx context.Context, made NewPasskey)
+}
+
+// TrackPasskeys registers the functions of t. If several plugins call TrackPasskeys, the first one counts. Without it,
+// each passkey has a random user handle, which is not stored.
+func (h *PluginHost) TrackPasskeys(t PasskeyTracker) {
+	h.attaching("TrackPasskeys")
+	if h.plugins.passkeys == nil {
+		h.plugins.passkeys = &t
+	}
+}
+
 // HasPasskeys reports whether a user has a passkey that [ActionRequest.VerifyPasskey] can verify. It is false if no
 // passkey provider is configured. Call it after New has returned.
 func (h *PluginHost) HasPasskeys(ctx context.Context, userID string) (bool, error) {

@@ -37,7 +37,7 @@ const (
 	attestedData   = 0x40
 )
 
-// Ceremony is the input of a registration or an authentication. The fields after UserHandle create responses that a
+// Ceremony is the input of a registration or an authentication. The fields from Type on create responses that a
 // server must refuse.
 type Ceremony struct {
 	// Challenge is the challenge of the options, in base64url. Origin is the site's origin, and RPID its relying party
@@ -49,6 +49,9 @@ type Ceremony struct {
 	Counter uint32
 	// UserHandle is the user handle of an authentication.
 	UserHandle []byte
+
+	// AAGUID is the 16-byte AAGUID of a registration. The default is zeros.
+	AAGUID []byte
 
 	// Type replaces the type in the client data. CrossOrigin sets crossOrigin in the client data.
 	Type        string
@@ -77,7 +80,9 @@ func (c *Credential) Register(x Ceremony) string {
 	clientData := x.clientData("webauthn.create")
 	data := x.authenticatorData(attestedData)
 	id := x.id(c)
-	data = append(data, make([]byte, 16)...) // AAGUID
+	aaguid := make([]byte, 16)
+	copy(aaguid, x.AAGUID)
+	data = append(data, aaguid...)
 	data = binary.BigEndian.AppendUint16(data, uint16(len(id)))
 	data = append(append(data, id...), c.PublicKey()...)
 	if x.BeforeData != nil {

@@ -41,6 +41,9 @@ type Options struct {
 	CheckDelete func(ctx context.Context, u *core.User) error
 	// Profile are fields of the application in the form that changes the name and the picture. The zero value adds none.
 	Profile ProfileFields
+	// PasskeyNames adds names of products that store passkeys, by AAGUID in lower case, to those that the account page
+	// knows (docs/account.md). They must not change after New.
+	PasskeyNames map[string]string
 }
 
 // Account is the plugin that serves the account page. [New] creates one, and it belongs to one Auth. Its methods work
@@ -130,6 +133,9 @@ func (a *Account) Attach(h *core.PluginHost) error {
 	if a.options.DeleteAfter != 0 {
 		a.attachScheduled(h)
 	}
+	h.TrackPasskeys(core.PasskeyTracker{
+		UserHandle: a.handlers.passkeys.userHandle, Added: a.handlers.passkeys.added,
+	})
 	h.AddWellKnown("passkey-endpoints", a.handlers.passkeys.endpoints)
 	for _, action := range a.handlers.actions() {
 		h.AddAction(action)
@@ -175,7 +181,7 @@ type handlers struct {
 func newHandlers(h *core.PluginHost, o *Options) *handlers {
 	records := h.Records()
 	notes := &passkeyNotes{records, h.Logger}
-	overviews := &overviews{h, records, notes}
+	overviews := &overviews{h, records, notes, o.PasskeyNames}
 	locks := &locks{records, h.Now, h.Logger}
 	links := &links{h, records}
 	sender := &sender{h, o.Mail}

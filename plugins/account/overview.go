@@ -63,6 +63,9 @@ type Passkey struct {
 	ID string `json:"id"`
 	// Name is the name that the user gave it, or "".
 	Name string `json:"name"`
+	// Provider is the product that stores the passkey, such as "Google Password Manager". The page shows it if Name is
+	// empty. It is "" if it is unknown. The user's device states it, so it proves nothing.
+	Provider string `json:"provider,omitempty"`
 	// Made is the time it was first seen, Used the time of its last sign-in, both to the second. They are zero if unknown.
 	Made time.Time `json:"made,omitzero"`
 	Used time.Time `json:"used,omitzero"`
@@ -122,6 +125,7 @@ type overviews struct {
 	host    *core.PluginHost
 	records store.RecordStore
 	notes   *passkeyNotes
+	names   map[string]string // Options.PasskeyNames
 }
 
 // accountData is an overview and the data it was built from.
@@ -232,8 +236,8 @@ func (o *overviews) addPasskeys(ctx context.Context, v *accountData, records []*
 			o.notes.note(ctx, v.has.user.ID, id, func(kept *passkeyNote) { kept.seen(n.Made) })
 		}
 		v.Passkeys = append(v.Passkeys, Passkey{
-			ID: id, Name: n.Name, Made: n.Made, Used: n.Used, Synced: k.CredentialBackedUp,
-			Removable: !v.lastPasskey(k),
+			ID: id, Name: n.Name, Provider: cmp.Or(o.names[n.AAGUID], passkeyProviders[n.AAGUID]), Made: n.Made, Used: n.Used,
+			Synced: k.CredentialBackedUp, Removable: !v.lastPasskey(k),
 		})
 	}
 	slices.SortFunc(v.Passkeys, func(x, y Passkey) int {

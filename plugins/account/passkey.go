@@ -154,6 +154,30 @@ func (p *passkeys) post(ctx context.Context, c *core.ActionRequest) (*core.Respo
 	return methodChanged(ctx, c, "passkey-named", err)
 }
 
+// added stores the facts about a new passkey.
+func (p *passkeys) added(ctx context.Context, made core.NewPasskey) {
+	now := p.host.Now().UTC().Truncate(time.Second)
+	p.notes.note(ctx, made.UserID, passkeyID(made.CredentialID), func(n *passkeyNote) {
+		*n = passkeyNote{Made: now, AAGUID: made.AAGUID, Handle: made.UserHandle} // an older one is of a removed passkey
+	})
+}
+
+// userHandle returns the user handle of the user's passkeys, or nil.
+func (p *passkeys) userHandle(ctx context.Context, userID string) ([]byte, error) {
+	records, err := p.notes.records.UserRecords(ctx, userID, kindPasskey)
+	if err != nil {
+		return nil, fmt.Errorf("account: list the notes of passkeys: %w", err)
+	}
+	var first passkeyNote
+	for _, r := range records {
+		var n passkeyNote
+		if json.Unmarshal(r.Value, &n) == nil && len(n.Handle) > 0 && (first.Handle == nil || n.Made.Before(first.Made)) {
+			first = n
+		}
+	}
+	return first.Handle, nil
+}
+
 // used stores the time of a sign-in with a passkey.
 func (p *passkeys) used(ctx context.Context, signIn *core.PendingSignIn) {
 	if signIn.Account == nil || signIn.Account.Type != core.TypeWebAuthn {
@@ -171,6 +195,9 @@ type passkeyNote struct {
 	Name string    `json:"name"`
 	Made time.Time `json:"made,omitzero"`
 	Used time.Time `json:"used,omitzero"`
+	// AAGUID is store.Authenticator.AAGUID, and Handle the user handle. They are empty for passkeys of earlier versions.
+	AAGUID string `json:"aaguid,omitempty"`
+	Handle []byte `json:"handle,omitempty"`
 }
 
 // seen sets the time a passkey was first seen, once.

@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,12 @@ func (believer) VerifyRegistration(data []byte, _ core.WebAuthnCeremony) (*store
 	var credential struct{ ID string }
 	err := json.Unmarshal(data, &credential)
 	raw, _ := base64.RawURLEncoding.DecodeString(credential.ID)
+	aaguid := "" // these passkeys state their ID if it looks like an AAGUID
+	if len(raw) == 36 {
+		aaguid = string(raw)
+	}
 	return &store.Authenticator{
+		AAGUID:       aaguid,
 		CredentialID: base64.StdEncoding.EncodeToString(raw), CredentialPublicKey: "a2V5",
 		CredentialDeviceType: "multiDevice", CredentialBackedUp: true,
 	}, err
@@ -162,5 +168,34 @@ func TestPasskeyEndpoints(t *testing.T) {
 				t.Errorf("%d %s", r.Status, r.Body)
 			}
 		})
+	}
+}
+
+// TestPasskeyProvider: a passkey without a name has the name of the product that stores it.
+func TestPasskeyProvider(t *testing.T) {
+	s := newSite(t, setup{configure: withPasskeys, options: account.Options{PasskeyNames: map[string]string{
+		"00000000-0000-0000-0000-00000000000b": "Our Vault",
+	}}})
+	b := s.as(ada)
+	for credential, want := range map[string]string{
+		"d548826e-79b4-db40-a3d8-11116f7e8349": "Bitwarden", "53414d53-554e-4700-0000-000000000000": "Samsung Pass",
+		"00000000-0000-0000-0000-00000000000a": "", "00000000-0000-0000-0000-00000000000b": "Our Vault",
+		"no-aaguid": "",
+	} {
+		b.passkey("register", credential)
+		keys := b.overview().Passkeys
+		i := slices.IndexFunc(keys, func(k account.Passkey) bool { return k.Provider == want })
+		if len(keys) != 1 || i < 0 || keys[0].Name != "" {
+			t.Fatalf("%s: %+v", credential, keys)
+		}
+		page, shown := string(b.open("account").Body), cmp.Or(want, "Passkey")
+		if !strings.Contains(page, "<bdi>"+shown+"</bdi>") {
+			t.Errorf("%s: the page does not show %q", credential, shown)
+		}
+		b.fine(b.call("account/passkey", url.Values{"id": {keys[0].ID}, "name": {"Mine"}}), http.StatusOK)
+		if got := b.overview().Passkeys[0]; got.Name != "Mine" || got.Provider != want {
+			t.Errorf("%s: renamed to %+v", credential, got)
+		}
+		b.fine(b.call("account/passkey", url.Values{"id": {keys[0].ID}, "remove": {"true"}}), http.StatusOK)
 	}
 }

@@ -185,7 +185,7 @@ func (v *view) lastHint(removable bool) string {
 }
 
 func (v *view) passkeyTag(p Passkey) string {
-	if p.Name == "" {
+	if p.Name == "" && p.Provider == "" {
 		return ""
 	}
 	return v.locale.Say(textPasskey)
@@ -349,12 +349,9 @@ func (v *view) aboutPasskey(p Passkey) string {
 	return capital(strings.Join(parts, separator))
 }
 
-// title returns the passkey's name, or the word "Passkey".
+// title returns the passkey's name, else the product that stores it, else the word "Passkey".
 func (v *view) title(p Passkey) string {
-	if p.Name == "" {
-		return v.locale.Say(textPasskey)
-	}
-	return p.Name
+	return cmp.Or(p.Name, p.Provider, v.locale.Say(textPasskey))
 }
 
 func capital(s string) string {

@@ -1,6 +1,7 @@
 package webauthn
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -66,6 +67,9 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*st
 		}
 	}
 	passkey.Transports = strings.Join(transports, ",")
+	if id := made.AttData.AAGUID; len(id) == 16 && !bytes.Equal(id, make([]byte, 16)) { // browsers hide some as zeros
+		passkey.AAGUID = fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	}
 	return passkey, nil
 }
 

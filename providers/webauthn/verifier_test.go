@@ -139,3 +139,26 @@ func FuzzAnswers(f *testing.F) {
 		}
 	})
 }
+
+// TestAAGUID checks that a registration has the AAGUID as a UUID. Zeros mean that the browser hides it.
+func TestAAGUID(t *testing.T) {
+	for name, row := range map[string]struct {
+		aaguid []byte
+		want   string
+	}{
+		"hidden": {make([]byte, 16), ""},
+		"known": {
+			[]byte{0xd5, 0x48, 0x82, 0x6e, 0x79, 0xb4, 0xdb, 0x40, 0xa3, 0xd8, 0x11, 0x11, 0x6f, 0x7e, 0x83, 0x49},
+			"d548826e-79b4-db40-a3d8-11116f7e8349",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ceremony := good()
+			ceremony.AAGUID = row.aaguid
+			made, err := webauthn.Verifier{}.VerifyRegistration([]byte(authenticator.New("a").Register(ceremony)), want)
+			if err != nil || made.AAGUID != row.want {
+				t.Errorf("%+v, %v", made, err)
+			}
+		})
+	}
+}
