@@ -155,6 +155,13 @@ var table = []rule{
 		thirdParty: []string{"google.golang.org/genproto/googleapis/rpc", "google.golang.org/protobuf"},
 	},
 	{
+		module: "adapters/grpc", code: []string{"core", "adapters/internal/rpc"},
+		tests: []string{"dev", "plugins/apikey", "storage/memory"},
+		thirdParty: []string{
+			"google.golang.org/genproto/googleapis/rpc", "google.golang.org/grpc", "google.golang.org/protobuf",
+		},
+	},
+	{
 		module: "adapters/connect", code: []string{"core", "adapters/stdlib", "adapters/internal/rpc"},
 		tests: []string{"dev", "plugins/apikey", "storage/memory"},
 		thirdParty: []string{
