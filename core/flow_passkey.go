@@ -197,7 +197,7 @@ func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err err
 func (f *passkeyFlow) expected(c *call, challenge string) WebAuthnCeremony {
 	rp := f.relyingParty(c)
 	return WebAuthnCeremony{
-		Challenge: challenge, RPID: rp.ID, Origin: rp.Origin, Origins: f.RelyingParty.Origins,
+		Challenge: challenge, RPID: rp.ID, Origin: rp.Origin, Origins: f.RelyingParty.origins(rp.ID),
 		UserVerification: f.RequireUserVerification != False, Algorithms: f.Algorithms,
 	}
 }

@@ -40,7 +40,7 @@ func New(config Config) (*Auth, error) {
 	a.mail.made, a.mail.bounced = a.plugins.noticeMade, a.plugins.bouncedSince
 	a.plugins.attach(a, &c, faults)
 	a.providers = newProviders(&c, faults)
-	a.plugins.relatedOrigins(a.providers)
+	a.plugins.addPasskeyDocuments(a.providers)
 	a.plugins.checkIDTokens(a.providers, faults)
 	watchProviders(a.providers, observed)
 	data := dataOptions(&c, a.log, faults)

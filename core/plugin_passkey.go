@@ -32,7 +32,8 @@ type NewPasskey struct {
 	UserHandle []byte
 }
 
-// PasskeyTracker stores facts about passkeys that stores of passkeys do not keep. Its functions are called concurrently.
+// PasskeyTracker stores facts about passkeys that stores of passkeys do not keep. Its functions are called
+// concurrently.
 type PasskeyTracker struct {
 	// UserHandle returns the user handle of the user's earlier passkeys, or nil if there are none. A new passkey then gets
 	// the same one, so that a password manager can list the passkeys of one user. An error stops the registration.

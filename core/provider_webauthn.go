@@ -2,12 +2,15 @@ package core
 
 import (
 	"context"
+	"encoding/hex"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/once"
+	"github.com/latchkey-go/latchkey/internal/passkey"
 )
 
 // WebAuthnProvider signs users in with passkeys (docs/protocol.md §12). It needs Config.EnableWebAuthn, a Store that
@@ -90,6 +93,70 @@ type RelyingParty struct {
 	// Level 3 section 5.11), and Android apps as "android:apk-key-hash:" with the SHA-256 of the signing certificate in
 	// base64url. New reports any other text as a configuration error.
 	Origins []string
+	// AndroidApps are the site's Android apps. Their origins are accepted, and the document /.well-known/assetlinks.json
+	// lets them use the passkeys of ID. It is served at the origin of this site, which must be https://ID.
+	AndroidApps []AndroidApp
+	// AppleApps are the site's apps for iOS and macOS, as application identifiers: the team ID, a dot and the bundle ID.
+	// The document /.well-known/apple-app-site-association lets them use the passkeys of ID, with the origin https://ID,
+	// which is accepted. It is served at the origin of this site, which must be https://ID.
+	AppleApps []string
+}
+
+// AndroidApp is an Android app that uses the passkeys of a site.
+type AndroidApp struct {
+	// Package is the application ID, such as "com.example.app".
+	Package string
+	// Certificates are the SHA-256 fingerprints of the signing certificates, as keytool and the Play Console show them: 32
+	// bytes in upper-case hex, separated by colons. If Google Play signs the app, it is the fingerprint of that key.
+	Certificates []string
+}
+
+// The identifiers of apps. An Android package has at least two parts.
+var (
+	androidPackage = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+$`)
+	appleApp       = regexp.MustCompile(`^[A-Z0-9]{10}\.[A-Za-z0-9][A-Za-z0-9-]*(\.[A-Za-z0-9-]+)*$`)
+	fingerprint    = regexp.MustCompile(`^([0-9A-F]{2}:){31}[0-9A-F]{2}$`)
+)
+
+// addApps validates the apps of the relying party, and adds the origins of the Android apps to Origins.
+func (p *webAuthn) addApps(faults *ConfigError) {
+	rp := &p.RelyingParty
+	rp.AndroidApps, rp.AppleApps = slices.Clone(rp.AndroidApps), slices.Clone(rp.AppleApps)
+	for i := range rp.AndroidApps {
+		app := &rp.AndroidApps[i]
+		app.Certificates = slices.Clone(app.Certificates)
+		if !androidPackage.MatchString(app.Package) || len(app.Certificates) == 0 {
+			faults.add(ErrInvalidConfig, "provider %q: RelyingParty.AndroidApps[%d]: Package is %q with %d Certificates: "+
+				"use the application ID, such as com.example.app, and at least one fingerprint", p.ID, i, app.Package,
+				len(app.Certificates))
+		}
+		for j, text := range app.Certificates {
+			if !fingerprint.MatchString(text) {
+				faults.add(ErrInvalidConfig, "provider %q: RelyingParty.AndroidApps[%d].Certificates[%d] is %q: use the SHA-256 "+
+					"fingerprint, 32 bytes in upper-case hex separated by colons", p.ID, i, j, text)
+				continue
+			}
+			sum, _ := hex.DecodeString(strings.ReplaceAll(text, ":", "")) // fingerprint has only pairs of hex digits
+			origin := passkey.AndroidOrigin(sum)
+			if !slices.Contains(rp.Origins, origin) {
+				rp.Origins = append(rp.Origins, origin)
+			}
+		}
+	}
+	for i, app := range rp.AppleApps {
+		if !appleApp.MatchString(app) {
+			faults.add(ErrInvalidConfig, "provider %q: RelyingParty.AppleApps[%d] is %q: use the team ID, a dot and the bundle "+
+				"ID, such as ABCDE12345.com.example.app", p.ID, i, app)
+		}
+	}
+}
+
+// origins returns the additional accepted origins of a ceremony. Apple's apps have the origin of the relying party's ID.
+func (p *RelyingParty) origins(id string) []string {
+	if len(p.AppleApps) == 0 {
+		return p.Origins
+	}
+	return append(slices.Clone(p.Origins), "https://"+id)
 }
 
 // WebAuthnVerifier verifies responses of authenticators. It must reject a wrong ceremony, challenge, origin (including

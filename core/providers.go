@@ -156,6 +156,7 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 					"base64url without padding", p.ID, i, origin)
 		}
 	}
+	p.addApps(faults)
 	if p.ConditionalUI != False && !p.fillsPasskeys() {
 		faults.add(errMissingWebAuthnAutocomplete, "provider %q: conditional UI needs a field with Autocomplete "+
 			`"username webauthn": add it, or set ConditionalUI to False`, p.ID)

@@ -185,3 +185,38 @@ func TestRelatedOrigins(t *testing.T) {
 		})
 	}
 }
+
+// TestAppDocuments publishes the apps that may use the passkeys of the site.
+func TestAppDocuments(t *testing.T) {
+	rp := appsOf("test.app", certificate)
+	rp.AppleApps = []string{"ABCDE12345.test.app"}
+	android := `[{"relation":["delegate_permission/common.handle_all_urls","delegate_permission/common.get_login_creds"],` +
+		`"target":{"namespace":"android_app","package_name":"test.app","sha256_cert_fingerprints":["` + certificate + `"]}}]`
+	for _, row := range []struct {
+		name, document string
+		rp             core.RelyingParty
+		want           string
+	}{
+		{"Android", "assetlinks.json", rp, android},
+		{"Apple", "apple-app-site-association", rp, `{"webcredentials":{"apps":["ABCDE12345.test.app"]}}`},
+		{"no Android apps", "assetlinks.json", core.RelyingParty{AppleApps: rp.AppleApps}, ""},
+		{"no Apple apps", "apple-app-site-association", core.RelyingParty{AndroidApps: rp.AndroidApps}, ""},
+		{"apps are no related origins", "webauthn", rp, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			auth := siteWith(t, func(c *core.Config) {
+				c.EnableWebAuthn, c.Store, c.Session.Strategy = true, passkeyRows{}, core.StrategyJWT
+				c.Providers = append(c.Providers, &core.WebAuthnProvider{Verifier: anyPasskey{}, RelyingParty: row.rp})
+			})
+			r := auth.Handle(t.Context(), &core.Request{
+				Method: "GET", Target: "/.well-known/" + row.document, Hosts: []string{"app.example"}, Scheme: "https",
+			})
+			if published := r.Status == 200; published != (row.want != "") || published && string(r.Body) != row.want {
+				t.Errorf("%d %s", r.Status, r.Body)
+			}
+			if row.want != "" && r.Header.Get("Content-Type") != "application/json" { // Apple and Google require it
+				t.Errorf("Content-Type %q", r.Header.Get("Content-Type"))
+			}
+		})
+	}
+}

@@ -40,10 +40,18 @@ func CredentialID(data []byte) (string, error) {
 	return base64.StdEncoding.EncodeToString(raw), nil
 }
 
+// androidOrigin is the prefix of the origin of an Android app.
+const androidOrigin = "android:apk-key-hash:"
+
+// AndroidOrigin returns the origin of an Android app by the SHA-256 of its signing certificate.
+func AndroidOrigin(certificate []byte) string {
+	return androidOrigin + base64.RawURLEncoding.EncodeToString(certificate)
+}
+
 // IsOrigin reports whether text is a valid origin of a ceremony: an https origin, an http origin on this
 // machine, or an Android app.
 func IsOrigin(text string) bool {
-	if hash, ok := strings.CutPrefix(text, "android:apk-key-hash:"); ok {
+	if hash, ok := strings.CutPrefix(text, androidOrigin); ok {
 		raw, err := base64.RawURLEncoding.Strict().DecodeString(hash)
 		return err == nil && len(raw) == sha256.Size
 	}

@@ -1,8 +1,8 @@
 package account
 
-// passkeyProviders are the names of products that store passkeys, by AAGUID. Each row has the publication of its vendor,
-// or of a user of the FIDO Metadata Service, that contains the AAGUID. All were read on 2026-11-27. Synced passkeys have
-// no attestation, so the name is only a help for the user.
+// passkeyProviders are the names of products that store passkeys, by AAGUID. Each row has its source: a publication of
+// the vendor, or a list from the FIDO Metadata Service. All were read on 2026-11-27. Synced passkeys have no
+// attestation, so the name only helps the user to find a passkey.
 var passkeyProviders = map[string]string{
 	// https://web.dev/articles/webauthn-aaguid
 	"ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4": "Google Password Manager",
