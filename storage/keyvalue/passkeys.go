@@ -107,6 +107,9 @@ func decodePasskey(document string) (*store.Authenticator, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := store.Authenticator(d)
-	return &a, nil
+	return &store.Authenticator{
+		CredentialID: d.CredentialID, UserID: d.UserID, ProviderAccountID: d.ProviderAccountID,
+		CredentialPublicKey: d.CredentialPublicKey, Counter: d.Counter, CredentialDeviceType: d.CredentialDeviceType,
+		CredentialBackedUp: d.CredentialBackedUp, Transports: d.Transports,
+	}, nil
 }
