@@ -214,6 +214,32 @@ func TestNotMe(t *testing.T) {
 	}
 }
 
+// TestReminderOfReplacedKey: the user gets an email before the successor of a key expires, and none about the key.
+func TestReminderOfReplacedKey(t *testing.T) {
+	m := &mails{}
+	s := mailing(t, m)
+	ada := s.as("ada")
+	old := s.create(ada, map[string]any{"name": "x", "scopes": []string{"orders:read"}, "days": 30})
+	s.later(24 * time.Hour)
+	if r := s.post(s.as("ada"), "api-keys/rotate", map[string]any{"id": old.ID}); r.StatusCode != 200 {
+		t.Fatalf("rotate: %d %s", r.StatusCode, r.body)
+	}
+	m.take(s)
+	for day, want := range []int{0, 1, 0} { // the key's email would be sent on the first of these days
+		wait := 24 * time.Hour
+		if day == 0 {
+			wait *= 22
+		}
+		s.later(wait)
+		if err := s.keys.Remind(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if sent := m.take(s); len(sent) != want {
+			t.Errorf("day %d: %d emails, want %d", day, len(sent), want)
+		}
+	}
+}
+
 // TestReminders lets keys expire. Their users get one email for each, from one of two processes.
 func TestReminders(t *testing.T) {
 	m := &mails{}
