@@ -98,6 +98,20 @@ func TestSignInCode(t *testing.T) {
 	}
 }
 
+// TestSignInCodeEndsWithItsLink: a code is refused when the link in the same email has expired.
+func TestSignInCodeEndsWithItsLink(t *testing.T) {
+	t.Parallel()
+	a, mails, _ := newCodeSite(t, core.StrategyDatabase, func(c *core.Config) {
+		c.Providers[0].(*core.EmailProvider).MaxAge = 5 * time.Minute
+	})
+	b := visit(t, a)
+	code, _ := b.asksForCode(mails, "1@example.com")
+	a.clock.Advance(6 * time.Minute)
+	if p, _ := b.asProgram("/auth/callback/email", url.Values{"code": {code}}); p.Code != "code_expired" || b.who() != "" {
+		t.Errorf("the code: %+v, signed in as %q", p, b.who())
+	}
+}
+
 // TestSignInCodeOfTwoBrowsers: each browser has its own code, and a new code replaces the old one of the same browser.
 func TestSignInCodeOfTwoBrowsers(t *testing.T) {
 	t.Parallel()
