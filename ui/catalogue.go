@@ -816,6 +816,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "Sign in", true
 	case "password.email":
 		return "Email", true
+	case "password.exposed.again":
+		return "Email me another code", true
+	case "password.exposed.body":
+		return "Your password has appeared in a data breach, so other people may know it. We'll email you a code. Enter it here, then choose a new password.", true
+	case "password.exposed.button":
+		return "Email me a code", true
+	case "password.exposed.none":
+		return "Your password has appeared in a data breach, so other people may know it. Your account has no email address, so we can't check that it's you. Sign in another way, or contact support.", true
 	case "password.field.invalid":
 		return "This is too long or contains characters that aren't allowed.", true
 	case "password.field.required":

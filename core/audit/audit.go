@@ -84,6 +84,7 @@ const (
 	PasswordSet        Name = "password.set"         // a sign-up or a reset set a password
 	PasswordChanged    Name = "password.changed"     // a signed-in user changed the password
 	PasswordResetAsked Name = "password.reset.asked" // a reset email was requested
+	PasswordBreached   Name = "password.breached"    // a sign-in with a password from a breach needs a further step
 	PasswordImported   Name = "password.imported"    // the hash of another system was imported
 	EmailProved        Name = "email.proved"         // a user verified the address
 	EmailChangeAsked   Name = "email.change.asked"   // a user requested another address

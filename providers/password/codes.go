@@ -73,9 +73,15 @@ func (s *codes) confirm(ctx context.Context, c *core.ActionRequest) (*core.Respo
 	return s.confirmations.signIn(ctx, c, w)
 }
 
-// refuse audits a refused code. A browser returns to the page with the input.
 func (s *codes) refuse(
 	ctx context.Context, c *core.ActionRequest, err error, name audit.Name, query ...string,
+) (*core.Response, error) {
+	return refuseCode(ctx, c, err, name, ID+"/sent", query...)
+}
+
+// refuseCode audits a refused code. A browser returns to the page with the input.
+func refuseCode(
+	ctx context.Context, c *core.ActionRequest, err error, name audit.Name, action string, query ...string,
 ) (*core.Response, error) {
 	var denial *audit.Denial
 	if errors.As(err, &denial) {
@@ -85,7 +91,7 @@ func (s *codes) refuse(
 	if !ok || c.WantsJSON {
 		return nil, err
 	}
-	response := c.Redirect(c.URL(ID+"/sent", append(query, more...)...))
+	response := c.Redirect(c.URL(action, append(query, more...)...))
 	response.Err = err
 	return response, nil
 }

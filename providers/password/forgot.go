@@ -124,7 +124,7 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 		}
 	}
 	err = s.emails.later(ctx, c, core.BackgroundEmail{
-		Sender: senderReset, Email: l, Data: resetRequest{token, typed, address}, Subject: address,
+		Sender: senderReset, Email: l, Data: resetRequest{Token: token, Typed: typed, Address: address}, Subject: address,
 	})
 	if err != nil {
 		return s.pages.showAgain(ctx, c, forgotForm(c), err)
@@ -167,9 +167,24 @@ type resetRequest struct {
 	Token   string `json:"token"`
 	Typed   string `json:"typed"` // as the browser sent it
 	Address string `json:"address"`
+	// UserID is the user whose sign-in is pending, or empty if the address was typed.
+	UserID string `json:"user,omitempty"`
 }
 
-// sender writes the emails that ask has queued. It creates the link only if a user has the address.
+// user returns the recipient, or nil. If the address of the user whose sign-in is pending has changed, the code in the
+// email was counted for another address, and nothing is sent.
+func (r *resetRequest) user(ctx context.Context, users core.Store) (*core.User, error) {
+	if r.UserID == "" {
+		return userByEmail(ctx, users, r.Typed)
+	}
+	user, err := userByID(ctx, users, r.UserID)
+	if user != nil && user.Email != r.Typed {
+		user = nil
+	}
+	return user, err
+}
+
+// sender writes the emails that ask and exposed have queued. It creates the link only if a user has the address.
 func (s *resetRequests) sender() core.EmailSender {
 	return core.EmailSender{
 		Name: senderReset, Mailer: s.emails.mail,
@@ -178,11 +193,12 @@ func (s *resetRequests) sender() core.EmailSender {
 			if err := json.Unmarshal(data, &asked); err != nil {
 				return core.Email{}, err
 			}
-			user, err := userByEmail(ctx, s.users, asked.Typed)
+			user, err := asked.user(ctx, s.users)
 			if err != nil || user == nil {
 				return core.Email{}, err
 			}
-			return (&resetEmail{resetLinks: s.links, token: asked.Token, email: l, once: !s.code}).write(ctx, user)
+			once := !s.code && asked.UserID == ""
+			return (&resetEmail{resetLinks: s.links, token: asked.Token, email: l, once: once}).write(ctx, user)
 		},
 		Undo: func(ctx context.Context, _ core.Email, data json.RawMessage) {
 			var asked resetRequest

@@ -159,6 +159,7 @@ type hashed string
 // hasher computes hashes and compares passwords, within the limits of its queue.
 type hasher struct {
 	costs   Params
+	peppers peppers
 	imports []Verifier
 	random  io.Reader
 	queue   *queue
@@ -175,8 +176,9 @@ func (h *hasher) hash(ctx context.Context, password string) (hash hashed, err er
 }
 
 func (h *hasher) make(password string) (hashed, error) {
-	hash, err := h.costs.hash(h.random, []byte(password))
-	return hashed(hash), err
+	id, typed := h.peppers.newest([]byte(password))
+	hash, err := h.costs.hash(h.random, typed)
+	return withPepper(id, hash), err
 }
 
 // matches reports whether a password is the stored one. better is a hash to store instead, if the stored one has other
@@ -216,7 +218,8 @@ func (h *hasher) compute(password string, old *stored) (ok bool, better hashed, 
 
 // isUsual reports whether a hash has the configured costs.
 func (h *hasher) isUsual(hash hashed) bool {
-	e, err := parse(string(hash))
+	_, text := splitPepper(string(hash))
+	e, err := parse(text)
 	return err == nil && e.params == h.costs
 }
 
@@ -226,9 +229,15 @@ func (h *hasher) compare(password string, old *stored) (ok, current bool, err er
 		h.computeDummy(password)
 		return false, false, nil
 	}
-	if e, bad := parse(string(old.Hash)); bad == nil {
+	id, text := splitPepper(string(old.Hash))
+	typed, err := h.peppers.apply(id, []byte(password))
+	if err != nil {
+		h.computeDummy(password)
+		return false, false, err
+	}
+	if e, bad := parse(text); bad == nil {
 		if err = e.affordable(h.costs); err == nil {
-			ok, current = e.matches([]byte(password)), e.params == h.costs
+			ok, current = e.matches(typed), e.params == h.costs && id == h.peppers.newestID()
 		}
 		if verifier := h.verifier(string(old.Hash)); err == nil && !ok && verifier != nil { // it may normalize first
 			ok, err = verifier.Verify(string(old.Hash), []byte(password))
@@ -278,7 +287,11 @@ func (h *hasher) admit(encoded string) (hashed, error) {
 		return "", errors.New("password: import: the hash is MD5 or SHA-1 without a salt, which is not secure: " +
 			"call SendReset for its owner instead")
 	}
-	if e, err := parse(encoded); err == nil {
+	id, text := splitPepper(encoded)
+	if _, err := h.peppers.apply(id, nil); err != nil {
+		return "", fmt.Errorf("password: import: %w", err)
+	}
+	if e, err := parse(text); err == nil {
 		return hashed(encoded), e.affordable(h.costs)
 	}
 	if h.verifier(encoded) == nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"testing"
+	"time"
 )
 
 // FuzzParse: every accepted hash has one encoding, and costs within the limits, even if an attacker wrote it to the
@@ -42,12 +43,16 @@ func FuzzVerifiers(f *testing.F) {
 		"scrypt:32768:8:1$salt$00ff", "scrypt:1073741824:8:1$salt$00ff", "pbkdf2:sha256:600000$salt$00ff",
 		"$pbkdf2-sha512$4294967295$c2FsdA$a2V5", "pbkdf2_sha256$1000000000000$salt$a2V5", "scrypt$salt$16384$8$5$a2V5",
 		"bcrypt_sha256$$2b$12$x", "argon2$argon2id$v=19$m=102400,t=2,p=8$c2FsdHNhbHQ$a2V5", "salt:00ff",
-		"5f4dcc3b5aa765d61d8327deb882cf99", "",
+		"5f4dcc3b5aa765d61d8327deb882cf99", "", "$S$C33783772bRXEx1aCsvY.dqgaaSu76XmVlKrW9Qu8IQlvxHlmzLf",
+		"$S$S33783772bRXEx1aCsvY.dqgaaSu76XmVlKrW9Qu8IQlvxHlmzLf", "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0",
+		"$wp$2y$31$qKxc/lF66kCDfMyfEm/1suIk.hU.PBw80CKBk2Y06McTTcv.VOGnS", "$argon2i$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$a2V5",
+		"{bcrypt}$2a$31$dXJ3SW6G7P50lGmMkkmwe.20cQQubK3.HZWzG3YB1tlRy.fqvM/BG", "{scrypt}$e0801$8bWJaSu2$OAOe",
+		"s2:eqweru5w1oiik3hi:69ec", "{pepper:2026}$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$a2V5",
 	} {
 		f.Add(seed)
 	}
 	all := []Verifier{
-		Bcrypt(), Scrypt(), PBKDF2(), Django(), BetterAuth(),
+		Bcrypt(), Scrypt(), PBKDF2(), Django(), BetterAuth(), WordPress(), Drupal(), Spring(), Argon2i(),
 		Firebase(FirebaseParams{SignerKey: "a2V5", SaltSeparator: "Bw==", Rounds: 8, MemCost: 14}),
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -56,7 +61,16 @@ func FuzzVerifiers(f *testing.F) {
 			if v.Knows(text) {
 				known++
 			}
+			// A hash of acceptable costs takes seconds. Costs beyond the limits would take minutes or all the memory.
+			began := time.Now()
+			if ok, err := v.Verify(text, []byte("password")); ok && err != nil {
+				t.Errorf("%q is both right and malformed: %v", text, err)
+			}
+			if took := time.Since(began); took > time.Minute {
+				t.Errorf("%q took %v", text, took)
+			}
 		}
+		_ = isLucia(text)
 		if known > 1 {
 			t.Errorf("%d verifiers know %q", known, text)
 		}

@@ -145,6 +145,7 @@ func TestImport(t *testing.T) {
 	all := []password.Verifier{
 		password.Bcrypt(), password.Scrypt(), password.PBKDF2(), password.Django(), password.BetterAuth(),
 		password.Firebase(firebase), password.Argon2i(), password.WordPress(), password.Spring(), password.Lucia(),
+		password.Drupal(),
 	}
 	w := site(t, func(o *password.Options, _ *core.Config) { o.LegacyHashes, o.Hash = all, usualCost })
 	for i, v := range vectors {

@@ -50,6 +50,11 @@ type Options struct {
 	// of the application. If it returns an error, the error is logged and the password is accepted, so the error must not
 	// contain the password. If Breached is nil, only the built-in list of [Common] is used, which is always checked.
 	Breached func(ctx context.Context, password core.Secret) (bool, error)
+	// BreachedAtSignIn also checks passwords at sign-ins with Breached, which must be set. Each password is checked at most
+	// every 30 days. If it is known from a breach, the sign-in is pending until the user has opened a link or entered a
+	// code that was sent to their address, and has chosen a new password. A user without an address cannot sign in with
+	// such a password. If Breached takes longer than 300 ms or fails, the sign-in continues. The default is false.
+	BreachedAtSignIn bool
 	// Hash configures the costs of password hashes. The default is argon2id with 19 MiB, 2 passes and 1 lane. A password
 	// whose hash has other costs is hashed again at the next sign-in.
 	Hash Params
@@ -61,6 +66,11 @@ type Options struct {
 	// Concurrent hash computations take MaxConcurrent × Hash.Memory, and the same again as garbage until the next garbage
 	// collection. Set GOMEMLIMIT in a small container. Hashes of Import take the memory that their format requires.
 	MaxConcurrent int
+	// Peppers are secrets that are mixed into all hashes. The first one is used for new hashes. A password whose hash has
+	// another one, or none, is hashed again at the next sign-in. Keep the older ones in the list until
+	// [Provider.PepperUse] reports that no password needs them: without its pepper, a hash cannot be compared. The default
+	// is none.
+	Peppers []Pepper
 	// LegacyHashes lists the hash formats of other systems, such as [Bcrypt]. At the user's first sign-in such a hash is
 	// replaced by an argon2id hash.
 	LegacyHashes []Verifier
@@ -159,6 +169,9 @@ func (p *Provider) Attach(h *core.PluginHost) error {
 		ID: p.ID, Name: p.Name, Fields: signInFields(), Admit: s.signIns.admit, Style: p.Style, Links: s.links(),
 		InARow: true,
 	})
+	if s.exposed != nil {
+		h.AddSignInGate(s.exposed.gate)
+	}
 	for _, a := range s.actions() {
 		h.AddAction(a)
 	}
@@ -214,6 +227,10 @@ func (p *Provider) check(h *core.PluginHost) {
 	if err := o.Hash.check(); err != nil {
 		h.AddConfigError(err.Error())
 	}
+	peppers(o.Peppers).check(h)
+	if o.BreachedAtSignIn && o.Breached == nil {
+		h.AddConfigError("BreachedAtSignIn is set and Breached is not: set Breached, for example to password.HIBP")
+	}
 	if o.MaxConcurrent < 0 || o.ResetTTL < 0 || o.ResetTTL > 24*time.Hour {
 		h.AddConfigError(
 			fmt.Sprintf("MaxConcurrent is %d and ResetTTL is %v: neither may be negative, nor ResetTTL more than a day",
@@ -258,7 +275,8 @@ type handlers struct {
 	resetRequests *resetRequests
 	resets        *resets
 	changes       *changes
-	codes         *codes // nil without Options.Code
+	codes         *codes   // nil without Options.Code
+	exposed       *exposed // nil without Options.BreachedAtSignIn
 	management    *management
 	closed        bool
 }
@@ -266,8 +284,9 @@ type handlers struct {
 // newHandlers returns the handlers for an Auth with a store.
 func (p *Provider) newHandlers(h *core.PluginHost) *handlers {
 	o, users, records := &p.options, h.Store, h.Records()
-	hashes := &hasher{o.Hash, o.LegacyHashes, h.Rand, p.hashing, p.pace, h.Now, sleep}
-	chosen := &newPasswords{&policy{o.MinLength, o.Blocklist, o.Breached, h.Logger}, hashes}
+	hashes := &hasher{o.Hash, o.Peppers, o.LegacyHashes, h.Rand, p.hashing, p.pace, h.Now, sleep}
+	rules := &policy{o.MinLength, o.Blocklist, o.Breached, h.Logger}
+	chosen := &newPasswords{rules, hashes}
 	post := &emails{o.Mail, h.Theme, h.Now, &sentLinks{now: h.Now}}
 	shown := &pages{o.MinLength}
 	kept := &passwords{records, h.Now}
@@ -278,7 +297,7 @@ func (p *Provider) newHandlers(h *core.PluginHost) *handlers {
 	made := &userCreator{pending, kept, users, h.Transactor, h.UserDeleter, h.Now, h.Logger}
 	managed := &management{h, users, records, kept, hashes, reset}
 	s := &handlers{
-		signIns:       &signIns{users, kept, hashes, h.Logger, managed},
+		signIns:       &signIns{users, kept, hashes, nil, h.Logger, managed},
 		signUps:       &signUps{shown, chosen, pending, post, users, &o.SignUpFields, o.Code, h.Logger},
 		confirmations: &confirmations{p.ID, shown, pending, hashes, made, &o.SignUpFields, h.Logger},
 		resetRequests: &resetRequests{shown, reset, post, users, o.Code},
@@ -286,6 +305,10 @@ func (p *Provider) newHandlers(h *core.PluginHost) *handlers {
 		changes:       &changes{p.ID, shown, chosen, kept, hashes, revoker, post, users, h.Logger},
 		management:    managed,
 		closed:        o.SignUp == Closed,
+	}
+	if o.BreachedAtSignIn {
+		s.signIns.breaches = &breaches{rules, make(chan struct{}, maxBreachChecks), h.Now, h.Logger}
+		s.exposed = &exposed{h, kept, reset, s.resets, post}
 	}
 	if o.Code {
 		s.codes = &codes{s.resets, s.confirmations, !s.closed}
@@ -304,6 +327,9 @@ func (s *handlers) actions() []core.Action {
 	}
 	if s.codes != nil {
 		groups = append(groups, s.codes)
+	}
+	if s.exposed != nil {
+		groups = append(groups, s.exposed)
 	}
 	var all []core.Action
 	for _, g := range groups {

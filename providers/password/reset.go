@@ -188,9 +188,9 @@ func (s *resets) open(c *core.ActionRequest, digest string) (*core.Response, err
 }
 
 // reset handles POST password/reset (newPassword, and link from the form). It does not sign the user in, so that it
-// does not bypass a sign-in gate. It ends all sessions. If another tab has opened a different link since, possibly an
-// attacker's, the cookie belongs to that link; the form of the first tab then changes nothing. Programs open one link
-// and send no link field.
+// does not bypass a sign-in gate, unless a sign-in with a breached password is pending in this browser. It ends all
+// sessions. If another tab has opened a different link since, possibly an attacker's, the cookie belongs to that link;
+// the form of the first tab then changes nothing. Programs open one link and send no link field.
 func (s *resets) reset(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	var link linkCookie
 	if !c.EncryptedCookie(resetCookie, &link) {
@@ -207,6 +207,10 @@ func (s *resets) reset(ctx context.Context, c *core.ActionRequest) (*core.Respon
 	case o == nil:
 		c.DeleteEncryptedCookie(resetCookie)
 		return nil, errLink
+	}
+	held, err := c.PendingSignIn(ctx)
+	if err != nil {
+		return nil, err
 	}
 	hash, err := s.chosen.take(withPriority(ctx, c), c, c.Field("newPassword"), o.user.Email)
 	if err != nil {
@@ -233,7 +237,26 @@ func (s *resets) reset(ctx context.Context, c *core.ActionRequest) (*core.Respon
 	}
 	c.DeleteEncryptedCookie(resetCookie)
 	s.after(ctx, c, o.user)
+	if held != nil && held.User.ID == o.user.ID && len(removed) == 0 {
+		return s.signIn(ctx, c, held)
+	}
 	return s.answer(ctx, c, removed)
+}
+
+// signIn signs the user in after they have replaced a breached password. They have typed the old one in this browser
+// and opened the link or entered the code of the email. The other sign-in gates run. The pending sign-in itself has
+// ended with the user's sessions.
+func (s *resets) signIn(ctx context.Context, c *core.ActionRequest, held *core.PendingSignIn) (*core.Response, error) {
+	user, err := userByID(ctx, s.links.users, held.User.ID)
+	if err == nil && user == nil {
+		err = errLink
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.SignIn(ctx, core.SignIn{
+		User: user, Account: held.Account, Methods: []core.Method{core.MethodPassword}, CallbackURL: held.CallbackURL,
+	})
 }
 
 // answer returns the response that lists the removed sign-in methods.

@@ -14,6 +14,7 @@ type signIns struct {
 	users     core.Store
 	passwords *passwords
 	hashes    *hasher
+	breaches  *breaches // nil without Options.BreachedAtSignIn
 	log       *slog.Logger
 	// management is not used here: the Provider points to it weakly, and it lives as long as the Auth.
 	management *management
@@ -49,8 +50,8 @@ func (s *signIns) admit(ctx context.Context, form map[string]string, _ *core.Req
 	if user, err = t.recheck(ctx); err != nil {
 		return nil, nil, err
 	}
-	if t.better != "" {
-		t.upgradeHash(ctx)
+	if err := t.update(ctx); err != nil {
+		return nil, nil, err
 	}
 	return user, func(ctx context.Context) error { _, err := t.recheck(ctx); return err }, nil
 }
@@ -104,17 +105,30 @@ func (t *typed) recheck(ctx context.Context) (*core.User, error) {
 	}
 }
 
-// upgradeHash replaces an old hash with a better one. A concurrent change of the password wins.
-func (t *typed) upgradeHash(ctx context.Context) {
+// update replaces an old hash with a better one, and checks the password for breaches if that is due. A concurrent
+// change of the password wins. If the password is known from a breach and that cannot be stored, the sign-in fails,
+// because the gate of exposed would not hold it.
+func (t *typed) update(ctx context.Context) error {
 	p := t.stored.secret
-	p.Hash = t.better
+	if t.better != "" {
+		p.Hash = t.better
+	}
+	if checked := t.breaches.check(ctx, t.password, &p); !checked && t.better == "" {
+		return nil
+	}
 	err := t.passwords.write(ctx, t.id, p, t.stored)
+	found := p.Breached && !t.stored.Breached
 	switch {
 	case err == nil:
 		t.stored = &stored{p, t.stored.version + 1}
+	case found && errors.Is(err, core.ErrConflict):
+		return busyProblem(errBusy)
+	case found:
+		return err
 	case !errors.Is(err, core.ErrConflict):
 		t.log.WarnContext(ctx, "password: could not update a stored hash", "user", t.id, "error", err)
 	}
+	return nil
 }
 
 // refused returns the error for wrong addresses and wrong passwords alike.

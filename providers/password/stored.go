@@ -28,6 +28,10 @@ type secret struct {
 	// Unproved reports that the password was set before the user's address was verified. It may be an attacker's, and
 	// becomes invalid when the address is verified in another way than with this password.
 	Unproved bool `json:"unproved,omitempty"`
+	// Checked is when the password was last checked for breaches at a sign-in. Breached reports that it is known from
+	// one. Both are results for this password: a new one has none.
+	Checked  time.Time `json:"checked,omitzero"`
+	Breached bool      `json:"breached,omitempty"`
 }
 
 // stored is a password record with its version.

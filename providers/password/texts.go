@@ -122,8 +122,20 @@ var (
 		Key:     "password.breached",
 		English: "This password has appeared in a data breach. Choose another one.",
 	}
-	textAddress = ui.Text{Key: "password.address", English: "Enter a valid email address."}
-	textBadName = ui.Text{
+	textExposed = ui.Text{
+		Key: "password.exposed.body",
+		English: "Your password has appeared in a data breach, so other people may know it. We'll email you a code. Enter " +
+			"it here, then choose a new password.",
+	}
+	textExposedNone = ui.Text{
+		Key: "password.exposed.none",
+		English: "Your password has appeared in a data breach, so other people may know it. Your account has no email " +
+			"address, so we can't check that it's you. Sign in another way, or contact support.",
+	}
+	textExposedButton = ui.Text{Key: "password.exposed.button", English: "Email me a code"}
+	textExposedAgain  = ui.Text{Key: "password.exposed.again", English: "Email me another code"}
+	textAddress       = ui.Text{Key: "password.address", English: "Enter a valid email address."}
+	textBadName       = ui.Text{
 		Key:     "password.bad-name",
 		English: "This name is too long or contains characters that aren't allowed.",
 	}

@@ -75,6 +75,10 @@ var vectors = []struct {
 	{"phpass", "published in phpass's test.php", password.WordPress(), "test12345", "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0"},
 	{"phpBB", "phpass's own behind the prefix of phpBB", password.WordPress(), "test12345",
 		"$H$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0"},
+	{"Drupal 7, 2^14 rounds", "published in hashcat's examples", password.Drupal(), "hashcat",
+		"$S$C33783772bRXEx1aCsvY.dqgaaSu76XmVlKrW9Qu8IQlvxHlmzLf"},
+	{"Drupal 7, 2^15 rounds", "a Drupal site", password.Drupal(), "huan",
+		"$S$DXZrp425p2VN9LXpDWxiBeqSZSPexyZNNPUo80fTTN2e/W15a97G"},
 	{"Lucia 2", "lucia 2.7", password.Lucia(), good, "s2:eqweru5w1oiik3hi:69eca68172a5492e7b698fe8f9bb98e5cc39fc6e50aee" +
 		"8c0776a5515dda7d5509eced6c03e03432313d70d88bf14c0df358849bb2e7c886975b2c7c5f44bde9e"},
 	{"Oslo, scrypt", "oslo 1.2", password.Lucia(), good, "a1684ef4c7821dbd34a383474b8e3b65:9b336cbce2807d35fd0cf045fd206" +
@@ -145,6 +149,8 @@ func TestForeignHashesOutOfBounds(t *testing.T) {
 			"$wp$2y$31$qKxc/lF66kCDfMyfEm/1suIk.hU.PBw80CKBk2Y06McTTcv.VOGnS"},
 		"WordPress without a hash":      {password.WordPress(), "$wp$2y$"},
 		"phpass of 2^30 rounds":         {password.WordPress(), "$P$SIQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0"},
+		"Drupal of 2^30 rounds":         {password.Drupal(), "$S$S33783772bRXEx1aCsvY.dqgaaSu76XmVlKrW9Qu8IQlvxHlmzLf"},
+		"Drupal of 2^6 rounds":          {password.Drupal(), "$S$433783772bRXEx1aCsvY.dqgaaSu76XmVlKrW9Qu8IQlvxHlmzLf"},
 		"phpass of 2^6 rounds":          {password.WordPress(), "$P$4IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0"},
 		"Spring, scrypt with N of 2^40": {password.Spring(), "{scrypt}$280801$c2FsdHNhbHQ=$" + key + "="},
 		"Spring, scrypt with N of 2^60": {password.Spring(), "{scrypt}$3c0801$c2FsdHNhbHQ=$" + key + "="},
@@ -207,7 +213,7 @@ func TestVerifiersAreApart(t *testing.T) {
 	all := map[string]password.Verifier{
 		"bcrypt": password.Bcrypt(), "scrypt": password.Scrypt(), "pbkdf2": password.PBKDF2(), "django": password.Django(),
 		"better-auth": password.BetterAuth(), "firebase": password.Firebase(firebase), "argon2i": password.Argon2i(),
-		"wordpress": password.WordPress(), "spring": password.Spring(),
+		"wordpress": password.WordPress(), "spring": password.Spring(), "drupal": password.Drupal(),
 	}
 	lucia := password.Lucia() // Oslo uses formats of others
 	for _, v := range vectors {

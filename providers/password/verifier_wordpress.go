@@ -61,6 +61,49 @@ func phpassMatches(encoded string, password []byte) (bool, error) {
 	return subtle.ConstantTimeCompare([]byte(phpass64(sum[:])), []byte(encoded[12:])) == 1, nil
 }
 
+// Drupal verifies $S$… hashes of Drupal 7 to 10.0: SHA-512 in the manner of phpass. Add [Bcrypt] for $2y$… hashes of
+// Drupal 10.1 and later. Hashes of Drupal 6 that Drupal 7 has converted (U$S$…) contain unsalted MD5 and are rejected.
+// Their users must choose a new password.
+func Drupal() Verifier {
+	return verifier{drupalShape.MatchString, drupalMatches}
+}
+
+// drupalShape matches $S$, the exponent of the rounds, eight characters of salt, and the first 43 characters of the
+// hash.
+var drupalShape = regexp.MustCompile(`^\$S\$[./0-9A-Za-z]{52}$`)
+
+const (
+	// minDrupal and maxDrupal are the exponents of the rounds of SHA-512. Drupal uses 2^15 and 2^16. 2^18 rounds take
+	// about 200 ms.
+	minDrupal = 7
+	maxDrupal = 18
+	// maxDrupalPassword is the maximum length of a password in Drupal, in bytes.
+	maxDrupalPassword = 512
+)
+
+// drupalMatches computes SHA-512 of salt and password, then of each sum and the password.
+func drupalMatches(encoded string, password []byte) (bool, error) {
+	if !drupalShape.MatchString(encoded) {
+		return false, errMalformed
+	}
+	exponent := strings.IndexByte(itoa64, encoded[3])
+	switch {
+	case exponent < minDrupal:
+		return false, errMalformed
+	case exponent > maxDrupal:
+		return false, errCostly
+	case len(password) > maxDrupalPassword:
+		return false, nil
+	}
+	sum := sha512.Sum512(append([]byte(encoded[4:12]), password...))
+	next := make([]byte, 0, len(sum)+len(password))
+	for range 1 << exponent {
+		sum = sha512.Sum512(append(append(next[:0], sum[:]...), password...))
+	}
+	want := encoded[12:]
+	return subtle.ConstantTimeCompare([]byte(phpass64(sum[:])[:len(want)]), []byte(want)) == 1, nil
+}
+
 // phpass64 encodes in the base64 of phpass.
 func phpass64(sum []byte) string {
 	var out strings.Builder

@@ -299,11 +299,19 @@ func Chinese() ui.Locale {
 		"password.context":            "此密码由您的邮箱或本网站名称组成。请另选一个。",
 		"password.common":             "此密码属于最先被尝试的密码之一。请另选一个。",
 		"password.breached":           "此密码曾出现在其他地方的数据泄露中。请另选一个。",
-		"password.address":            "请检查邮箱地址。",
-		"password.bad-name":           "请使用更短或更简单的姓名。",
-		"password.field.invalid":      "内容过长或包含不允许的字符。",
-		"password.field.required":     "请填写此项。",
-		"password.busy":               "当前登录人数过多。请几秒后重试。",
+		"password.exposed.body": "" +
+			"您的密码曾出现在数据泄露中，其他人可能知道它。我们会通过电子邮件向您发送验证码。请在此输入验证码，然" +
+			"后设置新密码。",
+		"password.exposed.none": "" +
+			"您的密码曾出现在数据泄露中，其他人可能知道它。您的账户没有电子邮件地址，因此我们无法确认是您本人。请" +
+			"使用其他方式登录，或联系支持人员。",
+		"password.exposed.button": "通过电子邮件发送验证码",
+		"password.exposed.again":  "发送新的验证码",
+		"password.address":        "请检查邮箱地址。",
+		"password.bad-name":       "请使用更短或更简单的姓名。",
+		"password.field.invalid":  "内容过长或包含不允许的字符。",
+		"password.field.required": "请填写此项。",
+		"password.busy":           "当前登录人数过多。请几秒后重试。",
 
 		"factor.heading":               "两步验证",
 		"factor.enter.app":             "请输入身份验证器应用中的验证码。",

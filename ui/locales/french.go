@@ -367,8 +367,18 @@ func French() ui.Locale {
 		"password.long": "Utilisez un mot de passe plus court.",
 		"password.context": "" +
 			"Ce mot de passe est composé de votre adresse ou du nom de ce site. Choisissez-en un autre.",
-		"password.common":         "Ce mot de passe fait partie de ceux que l’on essaie en premier. Choisissez-en un autre.",
-		"password.breached":       "Ce mot de passe est apparu ailleurs dans une fuite de données. Choisissez-en un autre.",
+		"password.common":   "Ce mot de passe fait partie de ceux que l’on essaie en premier. Choisissez-en un autre.",
+		"password.breached": "Ce mot de passe est apparu ailleurs dans une fuite de données. Choisissez-en un autre.",
+		"password.exposed.body": "" +
+			"Votre mot de passe est apparu dans une fuite de données : d'autres personnes peuvent donc " +
+			"le connaître. Nous allons vous envoyer un code par e-mail. Saisissez-le ici, puis " +
+			"choisissez un nouveau mot de passe.",
+		"password.exposed.none": "" +
+			"Votre mot de passe est apparu dans une fuite de données : d'autres personnes peuvent donc " +
+			"le connaître. Votre compte n'a pas d'adresse e-mail, nous ne pouvons donc pas vérifier que " +
+			"c'est bien vous. Connectez-vous d'une autre façon ou contactez l'assistance.",
+		"password.exposed.button": "M'envoyer un code par e-mail",
+		"password.exposed.again":  "M'envoyer un autre code",
 		"password.address":        "Vérifiez l’adresse.",
 		"password.bad-name":       "Utilisez un nom plus court ou plus simple.",
 		"password.field.invalid":  "Ce texte est trop long ou contient des caractères non autorisés.",

@@ -381,8 +381,18 @@ func German() ui.Locale {
 		"password.long": "Verwenden Sie ein kürzeres Passwort.",
 		"password.context": "" +
 			"Dieses Passwort besteht aus Ihrer Adresse oder dem Namen dieser Website. Wählen Sie ein anderes.",
-		"password.common":         "Dieses Passwort gehört zu denen, die zuerst ausprobiert werden. Wählen Sie ein anderes.",
-		"password.breached":       "Dieses Passwort ist anderswo bei einem Datenleck aufgetaucht. Wählen Sie ein anderes.",
+		"password.common":   "Dieses Passwort gehört zu denen, die zuerst ausprobiert werden. Wählen Sie ein anderes.",
+		"password.breached": "Dieses Passwort ist anderswo bei einem Datenleck aufgetaucht. Wählen Sie ein anderes.",
+		"password.exposed.body": "" +
+			"Ihr Passwort ist bei einem Datenleck aufgetaucht, andere Personen könnten es also kennen. " +
+			"Wir senden Ihnen einen Code per E-Mail. Geben Sie ihn hier ein und wählen Sie dann ein " +
+			"neues Passwort.",
+		"password.exposed.none": "" +
+			"Ihr Passwort ist bei einem Datenleck aufgetaucht, andere Personen könnten es also kennen. " +
+			"Ihr Konto hat keine E-Mail-Adresse, daher können wir nicht prüfen, ob Sie es sind. Melden " +
+			"Sie sich auf andere Weise an oder wenden Sie sich an den Support.",
+		"password.exposed.button": "Code per E-Mail senden",
+		"password.exposed.again":  "Weiteren Code senden",
 		"password.address":        "Prüfen Sie die Adresse.",
 		"password.bad-name":       "Verwenden Sie einen kürzeren oder einfacheren Namen.",
 		"password.field.invalid":  "Die Eingabe ist zu lang oder enthält unzulässige Zeichen.",

@@ -302,11 +302,20 @@ func Japanese() ui.Locale {
 		"password.context":            "このパスワードは、お客様のアドレスまたはこのサイトの名前からできています。別のものにしてください。",
 		"password.common":             "このパスワードは真っ先に試されるものの一つです。別のものにしてください。",
 		"password.breached":           "このパスワードは、ほかのサービスの情報漏えいで見つかっています。別のものにしてください。",
-		"password.address":            "アドレスをご確認ください。",
-		"password.bad-name":           "もっと短いか、簡単な名前にしてください。",
-		"password.field.invalid":      "長すぎるか、使用できない文字が含まれています。",
-		"password.field.required":     "この項目を入力してください。",
-		"password.busy":               "現在、ログインが集中しています。数秒後にもう一度お試しください。",
+		"password.exposed.body": "" +
+			"このパスワードは情報漏えいで見つかっており、ほかの人に知られている可能性があります。メールでコードを" +
+			"お送りします。ここにコードを入力し、新しいパスワードを設定してください。",
+		"password.exposed.none": "" +
+			"このパスワードは情報漏えいで見つかっており、ほかの人に知られている可能性があります。このアカウントに" +
+			"はメールアドレスがないため、ご本人であることを確認できません。別の方法でログインするか、サポートにお" +
+			"問い合わせください。",
+		"password.exposed.button": "メールでコードを受け取る",
+		"password.exposed.again":  "別のコードを受け取る",
+		"password.address":        "アドレスをご確認ください。",
+		"password.bad-name":       "もっと短いか、簡単な名前にしてください。",
+		"password.field.invalid":  "長すぎるか、使用できない文字が含まれています。",
+		"password.field.required": "この項目を入力してください。",
+		"password.busy":           "現在、ログインが集中しています。数秒後にもう一度お試しください。",
 
 		"factor.heading":               "2段階認証",
 		"factor.enter.app":             "認証アプリのコードを入力してください。",

@@ -335,10 +335,19 @@ func Portuguese() ui.Locale {
 		"password.short": "" +
 			"Use uma senha mais longa; mínimo de caracteres: %s. Algumas palavras em sequência são fáceis de " +
 			"lembrar.",
-		"password.long":           "Use uma senha mais curta.",
-		"password.context":        "Esta senha é composta do seu endereço ou do nome deste site. Escolha outra.",
-		"password.common":         "Esta senha está entre as primeiras que são tentadas. Escolha outra.",
-		"password.breached":       "Esta senha apareceu em um vazamento de dados em outro lugar. Escolha outra.",
+		"password.long":     "Use uma senha mais curta.",
+		"password.context":  "Esta senha é composta do seu endereço ou do nome deste site. Escolha outra.",
+		"password.common":   "Esta senha está entre as primeiras que são tentadas. Escolha outra.",
+		"password.breached": "Esta senha apareceu em um vazamento de dados em outro lugar. Escolha outra.",
+		"password.exposed.body": "" +
+			"Sua senha apareceu em um vazamento de dados, então outras pessoas podem conhecê-la. " +
+			"Enviaremos um código por e-mail. Digite-o aqui e escolha uma nova senha.",
+		"password.exposed.none": "" +
+			"Sua senha apareceu em um vazamento de dados, então outras pessoas podem conhecê-la. Sua " +
+			"conta não tem um endereço de e-mail, por isso não podemos verificar se é você. Entre de " +
+			"outra forma ou fale com o suporte.",
+		"password.exposed.button": "Enviar um código por e-mail",
+		"password.exposed.again":  "Enviar outro código",
 		"password.address":        "Verifique o endereço.",
 		"password.bad-name":       "Use um nome mais curto ou mais simples.",
 		"password.field.invalid":  "Este texto é longo demais ou contém caracteres não permitidos.",

@@ -354,10 +354,20 @@ func Spanish() ui.Locale {
 		"password.short": "" +
 			"Use una contraseña más larga; mínimo de caracteres: %s. Unas cuantas palabras seguidas se " +
 			"recuerdan bien.",
-		"password.long":           "Use una contraseña más corta.",
-		"password.context":        "Esta contraseña se compone de su dirección o del nombre de este sitio. Elija otra.",
-		"password.common":         "Esta contraseña está entre las primeras que se prueban. Elija otra.",
-		"password.breached":       "Esta contraseña ha aparecido en una filtración de datos en otro sitio. Elija otra.",
+		"password.long":     "Use una contraseña más corta.",
+		"password.context":  "Esta contraseña se compone de su dirección o del nombre de este sitio. Elija otra.",
+		"password.common":   "Esta contraseña está entre las primeras que se prueban. Elija otra.",
+		"password.breached": "Esta contraseña ha aparecido en una filtración de datos en otro sitio. Elija otra.",
+		"password.exposed.body": "" +
+			"Su contraseña ha aparecido en una filtración de datos, por lo que otras personas podrían " +
+			"conocerla. Le enviaremos un código por correo electrónico. Introdúzcalo aquí y elija una " +
+			"contraseña nueva.",
+		"password.exposed.none": "" +
+			"Su contraseña ha aparecido en una filtración de datos, por lo que otras personas podrían " +
+			"conocerla. Su cuenta no tiene correo electrónico, así que no podemos comprobar que es " +
+			"usted. Inicie sesión de otra forma o contacte con el servicio de asistencia.",
+		"password.exposed.button": "Enviarme un código",
+		"password.exposed.again":  "Enviarme otro código",
 		"password.address":        "Compruebe la dirección.",
 		"password.bad-name":       "Use un nombre más corto o más sencillo.",
 		"password.field.invalid":  "El texto es demasiado largo o contiene caracteres no permitidos.",

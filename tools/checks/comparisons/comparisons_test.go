@@ -64,6 +64,7 @@ var allowed = map[string]string{
 	"ui/join.go: b.index == v.withPassword()":                                   "indexes of providers",
 	"ui/join.go: v.withPassword() != noIndex":                                   "indexes of providers",
 	"plugins/apikey/key.go: checksum(body) != key[:]":                           "the checksum is public",
+	"providers/password/resetlink.go: r.Key == key":                             "the keys of two records of this site",
 	"providers/password/resetlink.go: fingerprint(old) != link.Was":             "both are from the store, for a valid link",
 	"providers/password/verifier_lucia.go: bytes.Equal(normal, password)": "two forms of the password that the client " +
 		"sent",

@@ -1,0 +1,222 @@
+package password
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+const (
+	// breachInterval is the minimum time between two checks of the same password.
+	breachInterval = 30 * 24 * time.Hour
+	// maxBreachWait is the maximum time that a check delays a sign-in.
+	maxBreachWait = 300 * time.Millisecond
+	// maxBreachChecks is the maximum number of concurrent checks, including those that nothing waits for any more.
+	maxBreachChecks = 64
+)
+
+// breaches checks passwords at sign-ins. A nil *breaches checks nothing.
+type breaches struct {
+	policy *policy
+	slots  chan struct{}
+	now    func() time.Time
+	log    *slog.Logger
+}
+
+var errBreachTime = errors.New("password: breached passwords: no result in time")
+
+// check checks a right password if that is due, sets p.Checked and p.Breached, and returns true. If there is no result,
+// p is not changed and the next sign-in checks again: an unavailable service must not prevent sign-ins.
+func (b *breaches) check(ctx context.Context, password string, p *secret) (checked bool) {
+	if b == nil || p.Breached {
+		return false
+	}
+	now := b.now().UTC().Truncate(time.Second)
+	if age := now.Sub(p.Checked); age >= 0 && age < breachInterval {
+		return false
+	}
+	breached, err := b.ask(ctx, password)
+	if err != nil {
+		b.log.WarnContext(ctx, "password: could not check a password for breaches at a sign-in", "error", err)
+		return false
+	}
+	p.Checked, p.Breached = now, breached
+	return true
+}
+
+// ask calls Options.Breached, and returns after maxBreachWait even if that ignores its context.
+func (b *breaches) ask(ctx context.Context, password string) (bool, error) {
+	select {
+	case b.slots <- struct{}{}:
+	default:
+		return false, errBreachTime
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxBreachWait)
+	type result struct {
+		breached bool
+		err      error
+	}
+	results := make(chan result, 1)
+	go func() {
+		defer func() { cancel(); <-b.slots }()
+		breached, err := b.policy.ask(ctx, password)
+		results <- result{breached, err}
+	}()
+	select {
+	case r := <-results:
+		return r.breached, r.err
+	case <-ctx.Done():
+		return false, errBreachTime
+	}
+}
+
+// exposed handles sign-ins with a password that is known from a breach. Whoever tries stolen passwords knows it too, so
+// that the password alone must neither sign in nor choose a new password: the user opens a link or enters a code that
+// is sent to their address.
+type exposed struct {
+	host      *core.PluginHost
+	passwords *passwords
+	links     *resetLinks
+	resets    *resets
+	emails    *emails
+}
+
+// codeExposed is the purpose of the code.
+const codeExposed = ID + "-breached"
+
+func (s *exposed) actions() []core.Action {
+	return []core.Action{
+		{Method: http.MethodGet, Verb: "breached", Handle: s.show},
+		{Method: http.MethodPost, Verb: "breached", Handle: s.send},
+		{Method: http.MethodPost, Verb: "breached-code", Handle: s.check},
+	}
+}
+
+// gate holds a sign-in with a breached password. Other sign-in methods do not depend on the password.
+func (s *exposed) gate(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
+	if p.Linking || p.Account.Type != core.TypeCredentials || p.Account.Provider != ID {
+		return "", nil
+	}
+	old, err := s.passwords.load(ctx, p.User.ID)
+	if err != nil || old == nil || !old.Breached {
+		return "", err
+	}
+	s.host.Audit(ctx, audit.Event{
+		Name: audit.PasswordBreached, Outcome: audit.Refused, UserID: p.User.ID, Provider: ID,
+	})
+	return ID + "/breached", nil
+}
+
+// user returns the user of the pending sign-in as the store has them.
+func (s *exposed) user(ctx context.Context, c *core.ActionRequest) (*core.User, error) {
+	p, err := c.PendingSignIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
+		user, err := userByID(ctx, s.links.users, p.User.ID)
+		if err != nil || user != nil {
+			return user, err
+		}
+	}
+	return nil, &core.Problem{
+		Status: http.StatusGone, Code: codePendingExpired, Text: textLink,
+	}
+}
+
+const (
+	codePendingExpired = "pending_expired"
+	codeNoAddress      = "no_address"
+)
+
+// exposedView is the data of the page that asks for a code.
+type exposedView struct {
+	csrf, signIn string
+	text, button ui.Text
+	// send is the URL of the form that requests a code, and code the form for it. They are empty if the user has no
+	// address, or has not requested a code.
+	send string
+	code *ui.CodeForm
+}
+
+// show handles GET password/breached. The page does not show the address, because an attacker may see it.
+func (s *exposed) show(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	user, err := s.user(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	page := c.Page("")
+	v := exposedView{csrf: c.CSRFToken, signIn: c.URL("signin"), text: textExposed, button: textExposedButton}
+	switch {
+	case user.Email == "" && c.WantsJSON:
+		return nil, problem(http.StatusConflict, codeNoAddress, textExposedNone)
+	case user.Email == "":
+		v.text = textExposedNone
+	case c.WantsJSON:
+		return c.JSON(ctx, http.StatusOK, map[string]string{"next": "mail"}), nil
+	default:
+		v.send = c.URL(ID + "/breached")
+	}
+	if v.send != "" && c.HasCode(codeExposed) {
+		v.button = textExposedAgain
+		v.code = &ui.CodeForm{
+			CSRFToken: c.CSRFToken, Action: c.URL(ID + "/breached-code"), Link: true, Error: c.Field("error"),
+			Left: c.Field("left"),
+		}
+	}
+	return c.Render(ctx, http.StatusOK, page, exposedPage(page, v)), nil
+}
+
+// send handles POST password/breached. The email is that of a requested reset: a link that works in any browser, and a
+// code for this one. An address that is not verified gets it too, as after password/forgot, and is verified by it.
+func (s *exposed) send(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	user, err := s.user(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	address, ok := isMail(user.Email)
+	if !ok {
+		return nil, problem(http.StatusConflict, codeNoAddress, textExposedNone)
+	}
+	if err := c.Allow(ctx, limit.AttemptMail, address); err != nil {
+		return nil, err
+	}
+	token, err := s.links.newToken()
+	if err != nil {
+		return nil, err
+	}
+	l := s.emails.write(c, mailkind.Reset, "")
+	l.URL = core.Secret(c.URL(ID+"/reset", "token", token))
+	l.Code, err = c.IssueCode(ctx, core.EmailCode{
+		Purpose: codeExposed, Address: address, Data: s.links.digest(token),
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = s.emails.later(ctx, c, core.BackgroundEmail{
+		Sender: senderReset, Email: l, Subject: address,
+		Data: resetRequest{Token: token, Typed: user.Email, Address: address, UserID: user.ID},
+	})
+	if err != nil {
+		return nil, busyProblem(err)
+	}
+	c.Audit(ctx, audit.Event{Name: audit.PasswordResetAsked, Outcome: audit.OK, UserID: user.ID})
+	return next(ctx, c, http.StatusAccepted, "mail", ID+"/breached")
+}
+
+// check handles POST password/breached-code (code). It opens the reset page, as the link does.
+func (s *exposed) check(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	found, err := c.CheckCode(ctx, codeExposed, c.Field("code"))
+	if err == nil {
+		return s.resets.open(c, found.Data)
+	}
+	return refuseCode(ctx, c, err, audit.PasswordSet, ID+"/breached")
+}
