@@ -50,6 +50,20 @@ type Auth struct {
 // register their routes there.
 func (a *Auth) BasePath() string { return a.site.basePath }
 
+// SessionSources returns the name of the session cookie, and whether session tokens are accepted in the Authorization
+// header too (Session.Bearer). It is for descriptions of an API. If the origin depends on the request, the name is that
+// for https. An Auth of [PerRequest] returns an empty name.
+func (a *Auth) SessionSources() (cookie string, bearer bool) {
+	if a.choose != nil {
+		return "", false
+	}
+	cookies := a.site.cookieSets[1]
+	if a.site.pinned {
+		cookies = a.site.pinnedPlace.cookies
+	}
+	return cookies.session.name(), a.site.bearers
+}
+
 // resolve returns the Auth that handles r: a, or the one that the function of [PerRequest] selects. Every exported
 // method with a request calls it first.
 func (a *Auth) resolve(ctx context.Context, r *Request) (*Auth, error) {

@@ -15,16 +15,31 @@ import (
 	"github.com/latchkey-go/latchkey/internal/cookie"
 )
 
-// CallRule decides who may call an RPC procedure. Create one with [PublicCall], [SessionCall] or [PrincipalCall]. The
-// zero value refuses all calls.
+// CallRule decides who may call an RPC procedure or an operation of an API. Create one with [PublicCall], [SessionCall]
+// or [PrincipalCall]. The zero value refuses all calls.
 type CallRule struct {
-	check  func(v *Visit) *Response
-	public bool
+	check            func(v *Visit) *Response
+	public, programs bool
 }
+
+// Check returns the response to a request that the rule does not allow, or nil.
+func (r CallRule) Check(v *Visit) *Response {
+	if r.check == nil {
+		problem := &Problem{Status: http.StatusForbidden, Code: "no_rule", Detail: "The server has no rule for this call."}
+		return v.problemResponse(problem, problem)
+	}
+	return r.check(v)
+}
+
+// Public reports whether the rule allows all calls.
+func (r CallRule) Public() bool { return r.public }
+
+// Programs reports whether the rule accepts the credentials of plugins, such as API keys.
+func (r CallRule) Programs() bool { return r.programs }
 
 // PublicCall returns a rule that allows all calls. The procedure can still read the session or the principal.
 func PublicCall() CallRule {
-	return CallRule{func(*Visit) *Response { return nil }, true}
+	return CallRule{func(*Visit) *Response { return nil }, true, true}
 }
 
 // SessionCall returns a rule for signed-in users whom all guards allow, as [Visit.Require] does.
@@ -40,7 +55,7 @@ func SessionCall(guards ...Guard) CallRule {
 // guards allow, as [Visit.RequirePrincipal] does.
 func PrincipalCall(guards ...PrincipalGuard) CallRule {
 	guards = slices.Clone(guards)
-	return CallRule{check: func(v *Visit) *Response {
+	return CallRule{programs: true, check: func(v *Visit) *Response {
 		_, refusal := v.RequirePrincipal(guards...)
 		return refusal
 	}}
@@ -149,21 +164,17 @@ func (c *Calls) start(ctx context.Context, r *Request, procedure string, again b
 		v.at.foreign = v.at.presentsSession() && !v.at.byBearer()
 		v.at.jar = cookie.Jar{}
 	}
-	call, rule := &Call{v, c, procedure}, c.rule(procedure)
-	var refusal *Response
-	if rule.check == nil {
-		problem := &Problem{
-			Status: http.StatusForbidden, Code: "no_rule", Detail: "The server has no rule for this procedure.",
-		}
-		refusal = problem.document(&v.at, &Response{Err: problem})
-	} else if refusal = rule.check(v); refusal == nil {
+	call := &Call{v, c, procedure}
+	refusal := c.rule(procedure).Check(v)
+	if refusal == nil {
 		return call, nil
-	} else if v.at.foreign && refusal.Status == http.StatusUnauthorized {
+	}
+	if v.at.foreign && refusal.Status == http.StatusUnauthorized {
 		problem := &Problem{
 			Status: http.StatusForbidden, Code: "cross_origin",
 			Detail: "The session cookie is accepted only in calls of this site's own pages.",
 		}
-		refusal = problem.document(&v.at, &Response{Err: problem})
+		refusal = v.problemResponse(problem, problem)
 	}
 	return call, callError(refusal)
 }

@@ -162,6 +162,11 @@ var table = []rule{
 		},
 	},
 	{
+		module: "adapters/huma", code: []string{"core"},
+		tests:      []string{"adapters/stdlib", "dev", "plugins/apikey", "storage/memory"},
+		thirdParty: []string{"github.com/danielgtaylor/huma/v2"},
+	},
+	{
 		module: "adapters/connect", code: []string{"core", "adapters/stdlib", "adapters/internal/rpc"},
 		tests: []string{"dev", "plugins/apikey", "storage/memory"},
 		thirdParty: []string{
