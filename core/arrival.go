@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/netip"
+	"slices"
 
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
@@ -100,7 +101,7 @@ func (s *site) warnOfOtherOrigin(r *forwarded.Request) {
 		return
 	}
 	visited, elsewhere := s.origins.Elsewhere(r)
-	if !elsewhere || s.originWarned.Swap(true) {
+	if !elsewhere || slices.Contains(s.protected, visited) || s.originWarned.Swap(true) {
 		return
 	}
 	s.log.warn(context.Background(), warnVisitedElsewhere,

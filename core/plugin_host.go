@@ -21,9 +21,9 @@ import (
 // the plugin does may only be called in Attach, and panic later: AddProvider, AddAction, AddWellKnown, AddSignInGate,
 // AddFinalSignInGate, TrackAuthentication, AddConfigError, EndsSessions, OnEndSessions, EmailsLinks,
 // RequireRecentSignInToLink, AddTask, RememberBrowsers, NotifyMethodChanges, AcceptIDTokens, VerifiesEmail,
-// AddPasswordReset and TrackPasskeys. Records must be called there too, so that a missing store becomes a configuration
-// error. Records and all other methods also work later and are safe for concurrent use. The fields are read-only: New
-// sets them before Attach.
+// AddPasswordReset, ProtectOrigins and TrackPasskeys. Records must be called there too, so that a missing store becomes a
+// configuration error. Records and all other methods also work later and are safe for concurrent use. The fields are
+// read-only: New sets them before Attach.
 type PluginHost struct {
 	// Auth is the Auth under construction. Its methods work after New has returned.
 	Auth *Auth
@@ -67,9 +67,10 @@ type PluginHost struct {
 	// UserFinder lists users. It is nil if the store does not implement it.
 	UserFinder store.UserFinder
 
-	faults  *ConfigError
-	plugins *plugins
-	plugin  string // the plugin's name in configuration errors
+	faults       *ConfigError
+	plugins      *plugins
+	cookieDomain string // Cookies.SessionToken.Domain
+	plugin       string // the plugin's name in configuration errors
 	// provided lists the providers that the plugin has added.
 	provided []Provider
 	attached bool

@@ -43,6 +43,8 @@ type site struct {
 	returns    bool             // providers redirect browsers back after a sign-out
 	trusted    []string         // Config.TrustedOrigins
 	failures   *reference.Failures
+	// protected are the origins of PluginHost.ProtectOrigins.
+	protected []weburl.Origin
 	// credentials are the kinds of credentials that plugins have added.
 	credentials []Credential
 }

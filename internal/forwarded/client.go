@@ -122,8 +122,8 @@ func (p Proxies) contain(addr netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(addr) })
 }
 
-// trust reports whether the forwarded headers of a request are trusted.
-func (p Proxies) trust(r *Request) bool {
+// Trust reports whether the forwarded headers of a request are trusted. If no proxies are configured, they are.
+func (p Proxies) Trust(r *Request) bool {
 	if r.ProxyUntrusted {
 		return false
 	}

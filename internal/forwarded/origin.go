@@ -58,7 +58,7 @@ type inputs struct {
 func (p *Places[P]) Of(r *Request) (place P, err error) {
 	in, plain := inputs{}, false
 	if p.TrustHost { // otherwise the origin also depends on other properties of the request
-		if in, plain = inputsOf(r, p.Proxies.trust(r)); plain {
+		if in, plain = inputsOf(r, p.Proxies.Trust(r)); plain {
 			if last := p.last.Load(); last != nil && last.inputs == in {
 				return last.place, nil
 			}
@@ -105,7 +105,7 @@ func (o *Origins) resolve(r *Request) (weburl.Origin, error) {
 		return loopbackOrigin(r, hosts)
 	}
 	options := o.Options
-	options.ForwardedTrusted = o.Proxies.trust(r)
+	options.ForwardedTrusted = o.Proxies.Trust(r)
 	return weburl.ResolveOrigin(options, r.Scheme, hosts, h["X-Forwarded-Host"], h["X-Forwarded-Proto"])
 }
 

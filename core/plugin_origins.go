@@ -1,0 +1,94 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/internal/weburl"
+)
+
+var (
+	errNotAProxy      = errors.New("the peer is not in Config.TrustedProxies")
+	errNotOneOrigin   = errors.New("the request needs exactly one X-Forwarded-Host and one X-Forwarded-Proto")
+	errOriginUnlisted = errors.New("X-Forwarded-Proto and X-Forwarded-Host are not those of a protected origin")
+)
+
+// ProtectOrigins declares the origins of other applications, such as "https://wiki.example.com". A reverse proxy asks
+// an action of the plugin whether it may pass a request on to one of them (forward authentication).
+//
+// It returns a function that reports the origin of such a request: one of origins, in normal form. The function reads
+// X-Forwarded-Proto and X-Forwarded-Host, and returns an error if the peer is not in Config.TrustedProxies, if a header
+// is missing or repeated, or if the origin is not in the list. It is safe for concurrent use.
+//
+// A configuration that cannot work is a configuration error: Config.URL and Config.TrustedProxies must be set, and the
+// browser must send the session cookie to each origin. For that, an origin has the scheme of Config.URL, and its host
+// is the same or is in Cookies.SessionToken.Domain.
+func (h *PluginHost) ProtectOrigins(origins ...string) func(*Request) (origin string, err error) {
+	h.attaching("ProtectOrigins")
+	s := h.Auth.site
+	if !s.pinned {
+		h.fault("it protects other origins: set URL (AUTH_URL) to the origin of the sign-in page")
+	}
+	if len(s.origins.Proxies) == 0 {
+		h.fault("it protects other origins: set TrustedProxies to the addresses of the proxy that asks")
+	}
+	var protected []weburl.Origin
+	for _, text := range origins {
+		at, path, err := weburl.ParseOrigin(text)
+		switch {
+		case err != nil || path != "":
+			h.fault("the origin %q: write https://app.example.com, without a path", text)
+		case s.pinned && at.Scheme != s.origins.Pinned.Scheme:
+			h.fault("the origin %q: browsers send no session cookie there, because URL is %s: use the same scheme",
+				text, s.pinnedOrigin)
+		case s.pinned && !sendsCookie(at, s.origins.Pinned, h.cookieDomain):
+			h.fault("the origin %q: browsers send no session cookie there: set Cookies.SessionToken.Domain to the domain "+
+				"that it has in common with URL, for example example.com", text)
+		default:
+			protected = append(protected, at)
+		}
+	}
+	s.protected = append(s.protected, protected...)
+	return func(r *Request) (string, error) { return s.protectedOrigin(r, protected) }
+}
+
+// sendsCookie reports whether a browser sends the session cookie of own to at, too (RFC 6265 section 5.1.3).
+func sendsCookie(at, own weburl.Origin, domain string) bool {
+	host := hostWithoutPort(at.Host)
+	if domain == "" {
+		return host == hostWithoutPort(own.Host)
+	}
+	domain = strings.ToLower(strings.TrimPrefix(domain, "."))
+	return host == domain || strings.HasSuffix(host, "."+domain)
+}
+
+func hostWithoutPort(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return host
+}
+
+// protectedOrigin returns the origin of the request that a proxy asks about.
+func (s *site) protectedOrigin(r *Request, protected []weburl.Origin) (string, error) {
+	received := r.received()
+	if !s.origins.Proxies.Trust(&received) {
+		return "", errNotAProxy
+	}
+	host, proto := r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"]
+	if len(host) != 1 || len(proto) != 1 || strings.Contains(proto[0], ",") {
+		return "", errNotOneOrigin
+	}
+	// A list of hosts is no valid host.
+	at, err := weburl.ResolveOrigin(weburl.Options{TrustHost: true, ForwardedTrusted: true}, "", host, nil, proto)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errOriginUnlisted, err)
+	}
+	if !slices.Contains(protected, at) {
+		return "", errOriginUnlisted
+	}
+	return at.String(), nil
+}
