@@ -1,5 +1,5 @@
 // Package forwardauth is a plugin for forward authentication: a reverse proxy asks Latchkey about each request, and
-// passes it on to an application that has no sign-in of its own, with the user in header fields.
+// passes it on to an application without a sign-in, with the user in header fields.
 //
 //	forward := forwardauth.New(forwardauth.Options{Sites: []forwardauth.Site{{Origin: "https://wiki.example.com"}}})
 //	auth, err := core.New(core.Config{
@@ -13,6 +13,6 @@
 // <base path>/forward-auth/nginx (nginx auth_request). Browsers that may not see a page are sent to
 // <base path>/forward-auth/return, which signs the user in and returns to the page.
 //
-// The proxy must remove the header fields of Options.Headers from the requests of clients. The page docs/forward-auth.md
-// has a tested configuration of each proxy.
+// The proxy must remove the header fields of Options.Headers from the requests of clients. The page
+// docs/forward-auth.md has a tested configuration of each proxy.
 package forwardauth

@@ -49,8 +49,8 @@ func UserID() Header {
 	return Header{"Remote-User", func(_ context.Context, s *core.Session) (string, error) { return s.UserID, nil }}
 }
 
-// UserName returns the header field Remote-Name: the first 80 characters of the user's name. Users choose it, so it
-// identifies nobody.
+// UserName returns the header field Remote-Name: the first 80 characters of the user's name. Users choose it, so do
+// not identify users by it.
 func UserName() Header {
 	return Header{"Remote-Name", func(_ context.Context, s *core.Session) (string, error) {
 		name := []rune(s.User.Name)
@@ -58,8 +58,8 @@ func UserName() Header {
 	}}
 }
 
-// UserEmail returns the header field Remote-Email: the user's email address. It can change. It may be an address that
-// nobody has verified, unless all sign-in methods verify addresses.
+// UserEmail returns the header field Remote-Email: the user's email address. It can change. It may be
+// unverified, unless all sign-in methods verify addresses.
 func UserEmail() Header {
 	return Header{"Remote-Email", func(_ context.Context, s *core.Session) (string, error) { return s.User.Email, nil }}
 }

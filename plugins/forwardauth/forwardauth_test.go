@@ -456,7 +456,7 @@ func TestConfiguration(t *testing.T) {
 		}, "SessionToken.Domain"},
 		"the same host": {site(home, home+":8443"), func(c *core.Config) { c.Cookies.SessionToken.Domain = "" }, ""},
 		"no origin":     {site("https://wiki.example.com"), func(c *core.Config) { c.URL = "" }, "set URL"},
-		"no proxies":    {site("https://wiki.example.com"), func(c *core.Config) { c.TrustedProxies = nil }, "TrustedProxies"},
+		"no proxies":    {site("https://wiki.example.com"), func(c *core.Config) { c.TrustedProxies = nil }, "Proxies"},
 		"an underscore": {header("Remote_User"), unchanged, "letters, digits and hyphens"},
 		"no name":       {header(""), unchanged, "letters, digits and hyphens"},
 		"a line break":  {header("Remote-User\r\nA"), unchanged, "letters, digits and hyphens"},

@@ -53,9 +53,9 @@ func leadsToTLS(t *testing.T, client *http.Client) {
 	}
 }
 
-// startCaddy starts Caddy with a Caddyfile, and waits until it has a certificate for app.example. It returns its
-// addresses with TLS and without.
-func startCaddy(t *testing.T, file string) (secure, plain string) {
+// startCaddy starts Caddy with a Caddyfile, and waits until it has a certificate for each host, by default app.example.
+// It returns its addresses with TLS and without.
+func startCaddy(t *testing.T, file string, hosts ...string) (secure, plain string) {
 	t.Helper()
 	program, err := exec.LookPath("caddy")
 	if err != nil {
@@ -89,12 +89,18 @@ func startCaddy(t *testing.T, file string) (secure, plain string) {
 			t.Log(log.String())
 		}
 	})
-	hand := &tls.Config{ServerName: "app.example", InsecureSkipVerify: true} // the authority is Caddy's own
+	if hosts == nil {
+		hosts = []string{"app.example"}
+	}
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		hand := &tls.Config{ServerName: hosts[0], InsecureSkipVerify: true} // the authority is Caddy's own
 		dialer := &tls.Dialer{NetDialer: &net.Dialer{Timeout: time.Second}, Config: hand}
 		conn, err := dialer.DialContext(t.Context(), "tcp", secure)
 		if err == nil {
 			_ = conn.Close()
+			if hosts = hosts[1:]; len(hosts) > 0 {
+				continue
+			}
 			return secure, plain
 		}
 		select {

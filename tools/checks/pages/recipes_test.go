@@ -33,6 +33,7 @@ var programs = []program{
 	{"docs/authjs.md", "func fromV4(", []string{"authjs.go.txt"}},
 	{"docs/observe.md", "func newSite(", site("observe.go.txt")},
 	{"docs/passwords.md", "func main()", site("main.go.txt", "passwords.go.txt")},
+	{"docs/forward-auth.md", "func newAuth(", []string{"forward_auth.go.txt"}},
 	{"docs/mcp.md", "func site(", []string{"mcp.go.txt"}},
 	{"docs/moving/auth0.md", "func move(", []string{"auth0.go.txt", "site.go.txt", "failing.go.txt"}},
 	{"docs/moving/authboss.md", "func move(", []string{"authboss.go.txt", "site.go.txt", "failing.go.txt"}},

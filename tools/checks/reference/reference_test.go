@@ -42,6 +42,7 @@ var documented = []struct {
 	{"adapters/mcp", "authmcp.", []string{"Options"}},
 	{"plugins/secondfactor", "secondfactor.", []string{"Options"}},
 	{"plugins/apikey", "apikey.", []string{"Options", "NewKey"}},
+	{"plugins/forwardauth", "forwardauth.", []string{"Options", "Site", "Header"}},
 	{"plugins/tokens", "tokens.", []string{"Options", "App"}},
 	{"doctor", "doctor.", []string{"Options"}},
 	{"observe/otel", "otel.", []string{"Options"}},
