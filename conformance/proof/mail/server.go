@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/emersion/go-sasl"
@@ -55,6 +56,7 @@ type Server struct {
 	conns    []net.Conn
 	listener net.Listener
 	engine   *smtp.Server
+	down     atomic.Bool
 }
 
 // Start starts a server on the loopback interface. Stop it with Close.
@@ -88,6 +90,9 @@ func (s *Server) serve() {
 		s.mu.Lock()
 		s.conns = append(s.conns, c)
 		s.mu.Unlock()
+		if s.down.Load() {
+			_ = c.Close()
+		}
 		if s.options.Deaf {
 			continue
 		}
@@ -127,6 +132,13 @@ func (s *Server) HangUp() {
 	defer s.mu.Unlock()
 	for _, c := range s.conns {
 		_ = c.Close()
+	}
+}
+
+// SetDown begins or ends an outage: the server closes all connections, and new ones before it sends anything.
+func (s *Server) SetDown(down bool) {
+	if s.down.Store(down); down {
+		s.HangUp()
 	}
 }
 
