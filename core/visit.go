@@ -46,6 +46,7 @@ type Visit struct {
 	tokenFailed error
 	tokenMade   sync.Once
 
+	memory    visitMemory
 	collected collected
 }
 

@@ -107,6 +107,13 @@ const (
 
 	TokenIssued Name = "token.issued" // a signed access token for another service was issued
 
+	OrganizationCreated Name = "organization.created" // a user created an organization
+	OrganizationChanged Name = "organization.changed" // a member changed the name, the logo or the metadata
+	OrganizationDeleted Name = "organization.deleted" // an owner deleted an organization
+	MemberJoined        Name = "member.joined"        // a user accepted the invitation to an organization
+	MemberChanged       Name = "member.changed"       // the role of a member was changed
+	MemberRemoved       Name = "member.removed"       // a member left, or was removed
+
 	AppSignedIn Name = "app.signed-in" // an app of this site got tokens of a user
 	AppEnded    Name = "app.ended"     // the tokens of an app ended: the user ended them, or they were used twice
 )

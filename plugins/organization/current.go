@@ -1,0 +1,239 @@
+package organization
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// Membership is the membership of a user in an organization.
+type Membership struct {
+	OrganizationID string `json:"organization"`
+	UserID         string `json:"user"`
+	// Role is [Owner], [Admin], [Member] or a role of Options.Roles.
+	Role   string    `json:"role"`
+	Joined time.Time `json:"joined"`
+
+	of *Organizations
+}
+
+// Allows reports whether the member's role has a permission. Owners have all permissions.
+func (m *Membership) Allows(permission string) bool {
+	return m.of != nil && m.of.allows(m.Role, permission)
+}
+
+// selectionCookie stores the organization that a user has selected in a browser. It grants nothing: the membership is
+// read for each request.
+const selectionCookie = name
+
+const selectionTTL = 90 * 24 * time.Hour
+
+type selection struct {
+	User         string `json:"user"`
+	Organization string `json:"organization"`
+}
+
+// Current returns the membership of the signed-in user in the selected organization. It is nil if no user is signed in,
+// or if the user is not a member of that organization or has selected none. An error means that it is unknown. Current
+// needs the request hook of the adapter, and reads the store once for each request.
+func (o *Organizations) Current(ctx context.Context) (*Membership, error) {
+	v := core.VisitOf(ctx, o.host.Auth)
+	if v == nil {
+		return nil, core.ErrNoHook
+	}
+	s, err := v.Session()
+	if err != nil || s == nil {
+		return nil, err
+	}
+	return o.current(ctx, s.UserID)
+}
+
+// currentKey is the key of a request's membership.
+type currentKey struct {
+	of     *Organizations
+	userID string
+}
+
+func (o *Organizations) current(ctx context.Context, userID string) (*Membership, error) {
+	v, err := o.host.Once(ctx, currentKey{o, userID}, func() (any, error) { return o.lookUp(ctx, userID) })
+	m, _ := v.(*Membership)
+	return m, err
+}
+
+// lookUp reads the membership in the selected organization.
+func (o *Organizations) lookUp(ctx context.Context, userID string) (*Membership, error) {
+	r := o.host.RequestFrom(ctx)
+	if r == nil { // without the request, another organization than the handler's could be checked
+		return nil, core.ErrNoHook
+	}
+	id := ""
+	if o.options.Select != nil {
+		id = o.options.Select(r)
+	}
+	var chosen selection
+	if id == "" && o.host.CookieFrom(ctx, selectionCookie, &chosen) && chosen.User == userID {
+		id = chosen.Organization
+	}
+	if id == "" {
+		return o.only(ctx, userID)
+	}
+	if isSlug(id) {
+		var err error
+		id, err = o.bySlug(ctx, id)
+		if errors.Is(err, core.ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	m, err := o.member(ctx, id, userID)
+	if err != nil || m == nil || m.Role == "" {
+		return nil, err
+	}
+	m.of = o
+	return &m.Membership, nil
+}
+
+// only returns the membership of a user in their only organization, or nil if there is not exactly one.
+func (o *Organizations) only(ctx context.Context, userID string) (*Membership, error) {
+	all, err := o.memberships(ctx, userID)
+	if err != nil || len(all) != 1 {
+		return nil, err
+	}
+	all[0].of = o
+	return &all[0].Membership, nil
+}
+
+// memberships returns the memberships of a user that have a role.
+func (o *Organizations) memberships(ctx context.Context, userID string) (all []*memberRecord, err error) {
+	records, err := o.records.UserRecords(ctx, userID, kindMember)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		m, err := readMember(r)
+		if err != nil {
+			return nil, err
+		}
+		if m.Role != "" {
+			all = append(all, m)
+		}
+	}
+	return all, nil
+}
+
+// guard returns a guard that allows a member for whom allowed returns true.
+func (o *Organizations) guard(allowed func(m *Membership) bool) core.Guard {
+	return func(ctx context.Context, s *core.Session) error {
+		m, err := o.current(ctx, s.UserID)
+		switch {
+		case err != nil:
+			return err
+		case m == nil || !allowed(m):
+			return core.ErrForbidden
+		}
+		return nil
+	}
+}
+
+// Member returns a guard that requires a member of the selected organization. Use it with RequireSession of an adapter.
+func (o *Organizations) Member() core.Guard { return o.guard(func(*Membership) bool { return true }) }
+
+// Role returns a guard that requires one of the roles in the selected organization.
+func (o *Organizations) Role(anyOf ...string) core.Guard {
+	anyOf = slices.Clone(anyOf)
+	return o.guard(func(m *Membership) bool { return slices.Contains(anyOf, m.Role) })
+}
+
+// Permission returns a guard that requires all of the permissions in the selected organization. Without permissions it
+// allows nothing.
+func (o *Organizations) Permission(all ...string) core.Guard {
+	all = slices.Clone(all)
+	return o.guard(func(m *Membership) bool {
+		return len(all) > 0 && !slices.ContainsFunc(all, func(p string) bool { return !m.Allows(p) })
+	})
+}
+
+// Joined is an organization of a user, with the user's role.
+type Joined struct {
+	Organization
+	Role   string    `json:"role"`
+	Joined time.Time `json:"joined"`
+}
+
+// Of returns the organizations of a user, sorted by name.
+func (o *Organizations) Of(ctx context.Context, userID string) ([]Joined, error) {
+	records, err := o.records.UserRecords(ctx, userID, kindMember)
+	if err != nil {
+		return nil, err
+	}
+	all := []Joined{}
+	for _, r := range records {
+		m, err := readMember(r)
+		if err != nil {
+			return nil, err
+		}
+		org, err := o.find(ctx, m.OrganizationID)
+		if errors.Is(err, core.ErrNotFound) { // it is being created or deleted
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if role := org.roleOf(m); role != "" {
+			all = append(all, Joined{org.Organization, role, m.Joined})
+		}
+	}
+	slices.SortFunc(all, func(a, b Joined) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+	})
+	return all, nil
+}
+
+// MemberOf returns the membership of a user in an organization, or [core.ErrNotFound]. It is for programs; handlers call
+// [Organizations.Current].
+func (o *Organizations) MemberOf(ctx context.Context, id, userID string) (*Membership, error) {
+	m, err := o.member(ctx, id, userID)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil || m.Role == "" {
+		return nil, core.ErrNotFound
+	}
+	m.of = o
+	return &m.Membership, nil
+}
+
+// Members returns about limit members of an organization; see [store.RecordLister] for the order and the cursor, which
+// must not be sent to a client. It returns [core.ErrNotFound] if there is no such organization.
+func (o *Organizations) Members(
+	ctx context.Context, id, cursor string, limit int,
+) (members []Membership, next string, err error) {
+	org, err := o.find(ctx, id)
+	if err != nil {
+		return nil, "", err
+	}
+	page, next, err := o.host.RecordLister.ListRecords(ctx, kindMember, id+".", cursor, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	members = []Membership{}
+	seen := map[string]*store.Record{}
+	for _, r := range page {
+		m, err := readMember(r)
+		if err != nil {
+			return nil, "", err
+		}
+		if m.Role = org.roleOf(m); m.Role != "" && seen[r.Key] == nil {
+			m.of, seen[r.Key] = o, r
+			members = append(members, m.Membership)
+		}
+	}
+	return members, next, nil
+}

@@ -1,0 +1,184 @@
+package organization
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// The roles that every organization has.
+const (
+	// Owner can do everything. An organization always has at least one owner.
+	Owner = "owner"
+	// Admin has the permissions [Update], [WriteMembers] and [Invite], and those of Options.Roles for "admin".
+	Admin = "admin"
+	// Member has the permissions of Options.Roles for "member". The default is none.
+	Member = "member"
+)
+
+// The permissions that the plugin checks itself. A role of Options.Roles can contain them.
+const (
+	// Update allows to change the name, the logo and the metadata of the organization.
+	Update = "organization:update"
+	// WriteMembers allows to change the roles of members and to remove members.
+	WriteMembers = "member:write"
+	// Invite allows to send, list and revoke invitations.
+	Invite = "invitation:write"
+)
+
+// Role is a role of the application in organizations.
+type Role struct {
+	// Name consists of lower-case letters, digits and hyphens, at most 32. The names "admin" and "member" add permissions
+	// to these roles. The name "owner" is a configuration error: owners have all permissions.
+	Name string
+	// Permissions are the operations that the role allows, such as "invoice:write". They are compared exactly.
+	Permissions []string
+}
+
+// Options configures [New]. Only Mail is required.
+type Options struct {
+	// Mail sends the invitations.
+	Mail core.Mailer
+	// Roles are the roles of the application, in addition to owner, admin and member.
+	Roles []Role
+	// MayCreate reports whether a user may create an organization with POST organization. The default allows all users.
+	// [Organizations.Create] does not call it.
+	MayCreate func(ctx context.Context, userID string) (bool, error)
+	// Seats returns the maximum number of members of an organization, for example by its plan. It is called before a
+	// member joins. The default is MaxMembers, which is also the upper limit.
+	Seats func(ctx context.Context, o *Organization) (int, error)
+	// Select returns the ID or the slug of the organization of a request, for example from a header or the path of an
+	// API. If it is nil or returns "", the organization is the one that the user has selected in this browser, or the
+	// user's only organization. A slug costs one query more than an ID.
+	Select func(r *core.Request) string
+	// MaxOrganizations is the maximum number of organizations of a user. The default is 20.
+	MaxOrganizations int
+	// MaxMembers is the maximum number of members of an organization. The default is 10,000.
+	MaxMembers int
+	// MaxInvitations is the maximum number of invitations of an organization that wait. The default is 100.
+	MaxInvitations int
+	// InvitationTTL is the lifetime of an invitation. The default is 7 days.
+	InvitationTTL time.Duration
+	// Fresh is the maximum time since the last sign-in of a user who transfers or deletes an organization. The default is
+	// 15 minutes.
+	Fresh time.Duration
+}
+
+// Organizations is the plugin. Create it with [New], and add it to Config.Plugins of one Auth. It is safe for concurrent
+// use.
+type Organizations struct {
+	options Options
+	roles   map[string][]string
+	host    *core.PluginHost
+	records store.RecordStore
+}
+
+// New returns the plugin. [core.New] reports configuration errors in the options.
+func New(o Options) *Organizations {
+	for _, d := range []struct {
+		value *int
+		is    int
+	}{{&o.MaxOrganizations, 20}, {&o.MaxMembers, 10_000}, {&o.MaxInvitations, 100}} {
+		if *d.value == 0 {
+			*d.value = d.is
+		}
+	}
+	if o.InvitationTTL == 0 {
+		o.InvitationTTL = 7 * 24 * time.Hour
+	}
+	if o.Fresh == 0 {
+		o.Fresh = 15 * time.Minute
+	}
+	roles := map[string][]string{Owner: nil, Admin: {Update, WriteMembers, Invite}, Member: nil}
+	for _, r := range o.Roles {
+		roles[r.Name] = slices.Concat(roles[r.Name], r.Permissions)
+	}
+	return &Organizations{options: o, roles: roles}
+}
+
+// Attach implements [core.Plugin].
+func (o *Organizations) Attach(h *core.PluginHost) error {
+	if o.host != nil {
+		return errors.New("already attached to an Auth: call organization.New for each Auth")
+	}
+	o.host, o.records = h, h.Records()
+	o.check(h)
+	h.TrackAuthentication() // for Options.Fresh
+	h.EmailsLinks()
+	for _, a := range o.actions() {
+		h.AddAction(a)
+	}
+	h.AddTask(o.finishDeletions)
+	if o.options.Mail == nil {
+		return nil
+	}
+	h.AddEmailSender(core.EmailSender{Name: name, Mailer: o.options.Mail, Write: o.writeInvitation})
+	if m, ok := o.options.Mail.(core.ConfiguredMailer); ok {
+		if err := m.Configure(h.Getenv); err != nil {
+			return fmt.Errorf("Options.Mail: %w", err)
+		}
+	}
+	return nil
+}
+
+// Mailer returns Options.Mail. Package doctor uses it to check the mail configuration.
+func (o *Organizations) Mailer() core.Mailer { return o.options.Mail }
+
+// check reports configuration errors.
+func (o *Organizations) check(h *core.PluginHost) {
+	if o.options.Mail == nil {
+		h.AddConfigError("Options.Mail is nil: set a Mailer, which sends the invitations")
+	}
+	if h.Store != nil && h.RecordLister == nil {
+		h.AddConfigError("the store is not a store.RecordLister, which lists the members: use a store that lists records")
+	}
+	for i, r := range o.options.Roles {
+		if !isRole(r.Name) || r.Name == Owner {
+			h.AddConfigError(fmt.Sprintf("Options.Roles[%d].Name is %q: use at most 32 lower-case letters, digits and "+
+				"hyphens, and not owner", i, r.Name))
+		}
+		if slices.ContainsFunc(o.options.Roles[:i], func(before Role) bool { return before.Name == r.Name }) {
+			h.AddConfigError(fmt.Sprintf("Options.Roles[%d].Name is %q, as in another entry: remove one", i, r.Name))
+		}
+		if slices.Contains(r.Permissions, "") {
+			h.AddConfigError(fmt.Sprintf("Options.Roles[%d].Permissions contains an empty text: remove it", i))
+		}
+	}
+	for field, n := range map[string]int64{
+		"MaxOrganizations": int64(o.options.MaxOrganizations), "MaxMembers": int64(o.options.MaxMembers),
+		"MaxInvitations": int64(o.options.MaxInvitations), "InvitationTTL": int64(o.options.InvitationTTL),
+		"Fresh": int64(o.options.Fresh),
+	} {
+		if n < 0 {
+			h.AddConfigError("Options." + field + " must not be negative")
+		}
+	}
+}
+
+func isRole(s string) bool {
+	return s != "" && len(s) <= 32 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// allows reports whether a role has a permission. An unknown role has none.
+func (o *Organizations) allows(role, permission string) bool {
+	return role == Owner || slices.Contains(o.roles[role], permission)
+}
+
+// covers reports whether a role has all permissions of another one. Nobody can give or take a role that allows more
+// than their own.
+func (o *Organizations) covers(role, other string) bool {
+	return role == Owner || other != Owner && !slices.ContainsFunc(o.roles[other], func(p string) bool {
+		return !o.allows(role, p)
+	})
+}
+
+func (o *Organizations) knows(role string) bool {
+	_, known := o.roles[role]
+	return known
+}
