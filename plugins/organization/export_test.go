@@ -1,0 +1,6 @@
+package organization
+
+import "context"
+
+// FinishDeletions runs the periodic task.
+func (o *Organizations) FinishDeletions(ctx context.Context) error { return o.finishDeletions(ctx) }

@@ -1,0 +1,398 @@
+package organization_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/plugins/organization"
+)
+
+// together calls all functions at the same time and returns the number that succeeded.
+func together(calls ...func() error) (succeeded int) {
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	start := make(chan struct{})
+	for _, call := range calls {
+		wait.Go(func() {
+			<-start
+			err := call()
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				succeeded++
+			}
+		})
+	}
+	close(start)
+	wait.Wait()
+	return succeeded
+}
+
+// consistent checks that the owners of an organization are the members with the role owner, and that there is one.
+func (s *site) consistent(id string) {
+	s.Helper()
+	org, err := s.orgs.Get(s.Context(), id)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if len(org.Owners) == 0 {
+		s.Error("no owner is left")
+	}
+	for _, who := range people {
+		m, err := s.orgs.MemberOf(s.Context(), id, who)
+		if err != nil && !errors.Is(err, core.ErrNotFound) {
+			s.Fatal(err)
+		}
+		if owner := err == nil && m.Role == organization.Owner; owner != slices.Contains(org.Owners, who) {
+			s.Errorf("%s: role owner is %t, the owners are %v", who, owner, org.Owners)
+		}
+	}
+}
+
+// TestRaces makes contradictory changes at the same time, in two processes.
+func TestRaces(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	other := s.process()
+	ctx := t.Context()
+	t.Run("two owners leave", func(t *testing.T) {
+		for range 20 {
+			id := s.found("bob owner")
+			n := together(func() error { return s.orgs.Remove(ctx, id, "ada") },
+				func() error { return other.orgs.Remove(ctx, id, "bob") })
+			if n != 1 {
+				t.Fatalf("%d left, want 1", n)
+			}
+			s.consistent(id)
+			_ = s.orgs.Delete(ctx, id)
+		}
+	})
+	t.Run("an owner is demoted while another transfers", func(t *testing.T) {
+		for range 20 {
+			id := s.found("bob owner", "kim member")
+			together(func() error { return s.orgs.SetRole(ctx, id, "bob", organization.Member) },
+				func() error { return other.orgs.TransferOwnership(ctx, id, "bob", "kim") },
+				func() error { return other.orgs.Remove(ctx, id, "ada") })
+			s.consistent(id)
+			_ = s.orgs.Delete(ctx, id)
+		}
+	})
+	t.Run("a member is removed while becoming an owner", func(t *testing.T) {
+		for range 20 {
+			id := s.found("bob admin")
+			together(func() error { return s.orgs.Remove(ctx, id, "bob") },
+				func() error { return other.orgs.SetRole(ctx, id, "bob", organization.Owner) },
+				func() error { return other.orgs.Remove(ctx, id, "ada") })
+			s.consistent(id)
+			_ = s.orgs.Delete(ctx, id)
+		}
+	})
+	t.Run("one invitation is accepted 50 times", func(t *testing.T) {
+		id := s.found()
+		s.is(s.as("ada").post("invite", "organization", id, "email", "eve@example.com", "role", "member"), "200")
+		token := s.link()
+		var calls []func() error
+		for i := range 50 {
+			at := []*site{s, other}[i%2]
+			calls = append(calls, func() error { _, err := at.orgs.Accept(ctx, token, "eve"); return err })
+		}
+		if n := together(calls...); n != 1 {
+			t.Errorf("%d accepts succeeded, want 1", n)
+		}
+	})
+	t.Run("an invitation is accepted while it is revoked", func(t *testing.T) {
+		for range 20 {
+			id := s.found()
+			s.is(s.as("ada").post("invite", "organization", id, "email", "kim@example.com", "role", "member"), "200")
+			token := s.link()
+			all, err := s.orgs.Invitations(ctx, id)
+			if err != nil || len(all) != 1 {
+				t.Fatal(err)
+			}
+			n := together(func() error { _, err := other.orgs.Accept(ctx, token, "kim"); return err },
+				func() error { return s.orgs.RevokeInvitation(ctx, id, all[0].ID) })
+			if n != 1 {
+				t.Errorf("%d succeeded, want 1", n)
+			}
+			_ = s.orgs.Delete(ctx, id)
+		}
+	})
+	t.Run("users take the last seat, and the organization is deleted", func(t *testing.T) {
+		full := s.process(func(_ *core.Config, o *organization.Options) { o.MaxMembers = 2 })
+		for i := range 20 {
+			id := s.found()
+			calls := []func() error{
+				func() error { return full.orgs.Add(ctx, id, "bob", organization.Member) },
+				func() error { return full.orgs.Add(ctx, id, "kim", organization.Member) },
+			}
+			if i%2 == 1 {
+				calls = append(calls, func() error { return s.orgs.Delete(ctx, id) })
+			}
+			together(calls...)
+			if i%2 == 0 {
+				if all, _, err := s.orgs.Members(ctx, id, "", 10); err != nil || len(all) > 2 {
+					t.Errorf("the members are %+v, %v", all, err)
+				}
+				_ = s.orgs.Delete(ctx, id)
+			}
+			for _, who := range people {
+				if _, err := s.orgs.MemberOf(ctx, id, who); !errors.Is(err, core.ErrNotFound) {
+					t.Errorf("%s is a member of a deleted organization: %v", who, err)
+				}
+			}
+		}
+	})
+	t.Run("a slug is taken by two organizations", func(t *testing.T) {
+		make := func(at *site, who string) func() error {
+			return func() error {
+				_, err := at.orgs.Create(ctx, organization.NewOrganization{OwnerID: who, Name: "Same", Slug: "same"})
+				return err
+			}
+		}
+		if n := together(make(s, "ada"), make(other, "bob"), make(s, "kim")); n != 1 {
+			t.Errorf("%d organizations have the slug, want 1", n)
+		}
+	})
+}
+
+// TestPromotedWhileRemoved makes a member an owner between the steps of a removal: the member stays.
+func TestPromotedWhileRemoved(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.found("bob admin")
+	bobLeaves := make(chan error, 1)
+	s.rows.after("organization", func() { // the promotion has written the owners, and not the membership
+		bobLeaves <- s.orgs.Remove(t.Context(), id, "ada")
+	})
+	if err := s.orgs.SetRole(t.Context(), id, "bob", organization.Owner); err != nil {
+		t.Fatal(err)
+	}
+	<-bobLeaves
+	s.consistent(id)
+
+	id = s.found("kim admin")
+	s.rows.after("organization-member", func() { // the removal has taken the role
+		if err := s.orgs.SetRole(t.Context(), id, "kim", organization.Owner); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("a member who is being removed became an owner: %v", err)
+		}
+	})
+	if err := s.orgs.Remove(t.Context(), id, "kim"); err != nil {
+		t.Fatal(err)
+	}
+	s.consistent(id)
+}
+
+// TestFaults fails writes of the store. A user who was not a member must not be one then, and a repeated call finishes
+// the change.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	for _, fault := range []string{
+		"create organization-member", "update organization-member", "create organization", "create organization-slug",
+	} {
+		t.Run("create, "+fault, func(t *testing.T) {
+			s := newSite(t)
+			s.rows.failing(fault)
+			if _, err := s.orgs.Create(ctx, organization.NewOrganization{OwnerID: "ada", Name: "A", Slug: "aa"}); err == nil {
+				t.Fatal("it succeeded")
+			}
+			s.rows.failing("")
+			if all, err := s.orgs.Of(ctx, "ada"); err != nil || len(all) != 0 {
+				t.Errorf("the organizations are %+v, %v", all, err)
+			}
+			if _, err := s.orgs.Create(ctx, organization.NewOrganization{OwnerID: "ada", Name: "A", Slug: "aa"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	s := newSite(t)
+	for _, fault := range []string{"update organization", "update organization-member", "delete organization-member"} {
+		t.Run("remove, "+fault, func(t *testing.T) {
+			id := s.found("bob owner")
+			s.rows.failing(fault)
+			if err := s.orgs.Remove(ctx, id, "ada"); err == nil {
+				t.Error("it succeeded")
+			}
+			s.rows.failing("")
+			if err := s.orgs.Remove(ctx, id, "ada"); err != nil && !errors.Is(err, core.ErrNotFound) {
+				t.Error(err)
+			}
+			if _, err := s.orgs.MemberOf(ctx, id, "ada"); !errors.Is(err, core.ErrNotFound) {
+				t.Errorf("the removed member is %v", err)
+			}
+			s.consistent(id)
+			if err := s.orgs.Delete(ctx, id); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("accept", func(t *testing.T) {
+		id := s.found()
+		s.is(s.as("ada").post("invite", "organization", id, "email", "kim@example.com", "role", "member"), "200")
+		token := s.link()
+		s.rows.failing("update organization-member")
+		if _, err := s.orgs.Accept(ctx, token, "kim"); err == nil {
+			t.Error("it succeeded")
+		}
+		s.rows.failing("")
+		if _, err := s.orgs.MemberOf(ctx, id, "kim"); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("the member is %v", err)
+		}
+		if _, err := s.orgs.Accept(ctx, token, "kim"); err != nil {
+			t.Errorf("the invitation is lost: %v", err)
+		}
+	})
+	t.Run("delete", func(t *testing.T) {
+		id := s.found("bob member")
+		s.rows.failing("delete organization-member")
+		if err := s.orgs.Delete(ctx, id); err == nil {
+			t.Error("it succeeded")
+		}
+		s.rows.failing("")
+		if _, err := s.orgs.Get(ctx, id); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("the organization is there: %v", err)
+		}
+		if err := s.orgs.FinishDeletions(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.orgs.MemberOf(ctx, id, "bob"); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("the membership is %v", err)
+		}
+	})
+}
+
+// model is what a history of successful calls must lead to.
+type model struct {
+	roles   map[string]map[string]string // by organization and user
+	invited map[string][3]string         // by token: organization, user, role
+}
+
+func (m *model) owners(id string) (n int) {
+	for _, role := range m.roles[id] {
+		if role == organization.Owner {
+			n++
+		}
+	}
+	return n
+}
+
+// TestModel runs random histories in two processes, and compares each guard with a model after every step: only members
+// pass, with their role, and an organization always has an owner.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	const steps = 400
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			sites := []*site{s, s.process()}
+			clients := map[string][]*client{}
+			for _, who := range people {
+				c := s.as(who)
+				clients[who] = []*client{c, {c.Client, sites[1]}}
+			}
+			m := &model{map[string]map[string]string{}, map[string][3]string{}}
+			random := rand.New(rand.NewPCG(seed, 42))
+			pick := func(all []string) string { return all[random.IntN(len(all))] }
+			var ids []string
+			for range steps {
+				at, who := sites[random.IntN(2)], pick(people)
+				id := ""
+				if len(ids) > 0 {
+					id = pick(ids)
+				}
+				m.step(at, random, clients, &ids, id, who, pick(people))
+				if len(ids) == 0 {
+					continue
+				}
+				id, who = pick(ids), pick(people)
+				c, role := clients[who][random.IntN(2)], m.roles[id][who]
+				want := map[bool]string{true: "200", false: "403 forbidden"}
+				s.is(c.get("/member", "X-Organization", id), want[role != ""])
+				s.is(c.get("/admins", "X-Organization", id), want[role == "owner" || role == "admin"])
+				s.is(c.get("/invoices", "X-Organization", id), want[role == "owner" || role == "accountant"])
+				if m.roles[id] != nil && m.owners(id) == 0 {
+					t.Fatal("no owner is left")
+				}
+				if t.Failed() {
+					return
+				}
+			}
+		})
+	}
+}
+
+// step makes one change, and applies it to the model if it succeeds.
+func (m *model) step(
+	at *site, random *rand.Rand, clients map[string][]*client, ids *[]string, id, who, other string,
+) {
+	at.Helper()
+	c := &client{clients[who][0].Client, at}
+	role := []string{"owner", "admin", "member", "accountant", "lead"}[random.IntN(5)]
+	ok := func(r reply) bool { return r.status == 200 }
+	mine := m.roles[id][who]
+	switch action := random.IntN(9); {
+	case action == 0 && len(*ids) < 8:
+		if org, err := at.orgs.Create(at.Context(), organization.NewOrganization{OwnerID: who, Name: "Acme"}); err == nil {
+			*ids = append(*ids, org.ID)
+			m.roles[org.ID] = map[string]string{who: organization.Owner}
+		}
+	case id == "":
+	case action == 1 && ok(c.post("invite", "organization", id, "email", other+"@example.com", "role", role)):
+		if mine != "owner" && mine != "admin" && mine != "lead" || role == "owner" {
+			at.Errorf("%s (%s) has invited as %s", who, mine, role)
+		}
+		for token, i := range m.invited {
+			if i[0] == id && i[1] == other {
+				delete(m.invited, token)
+			}
+		}
+		m.invited[at.link()] = [3]string{id, other, role}
+	case action <= 3:
+		for token, i := range m.invited {
+			c := &client{clients[i[1]][0].Client, at}
+			if _, err := at.orgs.Accept(at.Context(), token, who); err == nil && who != i[1] {
+				at.Errorf("%s has accepted the invitation of %s", who, i[1])
+			} else if err == nil || ok(c.post("accept", "token", token)) {
+				if m.roles[i[0]] == nil || m.roles[i[0]][i[1]] != "" {
+					at.Errorf("%s has joined a deleted organization, or again", i[1])
+					return
+				}
+				m.roles[i[0]][i[1]] = i[2]
+				delete(m.invited, token)
+			}
+			break
+		}
+	case action == 4 && ok(c.post("role", "organization", id, "user", other, "role", role)):
+		if mine != "owner" && (role == "owner" || m.roles[id][other] == "owner") {
+			at.Errorf("%s (%s) has made %s (%s) %s", who, mine, other, m.roles[id][other], role)
+		}
+		m.roles[id][other] = role
+	case action == 5 && ok(c.post("remove", "organization", id, "user", other)):
+		if mine != "owner" && m.roles[id][other] == "owner" || mine == "" {
+			at.Errorf("%s (%s) has removed %s (%s)", who, mine, other, m.roles[id][other])
+		}
+		delete(m.roles[id], other)
+	case action == 6 && ok(c.post("leave", "organization", id)):
+		delete(m.roles[id], who)
+	case action == 7 && ok(c.post("transfer", "organization", id, "user", other)):
+		if mine != "owner" || m.roles[id][other] == "" {
+			at.Errorf("%s (%s) has transferred to %s", who, mine, other)
+		}
+		m.roles[id][who], m.roles[id][other] = "admin", "owner"
+	case action == 8 && random.IntN(6) == 0:
+		org, err := at.orgs.Get(at.Context(), id)
+		if err == nil && ok(c.post("delete", "organization", id, "confirm", org.Slug)) {
+			if mine != "owner" {
+				at.Errorf("%s (%s) has deleted the organization", who, strings.TrimSpace(mine))
+			}
+			delete(m.roles, id)
+		}
+	}
+}
