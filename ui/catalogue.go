@@ -754,6 +754,138 @@ func catalogued(key string) (english string, ok bool) {
 		return "2 January 2006, 15:04 UTC", true
 	case "months":
 		return "January February March April May June July August September October November December", true
+	case "organization.accept":
+		return "Accept invitation", true
+	case "organization.back":
+		return "All organizations", true
+	case "organization.change":
+		return "Change role", true
+	case "organization.confirm":
+		return "To delete it for all members, type “%s”.", true
+	case "organization.create":
+		return "Create organization", true
+	case "organization.delete":
+		return "Delete organization", true
+	case "organization.done.created":
+		return "Organization created.", true
+	case "organization.done.deleted":
+		return "Organization deleted.", true
+	case "organization.done.invited":
+		return "Invitation sent.", true
+	case "organization.done.joined":
+		return "You joined the organization.", true
+	case "organization.done.left":
+		return "You left the organization.", true
+	case "organization.done.removed":
+		return "Member removed.", true
+	case "organization.done.revoked":
+		return "Invitation revoked.", true
+	case "organization.done.saved":
+		return "Changes saved.", true
+	case "organization.done.switched":
+		return "Organization selected.", true
+	case "organization.email":
+		return "Email", true
+	case "organization.expires":
+		return "Expires %s", true
+	case "organization.heading":
+		return "Organizations", true
+	case "organization.invitation":
+		return "Invitation", true
+	case "organization.invitations":
+		return "Invitations", true
+	case "organization.invite":
+		return "Send invitation", true
+	case "organization.invited-to":
+		return "You've been invited to join %s.", true
+	case "organization.joined-on":
+		return "Joined %s", true
+	case "organization.leave":
+		return "Leave organization", true
+	case "organization.manage":
+		return "Manage organizations", true
+	case "organization.members":
+		return "Members", true
+	case "organization.more":
+		return "More members", true
+	case "organization.name":
+		return "Name", true
+	case "organization.new":
+		return "New organization", true
+	case "organization.none":
+		return "You aren't a member of an organization yet.", true
+	case "organization.open":
+		return "Open", true
+	case "organization.problem.address":
+		return "This invitation is for another email address, or you haven't verified yours. Sign in with the invited address and verify it.", true
+	case "organization.problem.browser":
+		return "Manage your organizations in a browser.", true
+	case "organization.problem.busy":
+		return "Someone else is changing this. Try again.", true
+	case "organization.problem.confirm":
+		return "Type the short name exactly to delete the organization.", true
+	case "organization.problem.denied":
+		return "Your role doesn't allow this.", true
+	case "organization.problem.email":
+		return "Enter a valid email address.", true
+	case "organization.problem.full":
+		return "This organization has no free seats.", true
+	case "organization.problem.gone":
+		return "This organization, member, or invitation no longer exists.", true
+	case "organization.problem.input":
+		return "Check your input and try again.", true
+	case "organization.problem.invites":
+		return "Too many invitations are open. Revoke one you no longer need.", true
+	case "organization.problem.mail":
+		return "We couldn't send the invitation. Try again later.", true
+	case "organization.problem.many":
+		return "You're a member of too many organizations. Leave one first.", true
+	case "organization.problem.member":
+		return "You're already a member.", true
+	case "organization.problem.name":
+		return "Enter a name of at most 64 characters.", true
+	case "organization.problem.owner":
+		return "An organization needs an owner. Transfer ownership first.", true
+	case "organization.problem.owners":
+		return "This organization has too many owners.", true
+	case "organization.problem.role":
+		return "Choose a role from the list.", true
+	case "organization.problem.slug":
+		return "Use 2 to 48 lowercase letters, digits, and single hyphens.", true
+	case "organization.problem.taken":
+		return "This short name is taken.", true
+	case "organization.remove":
+		return "Remove", true
+	case "organization.resend":
+		return "Send again", true
+	case "organization.revoke":
+		return "Revoke", true
+	case "organization.role":
+		return "Role", true
+	case "organization.role.admin":
+		return "Admin", true
+	case "organization.role.member":
+		return "Member", true
+	case "organization.role.owner":
+		return "Owner", true
+	case "organization.save":
+		return "Save", true
+	case "organization.select":
+		return "Select", true
+	case "organization.selected":
+		return "Selected", true
+	case "organization.settings":
+		return "Settings", true
+	case "organization.slug":
+		return "Short name for URLs (optional)", true
+	case "organization.transfer":
+		return "Transfer ownership", true
+	case "organization.unnamed":
+		return "Unnamed user", true
+	case "organization.you":
+		return "You", true
+	case "organization.yours":
+		return "Your organizations", true
 	case "passkey.cancelled":
 		return "That was canceled. You can try again.", true
 	case "passkey.failed":

@@ -22,7 +22,7 @@ import (
 // sources are the directories that define texts with a translation in package locales.
 var sources = []string{
 	".", "../core", "../providers", "../providers/password", "../plugins/account", "../plugins/apikey",
-	"../plugins/secondfactor", "../plugins/tokens",
+	"../plugins/organization", "../plugins/secondfactor", "../plugins/tokens",
 }
 
 // translated returns the English of all texts of this repository by key. It is empty for keys that are not looked up by

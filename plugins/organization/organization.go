@@ -59,7 +59,7 @@ type Options struct {
 	Select func(r *core.Request) string
 	// MaxOrganizations is the maximum number of organizations of a user. The default is 20.
 	MaxOrganizations int
-	// MaxMembers is the maximum number of members of an organization. The default is 10,000.
+	// MaxMembers is the maximum number of members of an organization. The default is 10000.
 	MaxMembers int
 	// MaxInvitations is the maximum number of invitations of an organization that wait. The default is 100.
 	MaxInvitations int
@@ -81,13 +81,14 @@ type Organizations struct {
 
 // New returns the plugin. [core.New] reports configuration errors in the options.
 func New(o Options) *Organizations {
-	for _, d := range []struct {
-		value *int
-		is    int
-	}{{&o.MaxOrganizations, 20}, {&o.MaxMembers, 10_000}, {&o.MaxInvitations, 100}} {
-		if *d.value == 0 {
-			*d.value = d.is
-		}
+	if o.MaxOrganizations == 0 {
+		o.MaxOrganizations = 20
+	}
+	if o.MaxMembers == 0 {
+		o.MaxMembers = 10_000
+	}
+	if o.MaxInvitations == 0 {
+		o.MaxInvitations = 100
 	}
 	if o.InvitationTTL == 0 {
 		o.InvitationTTL = 7 * 24 * time.Hour

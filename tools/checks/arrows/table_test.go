@@ -89,6 +89,11 @@ var table = []rule{
 		module: "plugins/apikey", code: []string{"core", "ui", "internal"},
 		tests: []string{"adapters/stdlib", "dev", "plugins/account", "storage/memory"}, thirdParty: []string{templ},
 	},
+	// Its tests use the guards over HTTP, and the account page.
+	{
+		module: "plugins/organization", code: []string{"core", "ui"},
+		tests: []string{"adapters/stdlib", "dev", "plugins/account", "storage/memory"}, thirdParty: []string{templ},
+	},
 	// Its tests use a real client, and a service that verifies tokens.
 	{
 		module: "plugins/tokens", code: []string{"core", "ui"},
