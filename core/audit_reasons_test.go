@@ -414,6 +414,8 @@ func TestAuditReasons(t *testing.T) {
 		"profile.changed", "factor.checked", "factor.added", "factor.removed", "factors.reset", "recovery.used",
 		"recovery.renewed", "account.secured", "key.created", "key.rotated", "key.revoked", "token.issued",
 		"app.signed-in", "app.ended", "email.bounced", "user.deletion.scheduled", "user.deletion.canceled",
+		"organization.created", "organization.changed", "organization.deleted", "member.joined", "member.changed",
+		"member.removed",
 	}
 	for _, text := range auditTexts(t) {
 		if !told[text] && !slices.Contains(ofParts, text) {
