@@ -167,7 +167,9 @@ func (o *Organizations) choose(c *core.ActionRequest, userID, id string) error {
 	return c.SetEncryptedCookie(selectionCookie, selection{userID, id}, selectionTTL)
 }
 
-func (o *Organizations) postCreate(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+func (o *Organizations) postCreate(
+	ctx context.Context, c *core.ActionRequest, s *core.Session,
+) (*core.Response, error) {
 	if o.options.MayCreate != nil {
 		ok, err := o.options.MayCreate(ctx, s.UserID)
 		if err != nil {
@@ -190,7 +192,9 @@ func (o *Organizations) postCreate(ctx context.Context, c *core.ActionRequest, s
 	return done(ctx, c, org, flash{Done: doneCreated, Organization: org.ID})
 }
 
-func (o *Organizations) postSwitch(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+func (o *Organizations) postSwitch(
+	ctx context.Context, c *core.ActionRequest, s *core.Session,
+) (*core.Response, error) {
 	at, err := o.enter(ctx, c, s)
 	if err != nil {
 		return nil, err
@@ -225,7 +229,9 @@ type cursor struct {
 
 const membersPerPage = 50
 
-func (o *Organizations) getMembers(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+func (o *Organizations) getMembers(
+	ctx context.Context, c *core.ActionRequest, s *core.Session,
+) (*core.Response, error) {
 	at, err := o.enter(ctx, c, s)
 	if err != nil {
 		return nil, err
@@ -280,7 +286,9 @@ func (o *Organizations) page(ctx context.Context, c *core.ActionRequest, at *pla
 	return page, err
 }
 
-func (o *Organizations) postUpdate(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+func (o *Organizations) postUpdate(
+	ctx context.Context, c *core.ActionRequest, s *core.Session,
+) (*core.Response, error) {
 	at, err := o.enterAs(ctx, c, s, Update)
 	if err != nil {
 		return nil, err
@@ -319,7 +327,9 @@ func (o *Organizations) postRole(ctx context.Context, c *core.ActionRequest, s *
 	return done(ctx, c, struct{}{}, flash{Done: doneSaved, Organization: at.org.ID})
 }
 
-func (o *Organizations) postRemove(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+func (o *Organizations) postRemove(
+	ctx context.Context, c *core.ActionRequest, s *core.Session,
+) (*core.Response, error) {
 	at, err := o.enterAs(ctx, c, s, WriteMembers)
 	if err != nil {
 		return nil, err
@@ -363,7 +373,9 @@ func (o *Organizations) postTransfer(
 	return done(ctx, c, struct{}{}, flash{Done: doneSaved, Organization: at.org.ID})
 }
 
-func (o *Organizations) postDelete(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+func (o *Organizations) postDelete(
+	ctx context.Context, c *core.ActionRequest, s *core.Session,
+) (*core.Response, error) {
 	at, err := o.enter(ctx, c, s)
 	if err != nil {
 		return nil, err
@@ -396,7 +408,9 @@ func (o *Organizations) getInvitations(
 	return c.JSON(ctx, http.StatusOK, map[string]any{"invitations": all}), nil
 }
 
-func (o *Organizations) postInvite(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+func (o *Organizations) postInvite(
+	ctx context.Context, c *core.ActionRequest, s *core.Session,
+) (*core.Response, error) {
 	at, err := o.enterAs(ctx, c, s, Invite)
 	if err != nil {
 		return nil, err
@@ -404,7 +418,9 @@ func (o *Organizations) postInvite(ctx context.Context, c *core.ActionRequest, s
 	return o.send(ctx, c, s, at, c.Field("email"), c.Field("role"))
 }
 
-func (o *Organizations) postResend(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+func (o *Organizations) postResend(
+	ctx context.Context, c *core.ActionRequest, s *core.Session,
+) (*core.Response, error) {
 	at, err := o.enterAs(ctx, c, s, Invite)
 	if err != nil {
 		return nil, err
@@ -450,7 +466,9 @@ func (o *Organizations) send(
 	return done(ctx, c, i.Invitation, flash{Done: doneInvited, Organization: at.org.ID})
 }
 
-func (o *Organizations) postRevoke(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+func (o *Organizations) postRevoke(
+	ctx context.Context, c *core.ActionRequest, s *core.Session,
+) (*core.Response, error) {
 	at, err := o.enterAs(ctx, c, s, Invite)
 	if err != nil {
 		return nil, err
@@ -491,7 +509,9 @@ func (o *Organizations) getAccept(ctx context.Context, c *core.ActionRequest, s 
 	return c.Render(ctx, status, page, acceptPage(page, v)), nil
 }
 
-func (o *Organizations) postAccept(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+func (o *Organizations) postAccept(
+	ctx context.Context, c *core.ActionRequest, s *core.Session,
+) (*core.Response, error) {
 	org, err := o.Accept(ctx, c.Field("token"), s.UserID)
 	if err != nil {
 		return nil, err

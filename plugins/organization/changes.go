@@ -256,8 +256,8 @@ func (o *Organizations) SetRole(ctx context.Context, id, userID, role string) er
 	return o.change(ctx, id, userID, role, anyone)
 }
 
-// Remove removes a member. It returns [core.ErrNotFound] if there is no such member, or [ErrLastOwner]. The member loses
-// access with the next request in every process.
+// Remove removes a member. It returns [core.ErrNotFound] if there is no such member, or [ErrLastOwner]. The member
+// loses access with the next request in every process.
 func (o *Organizations) Remove(ctx context.Context, id, userID string) error {
 	return o.change(ctx, id, userID, "", anyone)
 }
@@ -547,9 +547,9 @@ func (o *Organizations) finishDeletions(ctx context.Context) error {
 	}
 }
 
-// ForgetUser ends all memberships of a user whose account is deleted. Set Options.Delete of plugins/account to it, or
-// call it there. Organizations without another member are deleted. If the user is the last owner of an organization with
-// other members, nothing is changed, and the error is a [*core.Problem] with the code "last_owner".
+// ForgetUser ends all memberships of a user before the account is deleted. Set Options.Delete of plugins/account to it,
+// or call it there. Organizations without another member are deleted. If the user is the last owner of an organization
+// with other members, nothing is changed, and the error is a [*core.Problem] with the code "last_owner".
 func (o *Organizations) ForgetUser(ctx context.Context, u *core.User) error {
 	all, err := o.Of(ctx, u.ID)
 	if err != nil {

@@ -196,8 +196,8 @@ func (o *Organizations) Of(ctx context.Context, userID string) ([]Joined, error)
 	return all, nil
 }
 
-// MemberOf returns the membership of a user in an organization, or [core.ErrNotFound]. It is for programs; handlers call
-// [Organizations.Current].
+// MemberOf returns the membership of a user in an organization, or [core.ErrNotFound]. It is for programs; handlers
+// call [Organizations.Current].
 func (o *Organizations) MemberOf(ctx context.Context, id, userID string) (*Membership, error) {
 	m, err := o.member(ctx, id, userID)
 	if err != nil {

@@ -7,7 +7,7 @@
 //	auth, err := core.New(core.Config{Plugins: []core.Plugin{orgs}, Store: store, …})
 //	mux.Handle("POST /invoices", a.Require(orgs.Permission("invoice:write"))(invoices))
 //
-// Users create organizations, invite others by email, and switch between their organizations. Each member has one role:
+// Users create organizations, invite others by email, and switch between their organizations. A member has a role:
 // owner, admin, member, or a role of the application. The guards [Organizations.Member], [Organizations.Role] and
 // [Organizations.Permission] check the membership in the selected organization, and [Organizations.Current] returns it
 // to handlers.

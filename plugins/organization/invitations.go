@@ -184,7 +184,9 @@ type mailed struct {
 // inviter, such as the name of the organization: otherwise this site would send messages of an attacker's choice.
 func (o *Organizations) invitationEmail(i *invitation, secret, base string, e core.Email) core.BackgroundEmail {
 	e.To, e.Kind, e.Expires, e.Theme = i.Email, mailkind.Invite, i.Expires, o.host.Theme
-	return core.BackgroundEmail{Sender: name, Email: e, Subject: i.Email, Data: mailed{i.OrganizationID, i.ID, secret, base}}
+	return core.BackgroundEmail{
+		Sender: name, Email: e, Subject: i.Email, Data: mailed{i.OrganizationID, i.ID, secret, base},
+	}
 }
 
 // writeInvitation adds the link. An invitation that was revoked or replaced is not sent.

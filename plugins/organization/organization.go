@@ -70,8 +70,8 @@ type Options struct {
 	Fresh time.Duration
 }
 
-// Organizations is the plugin. Create it with [New], and add it to Config.Plugins of one Auth. It is safe for concurrent
-// use.
+// Organizations is the plugin. Create it with [New], and add it to Config.Plugins of one Auth. It is safe for
+// concurrent use.
 type Organizations struct {
 	options Options
 	roles   map[string][]string
@@ -171,7 +171,7 @@ func (o *Organizations) allows(role, permission string) bool {
 	return role == Owner || slices.Contains(o.roles[role], permission)
 }
 
-// covers reports whether a role has all permissions of another one. Nobody can give or take a role that allows more
+// covers reports whether a role has all permissions of another one. A member cannot give or take a role that allows more
 // than their own.
 func (o *Organizations) covers(role, other string) bool {
 	return role == Owner || other != Owner && !slices.ContainsFunc(o.roles[other], func(p string) bool {

@@ -124,11 +124,11 @@ func TestAttacks(t *testing.T) {
 	t.Run("an ID reveals nothing to other users", func(t *testing.T) {
 		for _, verb := range []string{"switch", "update", "role", "remove", "leave", "transfer", "delete", "invite",
 			"resend", "revoke"} {
-			real := eve.post(verb, "organization", id, "user", "bob", "role", "member", "email", "x@example.com")
+			known := eve.post(verb, "organization", id, "user", "bob", "role", "member", "email", "x@example.com")
 			made := eve.post(verb, "organization", unknown, "user", "bob", "role", "member", "email", "x@example.com")
-			s.is(real, "404 not_found")
-			if withoutReference(real.body) != withoutReference(made.body) {
-				t.Errorf("%s: %s and %s differ", verb, real.body, made.body)
+			s.is(known, "404 not_found")
+			if withoutReference(known.body) != withoutReference(made.body) {
+				t.Errorf("%s: %s and %s differ", verb, known.body, made.body)
 			}
 		}
 		for _, page := range []string{"members", "invitations"} {
@@ -188,7 +188,9 @@ func TestAttacks(t *testing.T) {
 	})
 	t.Run("names are text on pages", func(t *testing.T) {
 		s.is(ada.post("update", "organization", id, "name", `<script>alert(1)</script>`), "200")
-		for _, page := range []string{"/auth/organization", "/auth/organization/members?organization=" + id, "/auth/account"} {
+		for _, page := range []string{
+			"/auth/organization", "/auth/organization/members?organization=" + id, "/auth/account",
+		} {
 			r := ada.page(page)
 			if r.status != 200 || strings.Contains(r.body, "<script>alert") || !strings.Contains(r.body, "&lt;script&gt;alert") {
 				t.Errorf("%s: status %d, escaped: %t", page, r.status, strings.Contains(r.body, "&lt;script&gt;alert"))
@@ -300,7 +302,8 @@ func TestPages(t *testing.T) {
 		t.Errorf("another user sees the invitation: %d", r.status)
 	}
 	contains(bob.submit("accept", "token", token), "You joined the organization.", "Selected")
-	contains(bob.submit("role", "organization", org.ID, "user", "ada", "role", "member"), "Your role doesn&#39;t allow this.")
+	contains(bob.submit("role", "organization", org.ID, "user", "ada", "role", "member"),
+		"Your role doesn&#39;t allow this.")
 	contains(ada.submit("transfer", "organization", org.ID, "user", "bob"), "Changes saved.")
 	contains(ada.submit("leave", "organization", org.ID), "You left the organization.")
 	contains(bob.submit("leave", "organization", org.ID), "An organization needs an owner.")
@@ -362,7 +365,9 @@ func TestOptions(t *testing.T) {
 			MaxMembers: -1, Roles: []organization.Role{{Name: "owner"}, {Name: "A"}, {Name: "a"}, {Name: "a"}},
 		})},
 	})
-	for _, want := range []string{"Options.Mail is nil", "Roles[0]", "Roles[1]", "Roles[3]", "MaxMembers", "needs a Store"} {
+	for _, want := range []string{
+		"Options.Mail is nil", "Roles[0]", "Roles[1]", "Roles[3]", "MaxMembers", "needs a Store",
+	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error has no %q: %v", want, err)
 		}
