@@ -171,8 +171,8 @@ func (o *Organizations) allows(role, permission string) bool {
 	return role == Owner || slices.Contains(o.roles[role], permission)
 }
 
-// covers reports whether a role has all permissions of another one. A member cannot give or take a role that allows more
-// than their own.
+// covers reports whether a role has all permissions of another one. A member cannot give or take a role that allows
+// more than their own.
 func (o *Organizations) covers(role, other string) bool {
 	return role == Owner || other != Owner && !slices.ContainsFunc(o.roles[other], func(p string) bool {
 		return !o.allows(role, p)
