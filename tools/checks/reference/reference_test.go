@@ -42,11 +42,8 @@ var documented = []struct {
 	{"adapters/mcp", "authmcp.", []string{"Options"}},
 	{"plugins/secondfactor", "secondfactor.", []string{"Options"}},
 	{"plugins/apikey", "apikey.", []string{"Options", "NewKey"}},
-<<<<<<< HEAD
 	{"plugins/forwardauth", "forwardauth.", []string{"Options", "Site", "Header"}},
-=======
 	{"plugins/organization", "organization.", []string{"Options", "Role", "NewOrganization", "NewInvitation"}},
->>>>>>> 892592b2 (docs: add the guide Organizations)
 	{"plugins/tokens", "tokens.", []string{"Options", "App"}},
 	{"doctor", "doctor.", []string{"Options"}},
 	{"observe/otel", "otel.", []string{"Options"}},
