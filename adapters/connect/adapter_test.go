@@ -515,7 +515,7 @@ func BenchmarkUnary(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				r := httptest.NewRequest("POST", service+"Users", strings.NewReader("{}"))
+				r := httptest.NewRequest("POST", service+"Users", strings.NewReader(`""`))
 				r.Header = http.Header{"Content-Type": {"application/json"}, "Origin": {"https://app.example"},
 					"Cookie": {cookie.Name + "=" + cookie.Value}}
 				w := httptest.NewRecorder()
