@@ -160,6 +160,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		}
 	}
 	p.splitSignIn(c, &view)
+	view.Signals = p.unknownSignals(c)
 	view.Remembered = view.RememberMe && (view.Error != "" || view.Email != "") && c.rememberedChoice()
 	switch view.Error {
 	case "", string(ErrCredentialsSignin), string(errTooManyFailures), sessionRequired: // nothing to report
@@ -175,7 +176,7 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		view.Providers = p.providerViews(&c.arrival)
 		return permitPicture(p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view)), view.Picture)
 	}
-	plain := p.builtIn && view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" &&
+	plain := p.builtIn && view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil &&
 		view.CallbackURL == c.home
 	if !plain || len(view.Nonce) != nonceLen || len(view.CSRFToken) != csrf.TokenLen {
 		return draw(view)

@@ -139,7 +139,9 @@ const (
 )
 
 // ownCookies lists the names of core's own cookies. Plugins cannot use them.
-var ownCookies = [...]string{pendingCookie, localeCookie, knownCookie, addressCookie, rememberCookie}
+var ownCookies = [...]string{
+	pendingCookie, localeCookie, knownCookie, addressCookie, rememberCookie, unknownCookie,
+}
 
 const knownCookie = "known"
 

@@ -189,7 +189,7 @@ func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err err
 	if action == passkey.Register {
 		out.identity, err = f.register(ctx, c, credentialID, []byte(data))
 	} else {
-		out.identity, err = f.authenticate(ctx, c, credentialID, []byte(data))
+		out.identity, err = f.authenticate(ctx, c, &out, credentialID, []byte(data))
 	}
 	return out, err
 }
@@ -232,10 +232,13 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 }
 
 // authenticate verifies a response with a stored passkey.
-func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID string, data []byte) (*identity, error) {
+func (f *passkeyFlow) authenticate(
+	ctx context.Context, c *call, out *outcome, credentialID string, data []byte,
+) (*identity, error) {
 	stored, err := f.passkeys.Authenticator(ctx, credentialID)
 	switch {
 	case errors.Is(err, ErrNotFound):
+		out.cookies = append(out.cookies, f.unknownCookies(c, credentialID)...)
 		return nil, errorf(ErrAuth, "%w", clientError(auditReason(audit.ReasonPasskeyUnknown,
 			"no passkey with that credential ID is stored")))
 	case err != nil:
@@ -509,14 +512,20 @@ func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *Us
 		return nil, err
 	}
 	rp := f.relyingParty(c)
-	label := or(user.Email, or(user.Name, rp.Name)) // the authenticator shows the passkey under this label
+	label, displayName := labels(user, rp.Name)
 	body, err := passkey.Registration{
-		Challenge: challenge, RPID: rp.ID, RPName: rp.Name, Handle: handle, Name: label, DisplayName: or(user.Name, label),
+		Challenge: challenge, RPID: rp.ID, RPName: rp.Name, Handle: handle, Name: label, DisplayName: displayName,
 		Algorithms: f.Algorithms, Timeout: f.Timeout, Attestation: f.Attestation, Excluded: excluded,
 		Attachment: f.AuthenticatorAttachment, ResidentKey: f.ResidentKey, UserVerification: f.UserVerification,
 		Extensions: f.RegistrationExtensions, Hints: f.Hints,
 	}.JSON()
 	return optionsResponse(body, cookies, err)
+}
+
+// labels returns the name and the display name under which the authenticator shows the user's passkeys.
+func labels(user *User, site string) (name, displayName string) {
+	name = or(user.Email, or(user.Name, site))
+	return name, or(user.Name, name)
 }
 
 func optionsResponse(body []byte, cookies []Cookie, err error) (*Response, error) {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
+	"time"
 
 	"github.com/latchkey-go/latchkey/internal/passkey"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // errNoPasskeys is returned if no passkey provider is configured.
@@ -49,6 +52,65 @@ func (h *PluginHost) TrackPasskeys(t PasskeyTracker) {
 	if h.plugins.passkeys == nil {
 		h.plugins.passkeys = &t
 	}
+}
+
+// PasskeySignals returns the signals for the page of a signed-in user: the relying party's ID, and the user's names as a
+// registration would send them. The caller adds the passkeys, and sets Signals of the page. A user without an address
+// and a name has no names, because the password manager shows what they typed. It is nil if no passkey provider is
+// configured.
+func (c *ActionRequest) PasskeySignals(user *User) *ui.PasskeySignals {
+	f, end, err := c.passkeyFlow()
+	if err != nil {
+		return nil
+	}
+	defer end()
+	signals := &ui.PasskeySignals{RPID: f.relyingParty(c.in).ID}
+	if user.Email != "" || user.Name != "" {
+		signals.Name, signals.DisplayName = labels(user, "")
+	}
+	return signals
+}
+
+// unknownPasskey is the content of the cookie for the sign-in page after a sign-in with a passkey that the site does
+// not know. It is encrypted: if a page or a sibling subdomain could choose it, it could remove a passkey that is still
+// valid.
+type unknownPasskey struct {
+	RPID string `json:"rp"`
+	ID   string `json:"id"` // in base64url
+}
+
+const (
+	unknownCookie = "passkey-unknown"
+	unknownTTL    = 10 * time.Minute
+)
+
+// unknownCookies returns the cookie for a passkey that is not stored, if the script asks for it with the field signal.
+// Another site with the same relying party's ID may know the passkey, so it must be this host.
+func (f *passkeyFlow) unknownCookies(c *call, credentialID string) []Cookie {
+	asked, _ := c.fields.Text("signal")
+	domain, _, _ := strings.Cut(c.at.Host, ":")
+	id := f.relyingParty(c).ID
+	if asked != "1" || id != domain || f.plugins.auth.audience != "" {
+		return nil
+	}
+	described, err := passkey.Describe(credentialID, "")
+	if err != nil {
+		return nil
+	}
+	cookie, err := f.plugins.cookie(&c.arrival, unknownCookie, unknownPasskey{id, described.ID}, f.now().Add(unknownTTL))
+	if err != nil {
+		return nil // the sign-in has failed anyway, and the next attempt sets it
+	}
+	return []Cookie{cookie}
+}
+
+// unknownSignals returns the signals of the cookie, or nil.
+func (p *pages) unknownSignals(c *call) *ui.PasskeySignals {
+	var unknown unknownPasskey
+	if p.plugins == nil || !p.plugins.readCookie(&c.arrival, unknownCookie, &unknown) {
+		return nil
+	}
+	return &ui.PasskeySignals{RPID: unknown.RPID, Unknown: []string{unknown.ID}}
 }
 
 // HasPasskeys reports whether a user has a passkey that [ActionRequest.VerifyPasskey] can verify. It is false if no

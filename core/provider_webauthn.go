@@ -151,7 +151,8 @@ func (p *webAuthn) addApps(faults *ConfigError) {
 	}
 }
 
-// origins returns the additional accepted origins of a ceremony. Apple's apps have the origin of the relying party's ID.
+// origins returns the additional accepted origins of a ceremony. Apple's apps have the origin of the relying party's
+// ID.
 func (p *RelyingParty) origins(id string) []string {
 	if len(p.AppleApps) == 0 {
 		return p.Origins

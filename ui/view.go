@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -36,10 +37,37 @@ type Page struct {
 	// RememberMe adds the checkbox "Keep me signed in" to the sign-in page and the sign-up page. Their forms post it as
 	// the field rememberMe, with the value "1".
 	RememberMe bool
+	// Signals tell the browser which passkeys the site accepts. It may be nil.
+	Signals *PasskeySignals
 	// Title is the document's title. The default depends on the page.
 	Title string
 	// Locale is the language of the page. The default is English.
 	Locale Locale
+}
+
+// PasskeySignals is the input of the browser's signal methods, which remove and rename passkeys in the user's password
+// manager (WebAuthn Level 3 section 5.1.10). The script calls those that the browser has. IDs are in base64url.
+type PasskeySignals struct {
+	// RPID is the ID of the relying party.
+	RPID string `json:"rpId"`
+	// Unknown are the IDs of passkeys that the site does not accept.
+	Unknown []string `json:"unknown,omitempty"`
+	// Users are the user handles of the signed-in user. Accepted are the IDs of all their passkeys: the password manager
+	// hides other passkeys with these handles.
+	Users    []string `json:"users,omitempty"`
+	Accepted []string `json:"accepted,omitempty"`
+	// Name and DisplayName are the current names of the user. If Name is empty, the names stay.
+	Name        string `json:"name,omitempty"`
+	DisplayName string `json:"displayName,omitempty"`
+}
+
+// json returns s for the script.
+func (s *PasskeySignals) json() string {
+	text, err := json.Marshal(s)
+	if err != nil { // strings can always be encoded
+		panic(err)
+	}
+	return string(text)
 }
 
 // SignInView is the data of the sign-in page.

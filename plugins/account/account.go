@@ -188,14 +188,15 @@ func newHandlers(h *core.PluginHost, o *Options) *handlers {
 	undos := &undos{h, links, &restores{h, links, locks}}
 	reauth := &reauth{h, o.Fresh}
 	schedule := &schedule{h, records, links, sender, o}
-	pages := &pages{h, overviews, reauth, o.Mail != nil, o.Delete != nil, o.DeleteAfter, o.Profile}
+	keys := &passkeys{h, overviews, locks, notes}
+	pages := &pages{h, overviews, reauth, keys, o.Mail != nil, o.Delete != nil, o.DeleteAfter, o.Profile}
 	return &handlers{
 		host: h, mails: o.Mail != nil, deletes: o.Delete != nil,
 		pages:          pages,
 		profiles:       &profiles{h, pages, locks, o.Profile},
 		reauth:         reauth,
 		unlinks:        &unlinks{h, overviews, locks},
-		passkeys:       &passkeys{h, overviews, locks, notes},
+		passkeys:       keys,
 		sessionRevoker: &sessionRevoker{},
 		emails:         &emails{h, links, sender, undos, locks, o.Code},
 		undos:          undos,

@@ -133,6 +133,7 @@ type accountData struct {
 	Overview
 	has     credentials
 	methods []signInMethod
+	handles []string // user handles of the passkeys, in base64url
 }
 
 // load reads everything about a user. current is the current session's ID, or "" if the context contains the session.
@@ -234,6 +235,10 @@ func (o *overviews) addPasskeys(ctx context.Context, v *accountData, records []*
 		if !noted {
 			n.Made = o.host.Now().UTC().Truncate(time.Second)
 			o.notes.note(ctx, v.has.user.ID, id, func(kept *passkeyNote) { kept.seen(n.Made) })
+		}
+		handle := base64.RawURLEncoding.EncodeToString(n.Handle)
+		if handle != "" && !slices.Contains(v.handles, handle) {
+			v.handles = append(v.handles, handle)
 		}
 		v.Passkeys = append(v.Passkeys, Passkey{
 			ID: id, Name: n.Name, Provider: cmp.Or(o.names[n.AAGUID], passkeyProviders[n.AAGUID]), Made: n.Made, Used: n.Used,

@@ -19,6 +19,7 @@ type pages struct {
 	host      *core.PluginHost
 	overviews *overviews
 	reauth    *reauth
+	passkeys  *passkeys
 	// mails reports whether emails can be sent, deletes whether users can delete their account.
 	mails, deletes bool
 	deleteAfter    time.Duration // Options.DeleteAfter
@@ -59,6 +60,7 @@ func (p *pages) show(
 	}
 	page := c.Page("")
 	page.Picture = l.User.Image
+	page.Signals = p.passkeys.signals(c, l, s.Removed)
 	v := p.view(l, page.BasePath, c.CSRFToken, page.Locale)
 	v.page, v.stale, v.form = &page, p.reauth.stale(ctx, session), form
 	v.home, v.host = c.Home, c.Host()

@@ -17,6 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // passkeys renames and removes passkeys. A new passkey is created by a sign-in with it.
@@ -140,10 +141,17 @@ func (p *passkeys) post(ctx context.Context, c *core.ActionRequest) (*core.Respo
 	id := c.Field("id")
 	var remove bool
 	if c.Field("remove") != "" || c.JSONMember("remove", &remove) && remove {
+		gone, err := p.find(ctx, session.UserID, id)
+		if err != nil {
+			return methodChanged(ctx, c, "passkey-removed", err)
+		}
 		n := core.SecurityNotice{Kind: mailkind.PasskeyRemoved, UserID: session.UserID}
-		err := c.NotifyChange(ctx, n, func(ctx context.Context) error { return p.remove(ctx, session.UserID, id) })
+		err = c.NotifyChange(ctx, n, func(ctx context.Context) error { return p.remove(ctx, session.UserID, id) })
 		if err == nil {
 			auditDone(ctx, c, audit.PasskeyRemoved, session)
+			if !c.WantsJSON {
+				return redirectWithFlash(c, flash{Done: "passkey-removed", Removed: base64URL(gone.CredentialID)})
+			}
 		}
 		return methodChanged(ctx, c, "passkey-removed", err)
 	}
@@ -176,6 +184,29 @@ func (p *passkeys) userHandle(ctx context.Context, userID string) ([]byte, error
 		}
 	}
 	return first.Handle, nil
+}
+
+// signals returns the signals for the account page: the passkeys that the site accepts, and the one that was just
+// removed, which the password manager of this device may still offer. One that was removed on another device is missing
+// from the accepted ones.
+func (p *passkeys) signals(c *core.ActionRequest, l *accountData, removed string) *ui.PasskeySignals {
+	s := c.PasskeySignals(l.has.user)
+	if s == nil || removed == "" && len(l.handles) == 0 {
+		return nil
+	}
+	if removed != "" {
+		s.Unknown = []string{removed}
+	}
+	for _, k := range l.has.passkeys {
+		s.Accepted = append(s.Accepted, base64URL(k.CredentialID))
+	}
+	s.Users = l.handles
+	return s
+}
+
+// base64URL returns a stored ID, which is in standard base64, in base64url.
+func base64URL(id string) string {
+	return strings.NewReplacer("+", "-", "/", "_", "=", "").Replace(id)
 }
 
 // used stores the time of a sign-in with a passkey.

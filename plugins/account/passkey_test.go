@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	htmltext "html"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // believer accepts every response of an authenticator, because these tests are not about verification.
@@ -197,5 +199,63 @@ func TestPasskeyProvider(t *testing.T) {
 			t.Errorf("%s: renamed to %+v", credential, got)
 		}
 		b.fine(b.call("account/passkey", url.Values{"id": {keys[0].ID}, "remove": {"true"}}), http.StatusOK)
+	}
+}
+
+// TestPasskeySignals: the page tells the browser which passkeys the site accepts, and which one was removed.
+func TestPasskeySignals(t *testing.T) {
+	s := newSite(t, setup{configure: withPasskeys})
+	b, other := s.as(ada), s.as(eve)
+	signals := func(b *browser) (got ui.PasskeySignals) {
+		t.Helper()
+		page := string(b.open("account").Body)
+		_, text, found := strings.Cut(page, `data-passkey-signals="`)
+		if !found {
+			return got
+		}
+		text, _, _ = strings.Cut(text, `"`)
+		s.must(json.Unmarshal([]byte(htmltext.UnescapeString(text)), &got))
+		return got
+	}
+	if got := signals(b); got.RPID != "" {
+		t.Errorf("signals of a user without passkeys: %+v", got)
+	}
+	b.passkey("register", "laptop")
+	b.passkey("register", "phone")
+	other.passkey("register", "eves")
+	got, theirs := signals(b), signals(other)
+	slices.Sort(got.Accepted)
+	if want := []string{"bGFwdG9w", "cGhvbmU"}; !slices.Equal(got.Accepted, want) || len(got.Unknown) > 0 ||
+		got.RPID != "app.example" || got.Name != ada || got.DisplayName != "Ada" || len(got.Users) != 1 {
+		t.Fatalf("the signals are %+v", got)
+	}
+	if slices.Contains(theirs.Users, got.Users[0]) || !slices.Equal(theirs.Accepted, []string{"ZXZlcw"}) {
+		t.Errorf("the signals of another user are %+v", theirs)
+	}
+	keys := b.overview().Passkeys
+	phone := slices.IndexFunc(keys, func(k account.Passkey) bool { return k.ID != keys[0].ID })
+	elsewhere := s.as(ada) // removed on another device
+	elsewhere.post("account/passkey", url.Values{"id": {keys[phone].ID}, "remove": {"true"}})
+	if gone := signals(elsewhere); len(gone.Unknown) != 1 || len(gone.Accepted) != 1 || gone.Unknown[0] == gone.Accepted[0] {
+		t.Errorf("the signals after the removal are %+v", gone)
+	}
+	if again := signals(elsewhere); len(again.Unknown) > 0 {
+		t.Errorf("the signal is repeated: %+v", again)
+	}
+	if here := signals(b); len(here.Accepted) != 1 || len(here.Unknown) > 0 || !slices.Equal(here.Users, got.Users) {
+		t.Errorf("the signals on this device are %+v", here)
+	}
+	left := b.overview().Passkeys[0]
+	b.post("account/passkey", url.Values{"id": {left.ID}, "remove": {"true"}}) // the last one
+	if last := signals(b); len(last.Unknown) != 1 || len(last.Users) > 0 || len(last.Accepted) > 0 {
+		t.Errorf("the signals after the last passkey are %+v", last)
+	}
+	nobody, err := s.store.User(t.Context(), "eve")
+	s.must(err)
+	nobody.Name, nobody.Email = "", ""
+	_, err = s.store.UpdateUser(t.Context(), nobody)
+	s.must(err)
+	if unnamed := signals(other); unnamed.Name != "" || len(unnamed.Users) != 1 { // the authenticator shows what they typed
+		t.Errorf("the signals without a name are %+v", unnamed)
 	}
 }

@@ -45,6 +45,8 @@ func currentSession(ctx context.Context, c *core.ActionRequest) (*core.Session, 
 type flash struct {
 	Done    string `json:"done,omitempty"`
 	Problem string `json:"problem,omitempty"`
+	// Removed is the ID of the removed passkey, in base64url.
+	Removed string `json:"removed,omitempty"`
 }
 
 // flashCookie stores the message until the next page. A query parameter would let any link put words into the page.

@@ -76,6 +76,7 @@
 
     function post(action, credential) {
       const more = address ? [[address.name, address.value]] : [];
+      if (PublicKeyCredential.signalUnknownCredential) more.push(["signal", "1"]); // the next page may signal it
       for (const [name, value] of [["action", action], ["data", credentialJSON(credential)], ...more]) {
         const input = form.querySelector(`input[type=hidden][name=${name}]`) ?? document.createElement("input");
         input.type = "hidden";
@@ -140,6 +141,25 @@
     });
 
     wait();
+  }
+
+  // Calls a method that tells the password manager about passkeys (WebAuthn Level 3 section 5.1.10), if the browser has it.
+  async function signal(method, options) {
+    try {
+      await window.PublicKeyCredential?.[method]?.(options);
+    } catch {
+      // The password manager may refuse it, and the page works without it.
+    }
+  }
+
+  const signals = document.querySelector("[data-passkey-signals]");
+  if (signals) {
+    const { rpId, unknown = [], users = [], accepted = [], name, displayName } = JSON.parse(signals.dataset.passkeySignals);
+    for (const credentialId of unknown) signal("signalUnknownCredential", { rpId, credentialId });
+    for (const userId of users) {
+      signal("signalAllAcceptedCredentials", { rpId, userId, allAcceptedCredentialIds: accepted });
+      if (name) signal("signalCurrentUserDetails", { rpId, userId, name, displayName });
+    }
   }
 
   const forms = document.querySelectorAll("form[data-passkey-options]");
