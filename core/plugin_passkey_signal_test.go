@@ -56,7 +56,7 @@ func TestUnknownPasskeySignal(t *testing.T) {
 					form[name] = values
 				}
 				b.submit("/auth/callback/passkey", form)
-				for range 2 { // the second response would come from the cache
+				for range 2 { // core could cache the second page
 					page := string(b.get("/auth/signin").Body)
 					if strings.Contains(page, signal) != row.want || strings.Contains(page, "data-passkey-signals") != row.want {
 						t.Errorf("the page has a signal: %t, want %t", !row.want, row.want)
