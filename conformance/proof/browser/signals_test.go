@@ -20,7 +20,8 @@ const observeSignals = `for (const name of Object.getOwnPropertyNames(PublicKeyC
   PublicKeyCredential[name] = async (options) => {
     let outcome = "ok";
     try { await own(options); } catch (error) { outcome = error.name; }
-    sessionStorage.signals = (sessionStorage.signals ?? "") + name + " " + outcome + " " + JSON.stringify(options) + "\n";
+    const call = name + " " + outcome + " " + JSON.stringify(options) + "\n";
+    sessionStorage.signals = (sessionStorage.signals ?? "") + call;
   };
 }`
 
@@ -63,7 +64,8 @@ func TestSignals(t *testing.T) {
 			t.Errorf("the browser refused %s", call)
 		}
 	}
-	if all := strings.Join(added, "\n"); len(added) != 2 || !strings.Contains(all, `"name":"`+ada+`","displayName":"Ada"`) {
+	named := `"name":"` + ada + `","displayName":"Ada"`
+	if all := strings.Join(added, "\n"); len(added) != 2 || !strings.Contains(all, named) {
 		t.Errorf("the signals are %q", added)
 	}
 	_, accepted, _ := strings.Cut(strings.Join(added, "\n"), `"allAcceptedCredentialIds":["`)
