@@ -177,10 +177,12 @@ func TestPromotedWhileRemoved(t *testing.T) {
 	s.consistent(id)
 
 	id = s.found("kim admin")
+	kim := s.as("kim")
 	s.rows.after("organization-member", func() { // the removal has taken the role
 		if err := s.orgs.SetRole(t.Context(), id, "kim", organization.Owner); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("a member who is being removed became an owner: %v", err)
 		}
+		s.is(kim.get("/member", "X-Organization", id), "403 forbidden")
 	})
 	if err := s.orgs.Remove(t.Context(), id, "kim"); err != nil {
 		t.Fatal(err)
