@@ -409,7 +409,7 @@ func TestAuditReasons(t *testing.T) {
 	}
 	ofParts := []string{
 		"gate.held", "password.set", "password.changed", "password.reset.asked", "password.imported",
-		"password.breached",
+		"password.breached", "username.changed",
 		"email.change.asked", "email.undone", "invited", "passkey.removed", "email.failed",
 		"profile.changed", "factor.checked", "factor.added", "factor.removed", "factors.reset", "recovery.used",
 		"recovery.renewed", "account.secured", "key.created", "key.rotated", "key.revoked", "token.issued",

@@ -738,6 +738,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "", true
 	case "label.Email":
 		return "", true
+	case "label.Email or username":
+		return "", true
 	case "label.Forgot your password?":
 		return "", true
 	case "label.Name":
@@ -1010,6 +1012,20 @@ func catalogued(key string) (english string, ok bool) {
 		return "Already have an account? Sign in", true
 	case "password.sign-up.heading":
 		return "Create your account", true
+	case "password.username.body":
+		return "You can sign in with it instead of your email. You can change it later, but not right away.", true
+	case "password.username.button":
+		return "Save username", true
+	case "password.username.heading":
+		return "Choose a username", true
+	case "password.username.invalid":
+		return "Use 3 to 32 letters and digits. Dots, hyphens and underscores are allowed between them.", true
+	case "password.username.label":
+		return "Username", true
+	case "password.username.soon":
+		return "You changed your username recently. Try again later.", true
+	case "password.username.taken":
+		return "This username isn't available. Choose another one.", true
 	case "password.wrong":
 		return "That's not your current password.", true
 	case "password.wrong-sign-up":

@@ -103,16 +103,25 @@ func (p Provider) address() int {
 
 const emailField = "email"
 
+// takesNames reports whether a user can type a username instead of an address. The type email would refuse it.
+func (f Field) takesNames() bool {
+	return f.inputType() == "text" && slices.ContainsFunc(f.Attributes, func(a Attribute) bool {
+		return a.Name == "autocapitalize"
+	})
+}
+
 // addressID returns the ID of the address field.
 func (b block) addressID() string { return fieldID(emailField, b.ID) }
 
-// ask returns a field for the shared form. The address field has the type email and, if there is a passkey provider,
+// ask returns a field for the shared form. The address field has the type email, unless it takes usernames too, and, if there is a passkey provider,
 // offers passkeys.
 func (b block) ask(f Field) Field {
 	if f.Name != emailField {
 		return f
 	}
-	f.Type = "email"
+	if !f.takesNames() {
+		f.Type = "email"
+	}
 	if f.Autocomplete == "" {
 		f.Autocomplete = "username"
 	}

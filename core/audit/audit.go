@@ -86,6 +86,7 @@ const (
 	PasswordResetAsked Name = "password.reset.asked" // a reset email was requested
 	PasswordBreached   Name = "password.breached"    // a sign-in with a password from a breach needs a further step
 	PasswordImported   Name = "password.imported"    // the hash of another system was imported
+	UsernameChanged    Name = "username.changed"     // a user chose or changed the username
 	EmailProved        Name = "email.proved"         // a user verified the address
 	EmailChangeAsked   Name = "email.change.asked"   // a user requested another address
 	EmailChanged       Name = "email.changed"        // the address of a user changed

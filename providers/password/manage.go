@@ -19,6 +19,7 @@ type management struct {
 	passwords *passwords
 	hashes    *hasher
 	links     *resetLinks
+	names     *usernames // nil without Options.Usernames
 }
 
 // onlyManagement returns the management of the provider's only Auth.

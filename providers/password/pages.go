@@ -124,6 +124,8 @@ func fieldOf(code string) string {
 		return "email"
 	case codeName:
 		return "name"
+	case errUsername.Code, errUsernameTaken.Code, errUsernameCooldown.Code:
+		return "username"
 	}
 	return ""
 }

@@ -76,6 +76,8 @@ type Options struct {
 	LegacyHashes []Verifier
 	// ResetTTL is the lifetime of a password reset link. The default is 30 minutes, the maximum a day.
 	ResetTTL time.Duration
+	// Usernames lets users choose a username and sign in with it instead of their email address. The default is off.
+	Usernames Usernames
 	// Code adds a six-digit code to the emails that complete a sign-up or reset a password, for users who read them on
 	// another device. The page "check your inbox" has an input for it. A code works once, for ten minutes, and only in the
 	// browser that requested the email. Links work as without codes. Each request then sends another email, because each
@@ -131,6 +133,9 @@ func New(o Options) *Provider {
 	if o.MaxConcurrent == 0 {
 		o.MaxConcurrent = max(2, runtime.GOMAXPROCS(0))
 	}
+	if o.Usernames.Cooldown == 0 {
+		o.Usernames.Cooldown = defaultCooldown
+	}
 	return &Provider{
 		CredentialsProvider: &core.CredentialsProvider{ID: ID, Name: "password"},
 		options:             o, hashing: newQueue(max(1, o.MaxConcurrent)),
@@ -166,7 +171,7 @@ func (p *Provider) Attach(h *core.PluginHost) error {
 	h.AddNoticeReversal(s.resets.revoker.disavow(s.resets.passwords))
 	h.AddPasswordReset(s.resets.start, s.resets.link)
 	h.AddProvider(&core.CredentialsProvider{
-		ID: p.ID, Name: p.Name, Fields: signInFields(), Admit: s.signIns.admit, Style: p.Style, Links: s.links(),
+		ID: p.ID, Name: p.Name, Fields: p.signInFields(), Admit: s.signIns.admit, Style: p.Style, Links: s.links(),
 		InARow: true,
 	})
 	if s.exposed != nil {
@@ -184,9 +189,13 @@ func (p *Provider) Attach(h *core.PluginHost) error {
 }
 
 // signInFields returns the fields of the form on the sign-in page.
-func signInFields() []core.Field {
+func (p *Provider) signInFields() []core.Field {
+	name := core.Field{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true}
+	if p.options.Usernames.On {
+		name = usernameField()
+	}
 	return []core.Field{
-		{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true},
+		name,
 		{Name: "password", Label: "Password", Type: "password", Autocomplete: "current-password", Required: true},
 	}
 }
@@ -228,6 +237,10 @@ func (p *Provider) check(h *core.PluginHost) {
 		h.AddConfigError(err.Error())
 	}
 	peppers(o.Peppers).check(h)
+	if o.Usernames.Cooldown < 0 {
+		h.AddConfigError(fmt.Sprintf("Usernames.Cooldown is %v: set it to a positive duration, or leave it at zero for %v",
+			o.Usernames.Cooldown, defaultCooldown))
+	}
 	if o.BreachedAtSignIn && o.Breached == nil {
 		h.AddConfigError("BreachedAtSignIn is set and Breached is not: set Breached, for example to password.HIBP")
 	}
@@ -275,8 +288,9 @@ type handlers struct {
 	resetRequests *resetRequests
 	resets        *resets
 	changes       *changes
-	codes         *codes   // nil without Options.Code
-	exposed       *exposed // nil without Options.BreachedAtSignIn
+	codes         *codes         // nil without Options.Code
+	exposed       *exposed       // nil without Options.BreachedAtSignIn
+	usernames     *usernamePages // nil without Options.Usernames
 	management    *management
 	closed        bool
 }
@@ -295,16 +309,22 @@ func (p *Provider) newHandlers(h *core.PluginHost) *handlers {
 	reset := &resetLinks{tokens, kept, users, post, o.ResetTTL}
 	revoker := &revoker{h.Auth, records, h.Logger}
 	made := &userCreator{pending, kept, users, h.Transactor, h.UserDeleter, h.Now, h.Logger}
-	managed := &management{h, users, records, kept, hashes, reset}
+	managed := &management{h, users, records, kept, hashes, reset, nil}
 	s := &handlers{
-		signIns:       &signIns{users, kept, hashes, nil, h.Logger, managed},
+		signIns:       &signIns{users, kept, hashes, nil, nil, h.Logger, managed},
 		signUps:       &signUps{shown, chosen, pending, post, users, &o.SignUpFields, o.Code, h.Logger},
 		confirmations: &confirmations{p.ID, shown, pending, hashes, made, &o.SignUpFields, h.Logger},
 		resetRequests: &resetRequests{shown, reset, post, users, o.Code},
-		resets:        &resets{h, p.ID, shown, reset, chosen, kept, revoker, post, h.Logger},
+		resets:        &resets{h, p.ID, shown, reset, chosen, kept, revoker, post, nil, h.Logger},
 		changes:       &changes{p.ID, shown, chosen, kept, hashes, revoker, post, users, h.Logger},
 		management:    managed,
 		closed:        o.SignUp == Closed,
+	}
+	if o.Usernames.On {
+		s.signIns.names = &usernames{o.Usernames, records, users, h.Now}
+		s.resets.names = s.signIns.names
+		managed.names = s.signIns.names
+		s.usernames = &usernamePages{p.ID, shown, s.signIns.names}
 	}
 	if o.BreachedAtSignIn {
 		s.signIns.breaches = &breaches{rules, make(chan struct{}, maxBreachChecks), h.Now, h.Logger}
@@ -327,6 +347,9 @@ func (s *handlers) actions() []core.Action {
 	}
 	if s.codes != nil {
 		groups = append(groups, s.codes)
+	}
+	if s.usernames != nil {
+		groups = append(groups, s.usernames)
 	}
 	if s.exposed != nil {
 		groups = append(groups, s.exposed)

@@ -28,6 +28,7 @@ type resets struct {
 	passwords *passwords
 	revoker   *revoker
 	emails    *emails
+	names     *usernames // nil without Options.Usernames
 	log       *slog.Logger
 }
 
@@ -345,6 +346,12 @@ func (s *resets) after(ctx context.Context, c *core.ActionRequest, user *core.Us
 		Name: audit.PasswordSet, Outcome: audit.OK, UserID: user.ID, Provider: s.provider,
 	})
 	resetCounts(ctx, c, user)
+	if s.names == nil {
+		return
+	}
+	if _, has, err := s.names.load(ctx, user.ID); err == nil && has.Name != "" {
+		c.ResetAttempts(ctx, limit.AttemptInARow, has.Name)
+	}
 }
 
 // resetCounts resets the counts of wrong passwords for a user, at the sign-in page and for a change.

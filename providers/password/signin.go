@@ -14,7 +14,8 @@ type signIns struct {
 	users     core.Store
 	passwords *passwords
 	hashes    *hasher
-	breaches  *breaches // nil without Options.BreachedAtSignIn
+	names     *usernames // nil without Options.Usernames
+	breaches  *breaches  // nil without Options.BreachedAtSignIn
 	log       *slog.Logger
 	// management is not used here: the Provider points to it weakly, and it lives as long as the Auth.
 	management *management
@@ -31,10 +32,17 @@ func (s *signIns) admit(ctx context.Context, form map[string]string, _ *core.Req
 	user *core.User, still func(ctx context.Context) error, err error,
 ) {
 	password := form["password"]
-	if _, ok := isMail(form["email"]); !ok || password == "" || len(password) > maxPasswordBytes {
+	if password == "" || len(password) > maxPasswordBytes {
 		return nil, nil, refused(audit.ReasonCredentials, "")
 	}
-	if user, err = userByEmail(ctx, s.users, form["email"]); err != nil {
+	if _, ok := isMail(form["email"]); ok {
+		user, err = userByEmail(ctx, s.users, form["email"])
+	} else if s.names != nil {
+		user, err = s.names.find(ctx, form["email"])
+	} else {
+		return nil, nil, refused(audit.ReasonCredentials, "")
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	t := &typed{signIns: s, password: password}

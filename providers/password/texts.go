@@ -122,6 +122,23 @@ var (
 		Key:     "password.breached",
 		English: "This password has appeared in a data breach. Choose another one.",
 	}
+	textUsername      = ui.Text{Key: "password.username.heading", English: "Choose a username"}
+	textUsernameLabel = ui.Text{Key: "password.username.label", English: "Username"}
+	textUsernameBody  = ui.Text{
+		Key:     "password.username.body",
+		English: "You can sign in with it instead of your email. You can change it later, but not right away.",
+	}
+	textUsernameButton  = ui.Text{Key: "password.username.button", English: "Save username"}
+	textUsernameInvalid = ui.Text{
+		Key:     "password.username.invalid",
+		English: "Use 3 to 32 letters and digits. Dots, hyphens and underscores are allowed between them.",
+	}
+	textUsernameTaken = ui.Text{
+		Key: "password.username.taken", English: "This username isn't available. Choose another one.",
+	}
+	textUsernameSoon = ui.Text{
+		Key: "password.username.soon", English: "You changed your username recently. Try again later.",
+	}
 	textExposed = ui.Text{
 		Key: "password.exposed.body",
 		English: "Your password has appeared in a data breach, so other people may know it. We'll email you a code. Enter " +

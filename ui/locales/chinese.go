@@ -119,7 +119,8 @@ func Chinese() ui.Locale {
 		"status.500": "服务器内部错误",
 		"status.503": "服务不可用",
 
-		"label.Email": "邮箱",
+		"label.Email or username": "电子邮件或用户名",
+		"label.Email":             "邮箱",
 
 		"provider.Email": "邮箱",
 
@@ -299,6 +300,13 @@ func Chinese() ui.Locale {
 		"password.context":            "此密码由您的邮箱或本网站名称组成。请另选一个。",
 		"password.common":             "此密码属于最先被尝试的密码之一。请另选一个。",
 		"password.breached":           "此密码曾出现在其他地方的数据泄露中。请另选一个。",
+		"password.username.heading":   "选择用户名",
+		"password.username.label":     "用户名",
+		"password.username.body":      "您可以用它代替电子邮件登录。以后可以更改，但不能马上更改。",
+		"password.username.button":    "保存用户名",
+		"password.username.invalid":   "请使用 3 到 32 个字母和数字，中间可以有点、连字符和下划线。",
+		"password.username.taken":     "此用户名不可用。请另选一个。",
+		"password.username.soon":      "您最近更改过用户名。请稍后再试。",
 		"password.exposed.body": "" +
 			"您的密码曾出现在数据泄露中，其他人可能知道它。我们会通过电子邮件向您发送验证码。请在此输入验证码，然" +
 			"后设置新密码。",

@@ -133,7 +133,8 @@ func French() ui.Locale {
 		"status.500": "Erreur interne du serveur",
 		"status.503": "Service indisponible",
 
-		"label.Email": "Adresse e-mail",
+		"label.Email or username": "E-mail ou nom d'utilisateur",
+		"label.Email":             "Adresse e-mail",
 
 		"provider.Email": "un e-mail",
 
@@ -367,8 +368,21 @@ func French() ui.Locale {
 		"password.long": "Utilisez un mot de passe plus court.",
 		"password.context": "" +
 			"Ce mot de passe est composé de votre adresse ou du nom de ce site. Choisissez-en un autre.",
-		"password.common":   "Ce mot de passe fait partie de ceux que l’on essaie en premier. Choisissez-en un autre.",
-		"password.breached": "Ce mot de passe est apparu ailleurs dans une fuite de données. Choisissez-en un autre.",
+		"password.common":           "Ce mot de passe fait partie de ceux que l’on essaie en premier. Choisissez-en un autre.",
+		"password.breached":         "Ce mot de passe est apparu ailleurs dans une fuite de données. Choisissez-en un autre.",
+		"password.username.heading": "Choisir un nom d'utilisateur",
+		"password.username.label":   "Nom d'utilisateur",
+		"password.username.body": "" +
+			"Vous pouvez vous connecter avec lui au lieu de votre e-mail. Vous " +
+			"pourrez le modifier plus tard, mais pas tout de suite.",
+		"password.username.button": "Enregistrer le nom d'utilisateur",
+		"password.username.invalid": "" +
+			"Utilisez de 3 à 32 lettres et chiffres. Les points, tirets et traits " +
+			"de soulignement sont autorisés entre eux.",
+		"password.username.taken": "Ce nom d'utilisateur n'est pas disponible. Choisissez-en un autre.",
+		"password.username.soon": "" +
+			"Vous avez modifié votre nom d'utilisateur récemment. Réessayez plus " +
+			"tard.",
 		"password.exposed.body": "" +
 			"Votre mot de passe est apparu dans une fuite de données : d'autres personnes peuvent donc " +
 			"le connaître. Nous allons vous envoyer un code par e-mail. Saisissez-le ici, puis " +

@@ -139,7 +139,8 @@ func German() ui.Locale {
 		"status.500": "Interner Serverfehler",
 		"status.503": "Dienst nicht verfügbar",
 
-		"label.Email": "E-Mail-Adresse",
+		"label.Email or username": "E-Mail-Adresse oder Benutzername",
+		"label.Email":             "E-Mail-Adresse",
 
 		"provider.Email": "E-Mail",
 
@@ -381,8 +382,21 @@ func German() ui.Locale {
 		"password.long": "Verwenden Sie ein kürzeres Passwort.",
 		"password.context": "" +
 			"Dieses Passwort besteht aus Ihrer Adresse oder dem Namen dieser Website. Wählen Sie ein anderes.",
-		"password.common":   "Dieses Passwort gehört zu denen, die zuerst ausprobiert werden. Wählen Sie ein anderes.",
-		"password.breached": "Dieses Passwort ist anderswo bei einem Datenleck aufgetaucht. Wählen Sie ein anderes.",
+		"password.common":           "Dieses Passwort gehört zu denen, die zuerst ausprobiert werden. Wählen Sie ein anderes.",
+		"password.breached":         "Dieses Passwort ist anderswo bei einem Datenleck aufgetaucht. Wählen Sie ein anderes.",
+		"password.username.heading": "Benutzernamen wählen",
+		"password.username.label":   "Benutzername",
+		"password.username.body": "" +
+			"Sie können sich damit statt mit Ihrer E-Mail-Adresse anmelden. Sie " +
+			"können ihn später ändern, aber nicht sofort.",
+		"password.username.button": "Benutzernamen speichern",
+		"password.username.invalid": "" +
+			"Verwenden Sie 3 bis 32 Buchstaben und Ziffern. Punkte, Bindestriche " +
+			"und Unterstriche sind dazwischen erlaubt.",
+		"password.username.taken": "Dieser Benutzername ist nicht verfügbar. Wählen Sie einen anderen.",
+		"password.username.soon": "" +
+			"Sie haben Ihren Benutzernamen vor Kurzem geändert. Versuchen Sie es " +
+			"später noch einmal.",
 		"password.exposed.body": "" +
 			"Ihr Passwort ist bei einem Datenleck aufgetaucht, andere Personen könnten es also kennen. " +
 			"Wir senden Ihnen einen Code per E-Mail. Geben Sie ihn hier ein und wählen Sie dann ein " +

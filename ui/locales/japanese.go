@@ -119,7 +119,8 @@ func Japanese() ui.Locale {
 		"status.500": "サーバー内部エラー",
 		"status.503": "サービスを利用できません",
 
-		"label.Email": "メールアドレス",
+		"label.Email or username": "メールアドレスまたはユーザー名",
+		"label.Email":             "メールアドレス",
 
 		"provider.Email": "メール",
 
@@ -302,6 +303,13 @@ func Japanese() ui.Locale {
 		"password.context":            "このパスワードは、お客様のアドレスまたはこのサイトの名前からできています。別のものにしてください。",
 		"password.common":             "このパスワードは真っ先に試されるものの一つです。別のものにしてください。",
 		"password.breached":           "このパスワードは、ほかのサービスの情報漏えいで見つかっています。別のものにしてください。",
+		"password.username.heading":   "ユーザー名を選ぶ",
+		"password.username.label":     "ユーザー名",
+		"password.username.body":      "メールアドレスの代わりにログインに使えます。後で変更できますが、すぐには変更できません。",
+		"password.username.button":    "ユーザー名を保存",
+		"password.username.invalid":   "3～32文字の文字と数字を使ってください。その間にピリオド、ハイフン、アンダースコアを使えます。",
+		"password.username.taken":     "このユーザー名は使用できません。別のものを選んでください。",
+		"password.username.soon":      "ユーザー名は最近変更されました。後でもう一度お試しください。",
 		"password.exposed.body": "" +
 			"このパスワードは情報漏えいで見つかっており、ほかの人に知られている可能性があります。メールでコードを" +
 			"お送りします。ここにコードを入力し、新しいパスワードを設定してください。",

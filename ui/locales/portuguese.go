@@ -126,7 +126,8 @@ func Portuguese() ui.Locale {
 		"status.500": "Erro interno do servidor",
 		"status.503": "Serviço indisponível",
 
-		"label.Email": "E-mail",
+		"label.Email or username": "E-mail ou nome de usuário",
+		"label.Email":             "E-mail",
 
 		"provider.Email": "e-mail",
 
@@ -335,10 +336,23 @@ func Portuguese() ui.Locale {
 		"password.short": "" +
 			"Use uma senha mais longa; mínimo de caracteres: %s. Algumas palavras em sequência são fáceis de " +
 			"lembrar.",
-		"password.long":     "Use uma senha mais curta.",
-		"password.context":  "Esta senha é composta do seu endereço ou do nome deste site. Escolha outra.",
-		"password.common":   "Esta senha está entre as primeiras que são tentadas. Escolha outra.",
-		"password.breached": "Esta senha apareceu em um vazamento de dados em outro lugar. Escolha outra.",
+		"password.long":             "Use uma senha mais curta.",
+		"password.context":          "Esta senha é composta do seu endereço ou do nome deste site. Escolha outra.",
+		"password.common":           "Esta senha está entre as primeiras que são tentadas. Escolha outra.",
+		"password.breached":         "Esta senha apareceu em um vazamento de dados em outro lugar. Escolha outra.",
+		"password.username.heading": "Escolher um nome de usuário",
+		"password.username.label":   "Nome de usuário",
+		"password.username.body": "" +
+			"Você pode entrar com ele em vez do seu e-mail. Poderá alterá-lo " +
+			"depois, mas não imediatamente.",
+		"password.username.button": "Salvar nome de usuário",
+		"password.username.invalid": "" +
+			"Use de 3 a 32 letras e dígitos. Pontos, hifens e sublinhados são " +
+			"permitidos entre eles.",
+		"password.username.taken": "Este nome de usuário não está disponível. Escolha outro.",
+		"password.username.soon": "" +
+			"Você alterou seu nome de usuário recentemente. Tente novamente mais " +
+			"tarde.",
 		"password.exposed.body": "" +
 			"Sua senha apareceu em um vazamento de dados, então outras pessoas podem conhecê-la. " +
 			"Enviaremos um código por e-mail. Digite-o aqui e escolha uma nova senha.",

@@ -134,7 +134,8 @@ func Spanish() ui.Locale {
 		"status.500": "Error interno del servidor",
 		"status.503": "Servicio no disponible",
 
-		"label.Email": "Correo electrónico",
+		"label.Email or username": "Correo electrónico o nombre de usuario",
+		"label.Email":             "Correo electrónico",
 
 		"provider.Email": "correo electrónico",
 
@@ -354,10 +355,23 @@ func Spanish() ui.Locale {
 		"password.short": "" +
 			"Use una contraseña más larga; mínimo de caracteres: %s. Unas cuantas palabras seguidas se " +
 			"recuerdan bien.",
-		"password.long":     "Use una contraseña más corta.",
-		"password.context":  "Esta contraseña se compone de su dirección o del nombre de este sitio. Elija otra.",
-		"password.common":   "Esta contraseña está entre las primeras que se prueban. Elija otra.",
-		"password.breached": "Esta contraseña ha aparecido en una filtración de datos en otro sitio. Elija otra.",
+		"password.long":             "Use una contraseña más corta.",
+		"password.context":          "Esta contraseña se compone de su dirección o del nombre de este sitio. Elija otra.",
+		"password.common":           "Esta contraseña está entre las primeras que se prueban. Elija otra.",
+		"password.breached":         "Esta contraseña ha aparecido en una filtración de datos en otro sitio. Elija otra.",
+		"password.username.heading": "Elegir un nombre de usuario",
+		"password.username.label":   "Nombre de usuario",
+		"password.username.body": "" +
+			"Puede iniciar sesión con él en lugar de su correo electrónico. Podrá " +
+			"cambiarlo más adelante, pero no de inmediato.",
+		"password.username.button": "Guardar nombre de usuario",
+		"password.username.invalid": "" +
+			"Use de 3 a 32 letras y dígitos. Entre ellos se permiten puntos, " +
+			"guiones y guiones bajos.",
+		"password.username.taken": "Este nombre de usuario no está disponible. Elija otro.",
+		"password.username.soon": "" +
+			"Ha cambiado su nombre de usuario hace poco. Inténtelo de nuevo más " +
+			"tarde.",
 		"password.exposed.body": "" +
 			"Su contraseña ha aparecido en una filtración de datos, por lo que otras personas podrían " +
 			"conocerla. Le enviaremos un código por correo electrónico. Introdúzcalo aquí y elija una " +
