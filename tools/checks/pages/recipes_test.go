@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -29,12 +30,12 @@ var programs = []program{
 	{"docs/index.md", "authecho.New(", site("main.go.txt", "readme.go.txt")},
 	{"docs/index.md", "authfiber.New(", site("main.go.txt", "readme.go.txt")},
 	{"docs/access-tokens.md", "func service(", []string{"access_tokens.go.txt"}},
-	{"docs/api-keys.md", "", []string{"api_keys.go.txt"}},
+	{"docs/api-keys.md", "", site("api_keys.go.txt")},
 	{"docs/authjs.md", "func fromV4(", []string{"authjs.go.txt"}},
 	{"docs/observe.md", "func newSite(", site("observe.go.txt")},
 	{"docs/passwords.md", "func main()", site("main.go.txt", "passwords.go.txt")},
 	{"docs/forward-auth.md", "func newAuth(", []string{"forward_auth.go.txt"}},
-	{"docs/mcp.md", "func site(", []string{"mcp.go.txt"}},
+	{"docs/mcp.md", "func site(", site("mcp.go.txt")},
 	{"docs/moving/auth0.md", "func move(", []string{"auth0.go.txt", "site.go.txt", "failing.go.txt"}},
 	{"docs/moving/authboss.md", "func move(", []string{"authboss.go.txt", "site.go.txt", "failing.go.txt"}},
 	{"docs/moving/firebase.md", "func move(", []string{"firebase.go.txt", "site.go.txt", "failing.go.txt"}},
@@ -89,14 +90,19 @@ func TestRecipes(t *testing.T) {
 			t.Parallel()
 			running <- struct{}{}
 			defer func() { <-running }()
-			c.run(t, byPath[c.page])
+			if out, err := c.run(t, blocksOf(byPath[c.page])); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
 		})
 	}
 }
 
-func (c program) run(t *testing.T, p page) {
+// run runs the tests of a program with the blocks of its page. It returns their output, and an error if they fail.
+func (c program) run(t *testing.T, blocks []block) (string, error) {
+	t.Helper()
 	dir, files := t.TempDir(), []string(nil)
-	environ := append(inWorkspace(t), "PAGE="+filepath.Join(absolute(t, top), p.path), "DATABASE_URL="+filepath.Join(dir, "app.db"))
+	environ := append(inWorkspace(t),
+		"PAGE="+filepath.Join(absolute(t, top), c.page), "DATABASE_URL="+filepath.Join(dir, "app.db"))
 	write := func(text string) {
 		name := filepath.Join(dir, "page"+strconv.Itoa(len(files))+"_test.go")
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -104,7 +110,7 @@ func (c program) run(t *testing.T, p page) {
 		}
 		files = append(files, name)
 	}
-	for _, b := range blocksOf(p) {
+	for _, b := range blocks {
 		if b.strict && c.about != "" && strings.Contains(b.text, c.about) {
 			text, more := here(t, b.text)
 			environ = append(environ, more...)
@@ -116,30 +122,31 @@ func (c program) run(t *testing.T, p page) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(withFragments(t, p, string(raw)))
+		write(withFragments(t, blocks, string(raw)))
 	}
 	run := exec.CommandContext(t.Context(), "go", append([]string{"test", "-vet=off", "-v"}, files...)...)
 	run.Dir, run.Env = top, append(environ, variables...)
 	out, err := run.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS: Test") {
-		t.Errorf("%v\n%s", err, out)
+	if err == nil && !strings.Contains(string(out), "--- PASS: Test") {
+		err = errors.New("no test ran")
 	}
+	return string(out), err
 }
 
 var inserted = regexp.MustCompile(`(?m)^\t*// page: (.*)\n`)
 
 // withFragments replaces each line "// page: text" of a test file with the fragment of the page that contains this
 // text. A first line that is commented out ("// r := chi.NewRouter()") is part of the program.
-func withFragments(t *testing.T, p page, test string) string {
+func withFragments(t *testing.T, blocks []block, test string) string {
 	t.Helper()
 	return inserted.ReplaceAllStringFunc(test, func(line string) string {
 		about := inserted.FindStringSubmatch(line)[1]
-		for _, b := range blocksOf(p) {
+		for _, b := range blocks {
 			if !b.strict && !b.templ && strings.Contains(b.text, about) {
 				return strings.Replace(located(b, b.text, 0), "\n// r := ", "\nr := ", 1)
 			}
 		}
-		t.Fatalf("no fragment of %s contains %q", p.path, about)
+		t.Fatalf("no fragment contains %q", about)
 		return ""
 	})
 }
