@@ -38,7 +38,7 @@ func TestFaults(t *testing.T) {
 // through runs the flow once without failures, and then once for each call and mode.
 func (f *flow) through(t *testing.T, s core.Store) (cases int) {
 	t.Helper()
-	x := newSite(t, s)
+	x := newSite(t, s, f.grace)
 	v := f.begin(x)
 	x.at.begin(nil, 0, nil)
 	answer := v.ask(t.Context(), x.sick)
@@ -54,7 +54,7 @@ func (f *flow) through(t *testing.T, s core.Store) (cases int) {
 			cases++
 			t.Run(fmt.Sprintf("%s/%d %s", m.name, step, name), func(t *testing.T) {
 				t.Parallel()
-				c := &incidentCase{flow: f, mode: m, step: step, visit: f.begin(newSite(t, s))}
+				c := &incidentCase{flow: f, mode: m, step: step, visit: f.begin(newSite(t, s, f.grace))}
 				c.play(s)
 			})
 		}

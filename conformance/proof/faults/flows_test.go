@@ -68,6 +68,8 @@ type flow struct {
 	program bool
 	// costly is set if the flow hashes passwords.
 	costly bool
+	// grace is account.Options.DeleteAfter.
+	grace time.Duration
 }
 
 // quietly are the store calls whose failure the response does not report, with the reason.
@@ -199,6 +201,24 @@ var flows = []*flow{
 			v.target, v.form = "/auth/account/delete", v.b.posting("phrase", "delete my account")
 		}},
 	{
+		name: "asking for a deletion", atOnce: true, settled: "create record account-deletion", signsOut: true,
+		grace: 14 * 24 * time.Hour, again: byKeeping,
+		before: func(v *visit) {
+			byMail(v, v.b)
+			v.target, v.form = "/auth/account/delete", v.b.posting("phrase", "delete my account")
+		}},
+	{
+		name: "keeping the account", settled: "update record account-deletion", signsIn: true,
+		grace: 14 * 24 * time.Hour, again: byKeeping,
+		before: func(v *visit) {
+			byMail(v, v.b)
+			v.b.post("/auth/account/delete", "phrase", "delete my account")
+			if who := byMail(v, v.b); who != "" {
+				v.Fatalf("the sign-in of %s did not wait for the decision", who)
+			}
+			v.target, v.form = "/auth/account/keep", v.b.posting()
+		}},
+	{
 		name: "a code of an authenticator app", settled: "create session", signsIn: true, again: byCode,
 		before: func(v *visit) {
 			v.enrolled()
@@ -266,6 +286,16 @@ func byMaybeCode(v *visit, b *browser) string {
 		return who
 	}
 	b.post("/auth/second-factor", "code", v.code())
+	return b.who()
+}
+
+// byKeeping signs in by email, and keeps the account if its deletion is scheduled.
+func byKeeping(v *visit, b *browser) string {
+	v.Helper()
+	if who := byMail(v, b); who != "" {
+		return who
+	}
+	b.post("/auth/account/keep")
 	return b.who()
 }
 

@@ -41,6 +41,7 @@ type site struct {
 	sick  *core.Auth // the store may fail
 	hung  *core.Auth // the store may fail, with a short timeout
 	box   *postbox
+	grace time.Duration // account.Options.DeleteAfter
 	// factors and keys are those of well.
 	factors *secondfactor.Factors
 	keys    *apikey.Keys
@@ -56,20 +57,25 @@ func (c *clock) Now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.now
 
 func (c *clock) wait(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.now = c.now.Add(d) }
 
-// newSite returns a site with a store for one case. Its clock starts at the current time.
-func newSite(t *testing.T, s core.Store) *site {
+// newSite returns a site with a store for one case. Its clock starts at the current time, and it deletes accounts after
+// grace.
+func newSite(t *testing.T, s core.Store, grace time.Duration) *site {
 	t.Helper()
 	x := &site{
 		T: t, store: s.(whole), at: &incident{}, clock: &clock{now: time.Now().Truncate(time.Second)},
-		log: &logbook{}, box: &postbox{letters: make(chan core.Email, 64)},
+		log: &logbook{}, box: &postbox{letters: make(chan core.Email, 64)}, grace: grace,
 	}
 	x.well = x.process(s, time.Minute) // a long timeout, because a busy machine is slow
-	x.sick = x.process(wrapped(s, x.at), slowFor)
+	troubled := wrapped(s, x.at)
+	if grace > 0 {
+		troubled = listing{troubled.(transacting)}
+	}
+	x.sick = x.process(troubled, slowFor)
 	patience := patientFor
 	if _, ok := s.(store.Transactor); ok {
 		patience = hangFor
 	}
-	x.hung = x.process(wrapped(s, x.at), patience)
+	x.hung = x.process(troubled, patience)
 	return x
 }
 
@@ -87,6 +93,7 @@ func (x *site) process(s core.Store, timeout time.Duration) *core.Auth {
 		Plugins: []core.Plugin{
 			account.New(account.Options{
 				Mail: x.box, Fresh: 24 * time.Hour, Delete: func(context.Context, *core.User) error { return nil },
+				DeleteAfter: x.grace,
 			}),
 			factors, keys, newApps(),
 		},

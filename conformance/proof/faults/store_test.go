@@ -38,6 +38,17 @@ func wrapped(s core.Store, at *incident) core.Store {
 	return troubled{s.(whole), at}
 }
 
+// listing is a store with transactions that lists records, as Options.DeleteAfter requires. The other flows have a store
+// without lists, so that they make the same calls each time: a store that lists records also stores emails.
+type listing struct{ transacting }
+
+// ListRecords implements store.RecordLister. Only tasks call it, and no flow runs one.
+func (s listing) ListRecords(
+	ctx context.Context, kind, prefix, cursor string, limit int,
+) (records []*store.Record, next string, err error) {
+	return s.whole.(store.RecordLister).ListRecords(ctx, kind, prefix, cursor, limit)
+}
+
 // InTransaction implements store.Transactor. Calls within the transaction can fail too.
 func (s transacting) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	return s.whole.(store.Transactor).InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
