@@ -50,22 +50,16 @@ func (m mutation) of(blocks []block) (changed []block, places int) {
 	return changed, places
 }
 
-// TestMutationsFit: each mutation is of one place of its page, and each program has one.
+// TestMutationsFit: each mutation is of one place of its page.
 func TestMutationsFit(t *testing.T) {
 	t.Parallel()
-	byPath, mutated := map[string]page{}, map[string]bool{}
+	byPath := map[string]page{}
 	for _, p := range pages(t) {
 		byPath[p.path] = p
 	}
 	for _, m := range mutations(t) {
 		if _, places := m.of(blocksOf(byPath[m.page])); places != 1 {
 			t.Errorf("%s contains %q %d times: testdata/mutations.txt needs code of one place", m.page, m.code, places)
-		}
-		mutated[m.page] = true
-	}
-	for _, c := range programs {
-		if len(c.with) > 0 && !mutated[c.page] {
-			t.Errorf("testdata/mutations.txt has no mutation of %s", c.page)
 		}
 	}
 }
