@@ -471,8 +471,8 @@ func (f *passkeyFlow) authenticationOptions(ctx context.Context, c *call, user *
 	return optionsResponse(body, cookies, err)
 }
 
-// userHandle returns the user handle of a registration. It is random, so that it reveals nothing about the user, and the
-// same for all passkeys of a user if a plugin tracks them. A passkey is found by its credential ID.
+// userHandle returns the user handle of a registration. It is random, so that it reveals nothing about the user, and
+// the same for all passkeys of a user if a plugin tracks them. A passkey is found by its credential ID.
 func (f *passkeyFlow) userHandle(ctx context.Context, user *User, signedIn bool) ([]byte, error) {
 	if t := f.plugins.passkeys; t != nil && t.UserHandle != nil && signedIn {
 		handle, err := guarded("PasskeyTracker.UserHandle", func() ([]byte, error) { return t.UserHandle(ctx, user.ID) })

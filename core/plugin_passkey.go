@@ -54,10 +54,10 @@ func (h *PluginHost) TrackPasskeys(t PasskeyTracker) {
 	}
 }
 
-// PasskeySignals returns the signals for the page of a signed-in user: the relying party's ID, and the user's names as a
-// registration would send them. The caller adds the passkeys, and sets Signals of the page. A user without an address
-// and a name has no names, because the password manager shows what they typed. It is nil if no passkey provider is
-// configured.
+// PasskeySignals returns the signals for the page of a signed-in user: the relying party's ID, and the user's names
+// as a registration would send them. The caller adds the passkeys, and sets Signals of the page. A user without an
+// address and a name has no names, because the password manager shows what they typed. It is nil if no passkey
+// provider is configured.
 func (c *ActionRequest) PasskeySignals(user *User) *ui.PasskeySignals {
 	f, end, err := c.passkeyFlow()
 	if err != nil {

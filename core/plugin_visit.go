@@ -22,9 +22,9 @@ func (h *PluginHost) RequestFrom(ctx context.Context) *Request {
 }
 
 // CookieFrom decrypts a cookie that [ActionRequest.SetEncryptedCookie] stored into v, a pointer, for the request that
-// [PluginHost.RequestFrom] returns. It returns false if there is no such request or cookie, if the cookie has expired or
-// was modified, or if the value does not fit v. A guard that calls it must depend on the session too: then no shared
-// cache stores the response.
+// [PluginHost.RequestFrom] returns. It returns false if there is no such request or cookie, if the cookie has expired
+// or was modified, or if the value does not fit v. A guard that calls it must depend on the session too: then no
+// shared cache stores the response.
 func (h *PluginHost) CookieFrom(ctx context.Context, name string, v any) bool {
 	visit := VisitOf(ctx, h.Auth)
 	return visit != nil && visit.refused == nil && h.plugins.readCookie(&visit.at, name, v)

@@ -9,8 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestPluginVisit reads the request and a cookie of a plugin in a handler of the application, and shares a result in one
-// request only.
+// TestPluginVisit reads the request and a cookie of a plugin in a handler of the application, and shares a result in
+// one request only.
 func TestPluginVisit(t *testing.T) {
 	t.Parallel()
 	type key struct{ name string }

@@ -162,7 +162,7 @@ func (ps *plugins) addPasskeyDocuments(providers []*provider) {
 	}
 }
 
-// addDocument adds a JSON document unless a plugin has one with the same name.
+// addDocument adds a JSON document unless a plugin has added a document of that name.
 func (ps *plugins) addDocument(name string, content any) {
 	if _, taken := ps.documents[name]; taken {
 		return

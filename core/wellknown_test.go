@@ -191,7 +191,8 @@ func TestAppDocuments(t *testing.T) {
 	rp := appsOf("test.app", certificate)
 	rp.AppleApps = []string{"ABCDE12345.test.app"}
 	android := `[{"relation":["delegate_permission/common.handle_all_urls",` +
-		`"delegate_permission/common.get_login_creds"],"target":{"namespace":"android_app","package_name":"test.app","sha256_cert_fingerprints":["` + certificate + `"]}}]`
+		`"delegate_permission/common.get_login_creds"],"target":{"namespace":"android_app","package_name":"test.app",` +
+		`"sha256_cert_fingerprints":["` + certificate + `"]}}]`
 	for _, row := range []struct {
 		name, document string
 		rp             core.RelyingParty

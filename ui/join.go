@@ -113,8 +113,8 @@ func (f Field) takesNames() bool {
 // addressID returns the ID of the address field.
 func (b block) addressID() string { return fieldID(emailField, b.ID) }
 
-// ask returns a field for the shared form. The address field has the type email, unless it takes usernames too, and, if there is a passkey provider,
-// offers passkeys.
+// ask returns a field for the shared form. The address field has the type email, unless it takes usernames too, and,
+// if there is a passkey provider, offers passkeys.
 func (b block) ask(f Field) Field {
 	if f.Name != emailField {
 		return f

@@ -36,7 +36,7 @@ const (
 	denied          = codes.PermissionDenied
 )
 
-// service is a service of gRPC's own tests. Its methods tell who makes a call.
+// service is a service of gRPC's own tests. Its methods return the user of a call.
 type service struct {
 	grpc_testing.UnimplementedTestServiceServer
 	ended chan error // of streams

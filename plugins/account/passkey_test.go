@@ -236,7 +236,8 @@ func TestPasskeySignals(t *testing.T) {
 	phone := slices.IndexFunc(keys, func(k account.Passkey) bool { return k.ID != keys[0].ID })
 	elsewhere := s.as(ada) // removed on another device
 	elsewhere.post("account/passkey", url.Values{"id": {keys[phone].ID}, "remove": {"true"}})
-	if gone := signals(elsewhere); len(gone.Unknown) != 1 || len(gone.Accepted) != 1 || gone.Unknown[0] == gone.Accepted[0] {
+	gone := signals(elsewhere)
+	if len(gone.Unknown) != 1 || len(gone.Accepted) != 1 || gone.Unknown[0] == gone.Accepted[0] {
 		t.Errorf("the signals after the removal are %+v", gone)
 	}
 	if again := signals(elsewhere); len(again.Unknown) > 0 {
@@ -255,7 +256,8 @@ func TestPasskeySignals(t *testing.T) {
 	nobody.Name, nobody.Email = "", ""
 	_, err = s.store.UpdateUser(t.Context(), nobody)
 	s.must(err)
-	if unnamed := signals(other); unnamed.Name != "" || len(unnamed.Users) != 1 { // the authenticator shows what they typed
+	unnamed := signals(other)
+	if unnamed.Name != "" || len(unnamed.Users) != 1 { // the authenticator shows what they typed
 		t.Errorf("the signals without a name are %+v", unnamed)
 	}
 }

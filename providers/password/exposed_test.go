@@ -44,7 +44,7 @@ func (l *leaks) number() int {
 	return l.asked
 }
 
-// leaky returns a site that checks passwords at sign-ins, with a user whose password is good.
+// leaky returns a site that checks passwords at sign-ins, with a user. The password is not in the list.
 func leaky(t *testing.T, change ...func(o *password.Options, c *core.Config)) (*world, *leaks) {
 	t.Helper()
 	l := &leaks{}

@@ -50,10 +50,11 @@ type Options struct {
 	// of the application. If it returns an error, the error is logged and the password is accepted, so the error must not
 	// contain the password. If Breached is nil, only the built-in list of [Common] is used, which is always checked.
 	Breached func(ctx context.Context, password core.Secret) (bool, error)
-	// BreachedAtSignIn also checks passwords at sign-ins with Breached, which must be set. Each password is checked at most
-	// every 30 days. If it is known from a breach, the sign-in is pending until the user has opened a link or entered a
-	// code that was sent to their address, and has chosen a new password. A user without an address cannot sign in with
-	// such a password. If Breached takes longer than 300 ms or fails, the sign-in continues. The default is false.
+	// BreachedAtSignIn also checks passwords at sign-ins with Breached, which must be set. Each password is checked at
+	// most every 30 days. If it is known from a breach, the sign-in is pending until the user has opened a link or
+	// entered a code that was sent to their address, and has chosen a new password. A user without an address cannot
+	// sign in with such a password. If Breached takes longer than 300 ms or fails, the sign-in continues. The default
+	// is false.
 	BreachedAtSignIn bool
 	// Hash configures the costs of password hashes. The default is argon2id with 19 MiB, 2 passes and 1 lane. A password
 	// whose hash has other costs is hashed again at the next sign-in.

@@ -38,8 +38,8 @@ func wrapped(s core.Store, at *incident) core.Store {
 	return troubled{s.(whole), at}
 }
 
-// listing is a store with transactions that lists records, as Options.DeleteAfter requires. The other flows have a store
-// without lists, so that they make the same calls each time: a store that lists records also stores emails.
+// listing is a store with transactions that lists records, as Options.DeleteAfter requires. The other flows have a
+// store without lists, so that they make the same calls each time: a store that lists records also stores emails.
 type listing struct{ transacting }
 
 // ListRecords implements store.RecordLister. Only tasks call it, and no flow runs one.

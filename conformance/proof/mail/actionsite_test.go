@@ -354,7 +354,7 @@ func (s *actionSite) code(secret string) string {
 	return fmt.Sprintf("%06d", binary.BigEndian.Uint32(sum[sum[19]&15:])&0x7fffffff%1_000_000)
 }
 
-// hub is a provider whose code is the user's address.
+// hub is a provider. Its codes are the users' addresses.
 type hub struct{}
 
 func (hub) RoundTrip(r *http.Request) (*http.Response, error) {

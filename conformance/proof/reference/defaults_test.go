@@ -309,7 +309,7 @@ func TestDefaults(t *testing.T) {
 		switch prefix, _, _ := strings.Cut(name, "."); prefix {
 		case "providers", "smtp": // their modules test these
 			continue
-		case "accesstoken", "verify", "apikey", "organization", "tokens": // tools/checks/reference compares these with the assignments
+		case "accesstoken", "verify", "apikey", "organization", "tokens": // tools/checks/reference compares these
 			continue
 		}
 		if valued.MatchString(comment) && defaults[name] == nil && elsewhere[name] == "" {
