@@ -33,7 +33,7 @@ type Site struct {
 
 // Header is a header field of an allowed request.
 type Header struct {
-	// Name consists of letters, digits and hyphens, and begins with a letter. The proxy must remove this field, and its
+	// Name matches [A-Za-z][A-Za-z0-9-]*. The proxy must remove this field, and its
 	// spellings with underscores, from the requests of clients.
 	Name string
 	// Value returns the value for the user of a session. An error refuses the request with status 500. Value is called

@@ -19,7 +19,7 @@ import (
 
 // Invitation is an invitation to join an organization. The owner of the address can accept it once.
 type Invitation struct {
-	// ID identifies the invitation within the organization. An address has one invitation at most.
+	// ID identifies the invitation within the organization. An address has at most one.
 	ID             string `json:"id"`
 	OrganizationID string `json:"organization"`
 	Email          string `json:"email"`

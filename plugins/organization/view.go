@@ -38,7 +38,7 @@ func (v *view) open(id string) string { return v.url("members") + "?organization
 
 func (v *view) say(t ui.Text) string { return v.locale.Say(t) }
 
-// roleName returns the name of a role on a page. Roles of the application are shown as they are.
+// roleName returns the name of a role on a page. The name of a role of the application is the role itself.
 func (v *view) roleName(role string) string {
 	switch role {
 	case Owner:

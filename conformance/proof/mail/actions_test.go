@@ -308,7 +308,7 @@ var mailRows = []mailRow{
 	{name: "the first sign-in with a passkey", before: func(c *caller) action { return c.passkey() }},
 	{name: "the first sign-in with a link", before: func(c *caller) action {
 		c.post("signin/email", "email", c.address)
-		all := c.letters()
+		all := c.emails()
 		path := strings.TrimPrefix(all[len(all)-1].link.String(), "https://app.example/auth/")
 		return c.sending(func() *core.Request { return c.request("GET", path, nil) })
 	}},
@@ -383,7 +383,7 @@ func (s *actionSite) want(r mailRow, sent bool) {
 	s.flush()
 	s.wait(3 * time.Minute) // until the claim of another process has ended
 	s.flush()
-	got := s.letters()
+	got := s.emails()
 	var kinds []mailkind.Kind
 	for _, l := range got {
 		kinds = append(kinds, l.kind)

@@ -95,8 +95,8 @@ var actionStores = map[string]func(t *testing.T) (core.Store, error){
 	},
 }
 
-// letter is an email that the server has received.
-type letter struct {
+// received is an email that the server has received.
+type received struct {
 	kind mailkind.Kind
 	to   string
 	link *url.URL
@@ -119,17 +119,17 @@ type actionSite struct {
 
 	mu   sync.Mutex
 	now  time.Time
-	sent []letter
+	sent []received
 }
 
 func (s *actionSite) clock() time.Time { s.mu.Lock(); defer s.mu.Unlock(); return s.now }
 
 func (s *actionSite) wait(d time.Duration) { s.mu.Lock(); defer s.mu.Unlock(); s.now = s.now.Add(d) }
 
-func (s *actionSite) letters() []letter {
+func (s *actionSite) emails() []received {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]letter(nil), s.sent...)
+	return append([]received(nil), s.sent...)
 }
 
 func newActionSite(t *testing.T, kept core.Store) *actionSite {
@@ -150,7 +150,7 @@ func newActionSite(t *testing.T, kept core.Store) *actionSite {
 		link, _ := url.Parse(strings.TrimSpace(text))
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.sent = append(s.sent, letter{mailkind.Kind(m.Mail.Header.Get("Subject")), strings.Join(m.To, ","), link})
+		s.sent = append(s.sent, received{mailkind.Kind(m.Mail.Header.Get("Subject")), strings.Join(m.To, ","), link})
 	}})
 	return s
 }
@@ -334,7 +334,7 @@ func calling(do, wrong func() error) action {
 func (s *actionSite) token(kind mailkind.Kind, to string) string {
 	s.Helper()
 	s.flush()
-	all := s.letters()
+	all := s.emails()
 	for i := len(all) - 1; i >= 0; i-- {
 		if all[i].kind == kind && all[i].to == to && all[i].link != nil {
 			return all[i].link.Query().Get("token")

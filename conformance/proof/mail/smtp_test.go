@@ -57,7 +57,7 @@ func configured(t *testing.T, o smtp.Options) *core.EmailProvider {
 	return p
 }
 
-func letterTo(to string) core.Email {
+func emailTo(to string) core.Email {
 	return core.Email{To: to, Kind: mailkind.SignIn, URL: link, Token: "tok-4711", Host: "app.example.com"}
 }
 
@@ -66,7 +66,7 @@ func TestConversation(t *testing.T) {
 	certs, trust := certificate(t)
 	s := start(t, mail.Options{TLS: certs, User: "u", Password: "p"})
 	p := configured(t, smtp.Options{Server: core.Secret("smtp://u:p@" + s.Addr), TLS: trust})
-	if err := p.Send(t.Context(), letterTo("jane@example.com")); err != nil {
+	if err := p.Send(t.Context(), emailTo("jane@example.com")); err != nil {
 		t.Fatal(err)
 	}
 	got := s.Messages()
@@ -147,7 +147,7 @@ func TestEncryption(t *testing.T) {
 				address = strings.Replace(address, "127.0.0.1", "0.0.0.0", 1)
 			}
 			o.Server = core.Secret(row.scheme + "://" + user + address)
-			err := configured(t, o).Send(t.Context(), letterTo("jane@example.com"))
+			err := configured(t, o).Send(t.Context(), emailTo("jane@example.com"))
 			if (err != nil) != (row.fails != "") || err != nil && !strings.Contains(err.Error(), row.fails) {
 				t.Fatalf("error %v", err)
 			}
@@ -169,18 +169,18 @@ func TestRefusedRecipient(t *testing.T) {
 		return ""
 	}})
 	p := configured(t, smtp.Options{Server: core.Secret("smtp://" + s.Addr), InsecureNoTLS: true})
-	err := p.Send(t.Context(), letterTo("bad@example.com"))
+	err := p.Send(t.Context(), emailTo("bad@example.com"))
 	if err == nil || !errors.Is(err, core.ErrEmailSignIn) ||
 		!strings.Contains(err.Error(), "no mailbox") || strings.Contains(err.Error(), "tok-4711") {
 		t.Fatalf("error %v", err)
 	}
-	if err := p.Send(t.Context(), letterTo("jane@example.com")); err != nil {
+	if err := p.Send(t.Context(), emailTo("jane@example.com")); err != nil {
 		t.Fatal(err)
 	}
 	for _, list := range []string{
 		"ok@example.com,bad@example.com", "x y <jane@example.com>", "jane@example.com\r\nBcc: x@example.com",
 	} {
-		if err := p.Send(t.Context(), letterTo(list)); err == nil {
+		if err := p.Send(t.Context(), emailTo(list)); err == nil {
 			t.Errorf("%q was mailed to", list)
 		}
 	}
@@ -199,7 +199,7 @@ func TestHeadersCannotBeInjected(t *testing.T) {
 			Subject: "Grüße\r\nBcc: eve@example.com\r\n\r\nbody", Text: ".\r\nQUIT\r\n", HTML: "<p>.</p>",
 		}, nil
 	}
-	if err := configured(t, o).Send(t.Context(), letterTo("zoë@exämple.com")); err != nil {
+	if err := configured(t, o).Send(t.Context(), emailTo("zoë@exämple.com")); err != nil {
 		t.Fatal(err)
 	}
 	m := s.Messages()[0]
@@ -215,7 +215,7 @@ func TestConnectionsAreKept(t *testing.T) {
 	s := start(t, mail.Options{})
 	p := configured(t, smtp.Options{Server: core.Secret("smtp://" + s.Addr), InsecureNoTLS: true})
 	for range 5 {
-		if err := p.Send(t.Context(), letterTo("jane@example.com")); err != nil {
+		if err := p.Send(t.Context(), emailTo("jane@example.com")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -223,13 +223,13 @@ func TestConnectionsAreKept(t *testing.T) {
 		t.Errorf("%d connections for five mails in turn", n)
 	}
 	s.HangUp() // like servers after an idle time
-	if err := p.Send(t.Context(), letterTo("jane@example.com")); err != nil {
+	if err := p.Send(t.Context(), emailTo("jane@example.com")); err != nil {
 		t.Fatalf("after the server hung up: %v", err)
 	}
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			if err := p.Send(context.Background(), letterTo("jane@example.com")); err != nil {
+			if err := p.Send(context.Background(), emailTo("jane@example.com")); err != nil {
 				t.Error(err)
 			}
 		})
@@ -247,7 +247,7 @@ func TestSlowAndAbsentServers(t *testing.T) {
 		InsecureNoTLS: true, Timeout: 100 * time.Millisecond,
 	})
 	started := time.Now()
-	err := slow.Send(t.Context(), letterTo("jane@example.com"))
+	err := slow.Send(t.Context(), emailTo("jane@example.com"))
 	if err == nil || time.Since(started) > 15*time.Second || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("error %v after %v", err, time.Since(started))
 	}
@@ -255,7 +255,7 @@ func TestSlowAndAbsentServers(t *testing.T) {
 	started = time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if err := slow.Send(ctx, letterTo("jane@example.com")); err == nil || time.Since(started) > 15*time.Second {
+	if err := slow.Send(ctx, emailTo("jane@example.com")); err == nil || time.Since(started) > 15*time.Second {
 		t.Errorf("error %v after %v", err, time.Since(started))
 	}
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -264,7 +264,7 @@ func TestSlowAndAbsentServers(t *testing.T) {
 	}
 	_ = closed.Close()
 	nobody := configured(t, smtp.Options{Server: core.Secret("smtp://" + closed.Addr().String()), InsecureNoTLS: true})
-	err = nobody.Send(t.Context(), letterTo("jane@example.com"))
+	err = nobody.Send(t.Context(), emailTo("jane@example.com"))
 	if err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("error %v", err)
 	}
@@ -294,7 +294,7 @@ func TestLyingServers(t *testing.T) {
 				_ = c.Close()
 			}()
 			p := configured(t, smtp.Options{Server: core.Secret("smtp://" + listener.Addr().String()), Timeout: time.Second})
-			if err := p.Send(t.Context(), letterTo("jane@example.com")); err == nil || len(err.Error()) > 1000 {
+			if err := p.Send(t.Context(), emailTo("jane@example.com")); err == nil || len(err.Error()) > 1000 {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -352,7 +352,7 @@ func TestMailer(t *testing.T) {
 		}
 	}
 	if n := len(s.Messages()); n != 1 {
-		t.Errorf("%d letters", n)
+		t.Errorf("%d emails", n)
 	}
 }
 
