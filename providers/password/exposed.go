@@ -78,9 +78,9 @@ func (b *breaches) ask(ctx context.Context, password string) (bool, error) {
 	}
 }
 
-// exposed handles sign-ins with a password that is known from a breach. Attackers who try stolen passwords know it too, so
-// that the password alone must neither sign in nor choose a new password: the user opens a link or enters a code that
-// is sent to their address.
+// exposed handles sign-ins with a password that is known from a breach. Attackers who try stolen passwords know it
+// too, so that the password alone must neither sign in nor choose a new password: the user opens a link or enters a
+// code that is sent to their address.
 type exposed struct {
 	host      *core.PluginHost
 	passwords *passwords

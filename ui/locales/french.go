@@ -368,7 +368,7 @@ func French() ui.Locale {
 		"password.long": "Utilisez un mot de passe plus court.",
 		"password.context": "" +
 			"Ce mot de passe est composé de votre adresse ou du nom de ce site. Choisissez-en un autre.",
-		"password.common":           "Ce mot de passe fait partie de ceux que l’on essaie en premier. Choisissez-en un autre.",
+		"password.common":           "Ce mot de passe est de ceux que l’on essaie en premier. Choisissez-en un autre.",
 		"password.breached":         "Ce mot de passe est apparu ailleurs dans une fuite de données. Choisissez-en un autre.",
 		"password.username.heading": "Choisir un nom d'utilisateur",
 		"password.username.label":   "Nom d'utilisateur",

@@ -382,7 +382,7 @@ func German() ui.Locale {
 		"password.long": "Verwenden Sie ein kürzeres Passwort.",
 		"password.context": "" +
 			"Dieses Passwort besteht aus Ihrer Adresse oder dem Namen dieser Website. Wählen Sie ein anderes.",
-		"password.common":           "Dieses Passwort gehört zu denen, die zuerst ausprobiert werden. Wählen Sie ein anderes.",
+		"password.common":           "Dieses Passwort wird oft als Erstes ausprobiert. Wählen Sie ein anderes.",
 		"password.breached":         "Dieses Passwort ist anderswo bei einem Datenleck aufgetaucht. Wählen Sie ein anderes.",
 		"password.username.heading": "Benutzernamen wählen",
 		"password.username.label":   "Benutzername",
