@@ -83,7 +83,7 @@ type Calls struct {
 
 const (
 	defaultRecheck = 30 * time.Second
-	// maxUnchecked is the number of periods in a row in which a stream continues while its session is unknown.
+	// maxUnchecked is the number of periods for which a stream continues while its session is unknown.
 	maxUnchecked = 3
 )
 
@@ -209,7 +209,7 @@ func (c *Call) Watch(ctx context.Context) (watched context.Context, stop func())
 
 func (c *Call) watch(ctx context.Context, r *Request, end context.CancelCauseFunc) {
 	period := c.calls.options.Recheck
-	for unchecked := 0; ; {
+	for allowed := time.Now(); ; {
 		timer := time.NewTimer(period/2 + rand.N(period/2+1)) //nolint:gosec // no secret
 		select {
 		case <-ctx.Done():
@@ -220,9 +220,9 @@ func (c *Call) watch(ctx context.Context, r *Request, end context.CancelCauseFun
 		limited, cancel := context.WithTimeout(c.Context, period)
 		_, refusal := c.calls.start(limited, r, c.procedure, true)
 		cancel()
-		if unchecked++; refusal == nil {
-			unchecked = 0
-		} else if refusal.Known() || unchecked == maxUnchecked {
+		if refusal == nil {
+			allowed = time.Now()
+		} else if refusal.Known() || time.Since(allowed) >= maxUnchecked*period {
 			end(refusal)
 			return
 		}

@@ -220,12 +220,12 @@ func TestCallWatch(t *testing.T) {
 		"an unavailable store": {
 			core.StrategyDatabase, core.SessionCall(), func(_ *testing.T, _ *core.Auth, no *atomic.Bool) {
 				no.Store(true)
-			}, 3 * period, "unavailable",
+			}, 4 * period, "unavailable",
 		},
 		"a store that was unavailable": {
 			core.StrategyDatabase, core.SessionCall(), func(_ *testing.T, _ *core.Auth, no *atomic.Bool) {
 				no.Store(true)
-				elapse(period * 3 / 2)
+				elapse(period * 2)
 				no.Store(false)
 			}, 0, "",
 		},
@@ -321,6 +321,32 @@ func TestCallWatchCost(t *testing.T) {
 		n, extended := s.lookups.Load(), s.extend.Load()
 		if n < 48 || n > 96 || k.asked < 48 || k.asked > 96 || extended != 0 || uses != 1 {
 			t.Errorf("%d lookups, %d verifications, %d extensions, %d uses", n, k.asked, extended, uses)
+		}
+	})
+}
+
+// TestCallWatchByDefault: without CallOptions.Recheck, a stream is checked every 15 to 30 seconds.
+func TestCallWatchByDefault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := away{newHouse(), new(atomic.Bool), new(atomic.Int64), new(atomic.Int64)}
+		auth := process(t, s, 0, func(c *core.Config) {
+			c.Session = core.SessionConfig{Strategy: core.StrategyDatabase}
+		})
+		calls := callsOf(t, auth, core.CallOptions{Rules: map[string]core.CallRule{"/a.S/List": core.SessionCall()}})
+		call, refusal := calls.Start(t.Context(), &core.Request{
+			Method: "POST", Target: "/", Hosts: []string{"app.test"}, Scheme: "https",
+			Header: http.Header{"Cookie": {callerCookie(t, auth)}, "Origin": {"https://app.test"}},
+		}, "/a.S/List")
+		if refusal != nil {
+			t.Fatal(refusal)
+		}
+		_, stop := call.Watch(call)
+		defer stop()
+		s.lookups.Store(0)
+		elapse(time.Hour)
+		synctest.Wait()
+		if n := s.lookups.Load(); n < 120 || n > 240 {
+			t.Errorf("%d lookups in an hour", n)
 		}
 	})
 }
