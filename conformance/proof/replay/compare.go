@@ -164,8 +164,9 @@ func (w comparison) sealed(path string, want *sealed, value string, auth *core.A
 	}
 	claims, _ := plain(token).(object)
 	// Latchkey's additional claims: the flow with its session, browser and callback URL (docs/protocol.md §8.2), the
-	// user of passkey options (§12.3), and whether the session's user had not verified their email yet (§4.3).
-	for _, ours := range []string{"flow", "owner", emailUnproved} {
+	// user and the user handle of passkey options (§12.3), and whether the session's user had not verified their email
+	// yet (§4.3).
+	for _, ours := range []string{"flow", "owner", "handle", emailUnproved} {
 		if _, recorded := want.Claims[ours]; !recorded {
 			delete(claims, ours)
 		}
