@@ -209,8 +209,9 @@ func (c *Call) Watch(ctx context.Context) (watched context.Context, stop func())
 
 func (c *Call) watch(ctx context.Context, r *Request, end context.CancelCauseFunc) {
 	period := c.calls.options.Recheck
-	for allowed := time.Now(); ; {
-		timer := time.NewTimer(period/2 + rand.N(period/2+1)) //nolint:gosec // no secret
+	for unchecked := time.Duration(0); ; {
+		wait := period/2 + rand.N(period/2+1) //nolint:gosec // no secret
+		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -220,9 +221,9 @@ func (c *Call) watch(ctx context.Context, r *Request, end context.CancelCauseFun
 		limited, cancel := context.WithTimeout(c.Context, period)
 		_, refusal := c.calls.start(limited, r, c.procedure, true)
 		cancel()
-		if refusal == nil {
-			allowed = time.Now()
-		} else if refusal.Known() || time.Since(allowed) >= maxUnchecked*period {
+		if unchecked += wait; refusal == nil {
+			unchecked = 0
+		} else if refusal.Known() || unchecked >= maxUnchecked*period {
 			end(refusal)
 			return
 		}
