@@ -83,7 +83,7 @@ type Calls struct {
 
 const (
 	defaultRecheck = 30 * time.Second
-	// maxUnchecked is the number of periods for which a stream continues while its session is unknown.
+	// maxUnchecked is the number of periods without a successful check until a stream ends.
 	maxUnchecked = 3
 )
 
