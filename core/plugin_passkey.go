@@ -106,8 +106,11 @@ func (f *passkeyFlow) unknownCookies(c *call, credentialID string) []Cookie {
 
 // unknownSignals returns the signals of the cookie, or nil.
 func (p *pages) unknownSignals(c *call) *ui.PasskeySignals {
+	if p.plugins == nil || p.plugins.passkeyProvider() == nil {
+		return nil
+	}
 	var unknown unknownPasskey
-	if p.plugins == nil || !p.plugins.readCookie(&c.arrival, unknownCookie, &unknown) {
+	if !p.plugins.readCookie(&c.arrival, unknownCookie, &unknown) {
 		return nil
 	}
 	return &ui.PasskeySignals{RPID: unknown.RPID, Unknown: []string{unknown.ID}}
