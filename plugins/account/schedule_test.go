@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -447,16 +448,18 @@ func TestKeepOrDelete(t *testing.T) {
 // listing calls between, once, after the first page of scheduled deletions was read.
 type listing struct {
 	*memory.Store
-	between func()
+	between atomic.Pointer[func()] // background work reads the store too
 }
 
 func (l *listing) ListRecords(
 	ctx context.Context, kind, prefix, cursor string, limit int,
 ) (records []*store.Record, next string, err error) {
 	records, next, err = l.Store.ListRecords(ctx, kind, prefix, cursor, limit)
-	if between := l.between; between != nil && kind == "account-deletion" {
-		l.between = nil
-		between()
+	if kind != "account-deletion" {
+		return records, next, err
+	}
+	if between := l.between.Swap(nil); between != nil {
+		(*between)()
 	}
 	return records, next, err
 }
@@ -484,7 +487,8 @@ func TestTaskMeetsAnother(t *testing.T) {
 				t.Fatal("the sign-in is not held")
 			}
 			s.later(time.Minute)
-			list.between = func() { row.between(s, b) }
+			between := func() { row.between(s, b) }
+			list.between.Store(&between)
 			s.must(s.mine.DeleteDue(t.Context()))
 			if len(*deleted) != row.deleted || b.signedIn() == (row.deleted == 1) {
 				t.Errorf("deleted %q, signed in: %t", *deleted, b.signedIn())
