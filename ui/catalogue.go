@@ -823,7 +823,7 @@ func catalogued(key string) (english string, ok bool) {
 	case "organization.problem.browser":
 		return "Manage your organizations in a browser.", true
 	case "organization.problem.busy":
-		return "Someone else is changing this. Try again.", true
+		return "Another member is changing this. Try again.", true
 	case "organization.problem.confirm":
 		return "Type the short name exactly to delete the organization.", true
 	case "organization.problem.denied":

@@ -33,7 +33,7 @@ const (
 	publishedAhead = 24 * time.Hour
 	// publishedAfter is how long a key is published after its successor has started. Its last tokens expire before.
 	publishedAfter = time.Hour
-	// jwksMaxAge is how long services may store the published keys.
+	// jwksMaxAge is the max-age of the published keys in Cache-Control.
 	jwksMaxAge = 10 * time.Minute
 	// readEvery is how often a process reads the record.
 	readEvery = time.Minute

@@ -33,8 +33,8 @@ type Site struct {
 
 // Header is a header field of an allowed request.
 type Header struct {
-	// Name matches [A-Za-z][A-Za-z0-9-]*. The proxy must remove this field, and its
-	// spellings with underscores, from the requests of clients.
+	// Name matches [A-Za-z][A-Za-z0-9-]*. The proxy must remove this field, and its spellings with underscores, from the
+	// requests of clients.
 	Name string
 	// Value returns the value for the user of a session. An error refuses the request with status 500. Value is called
 	// concurrently.
@@ -58,8 +58,8 @@ func UserName() Header {
 	}}
 }
 
-// UserEmail returns the header field Remote-Email: the user's email address. It can change. It may be
-// unverified, unless all sign-in methods verify addresses.
+// UserEmail returns the header field Remote-Email: the user's email address. It can change. It may be unverified, unless
+// all sign-in methods verify addresses.
 func UserEmail() Header {
 	return Header{"Remote-Email", func(_ context.Context, s *core.Session) (string, error) { return s.User.Email, nil }}
 }

@@ -92,7 +92,7 @@ var (
 		Key: "organization.problem.gone", English: "This organization, member, or invitation no longer exists.",
 	}
 	textProblemBusy = ui.Text{
-		Key: "organization.problem.busy", English: "Someone else is changing this. Try again.",
+		Key: "organization.problem.busy", English: "Another member is changing this. Try again.",
 	}
 	textProblemMail = ui.Text{
 		Key: "organization.problem.mail", English: "We couldn't send the invitation. Try again later.",

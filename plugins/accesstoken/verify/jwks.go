@@ -108,7 +108,7 @@ func (k *publicKey) verifies(s *signed) bool {
 	return false
 }
 
-// fetchKeys requests the key set, and returns how long it may be stored.
+// fetchKeys requests the key set, and returns its keys and their max-age.
 func (v *Verifier) fetchKeys(ctx context.Context) (map[string]*publicKey, time.Duration, error) {
 	if v.options.Keys != nil {
 		body, err := v.options.Keys(ctx)
