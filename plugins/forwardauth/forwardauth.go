@@ -58,8 +58,8 @@ func UserName() Header {
 	}}
 }
 
-// UserEmail returns the header field Remote-Email: the user's email address. It can change. It may be unverified, unless
-// all sign-in methods verify addresses.
+// UserEmail returns the header field Remote-Email: the user's email address. It can change. It may be unverified,
+// unless all sign-in methods verify addresses.
 func UserEmail() Header {
 	return Header{"Remote-Email", func(_ context.Context, s *core.Session) (string, error) { return s.User.Email, nil }}
 }
