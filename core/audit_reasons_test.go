@@ -76,7 +76,7 @@ func askLink(_ *town, b *browser) { b.submit("/auth/signin/email", url.Values{"e
 // copied is an authenticator with a decreasing signature counter.
 type copied struct{ anyPasskey }
 
-func (copied) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*store.Authenticator, error) {
+func (copied) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*core.VerifiedPasskey, error) {
 	a, err := anyPasskey{}.VerifyRegistration(data, want)
 	a.Counter = 7
 	return a, err

@@ -208,7 +208,7 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 	if err != nil {
 		return nil, err
 	}
-	verified, err := guarded("WebAuthnVerifier", func() (*store.Authenticator, error) {
+	verified, err := guarded("WebAuthnVerifier", func() (*VerifiedPasskey, error) {
 		return storecalls.Present(f.Verifier.VerifyRegistration(data, f.expected(c, pending.challenge)))
 	})
 	switch {
@@ -220,8 +220,8 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 		replayed := auditReason(audit.ReasonReplayed, "the challenge was answered before")
 		return nil, callbackErrorf(errInvalidCheck, reasonUsed, "%w", replayed)
 	}
-	made := *verified
-	made.ProviderAccountID, made.AAGUID = credentialID, ""
+	made := verified.Authenticator
+	made.ProviderAccountID = credentialID
 	handle, err := base64.RawURLEncoding.DecodeString(pending.handle)
 	if err != nil {
 		return nil, errorf(errInvalidCheck, "the challenge cookie cannot be read: %w", err)

@@ -139,7 +139,7 @@ func TestChallengeOfTheOtherCeremony(t *testing.T) {
 // swapped is a verifier that returns another credential than the one in the response.
 type swapped struct{ anyPasskey }
 
-func (swapped) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*store.Authenticator, error) {
+func (swapped) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*core.VerifiedPasskey, error) {
 	if strings.Contains(string(data), base64.RawURLEncoding.EncodeToString([]byte("named"))) {
 		data = []byte(assertion("", "attested").Get("data"))
 	}
@@ -232,7 +232,7 @@ type ceremoniesOf struct {
 	seen []core.WebAuthnCeremony
 }
 
-func (v *ceremoniesOf) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*store.Authenticator, error) {
+func (v *ceremoniesOf) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*core.VerifiedPasskey, error) {
 	v.seen = append(v.seen, want)
 	return v.anyPasskey.VerifyRegistration(data, want)
 }

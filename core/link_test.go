@@ -117,11 +117,13 @@ func (w *town) byMail(b *browser, email string) *core.Response {
 // anyPasskey accepts every response.
 type anyPasskey struct{}
 
-func (anyPasskey) VerifyRegistration(data []byte, _ core.WebAuthnCeremony) (*store.Authenticator, error) {
+func (anyPasskey) VerifyRegistration(data []byte, _ core.WebAuthnCeremony) (*core.VerifiedPasskey, error) {
 	var answer struct{ ID string }
 	err := json.Unmarshal(data, &answer)
 	raw, _ := base64.RawURLEncoding.DecodeString(answer.ID)
-	return &store.Authenticator{CredentialID: base64.StdEncoding.EncodeToString(raw), CredentialPublicKey: "a2V5"}, err
+	return &core.VerifiedPasskey{Authenticator: store.Authenticator{
+		CredentialID: base64.StdEncoding.EncodeToString(raw), CredentialPublicKey: "a2V5",
+	}}, err
 }
 
 func (anyPasskey) VerifyAuthentication([]byte, *store.Authenticator, core.WebAuthnCeremony) (uint32, error) {

@@ -28,7 +28,7 @@ func (ps *plugins) passkeyProvider() *provider {
 type NewPasskey struct {
 	// UserID is the ID of the owner. CredentialID is the credential ID in standard base64.
 	UserID, CredentialID string
-	// AAGUID is [store.Authenticator].AAGUID, or "". The user's device states it: it describes the passkey and proves
+	// AAGUID is [VerifiedPasskey].AAGUID, or "". The user's device states it: it describes the passkey and proves
 	// nothing.
 	AAGUID string
 	// UserHandle is the user handle of the registration (WebAuthn section 5.4.3).

@@ -166,10 +166,18 @@ func (p *RelyingParty) origins(id string) []string {
 type WebAuthnVerifier interface {
 	// VerifyRegistration verifies a registration response in JSON (WebAuthn section 7.1) and returns the new passkey. Core
 	// sets its user and account.
-	VerifyRegistration(data []byte, want WebAuthnCeremony) (*store.Authenticator, error)
+	VerifyRegistration(data []byte, want WebAuthnCeremony) (*VerifiedPasskey, error)
 	// VerifyAuthentication verifies an authentication response in JSON against a stored passkey (WebAuthn section 7.2). It
 	// returns the signature counter, which core compares with the stored one.
 	VerifyAuthentication(data []byte, stored *store.Authenticator, want WebAuthnCeremony) (counter uint32, err error)
+}
+
+// VerifiedPasskey is a new passkey and the facts about it that stores do not keep.
+type VerifiedPasskey struct {
+	store.Authenticator
+	// AAGUID identifies the model of the authenticator or the password manager, as a UUID in lower case (WebAuthn section
+	// 6.5.1). It is empty if it is unknown.
+	AAGUID string
 }
 
 // WebAuthnCeremony contains the expected values for the verification of a response.

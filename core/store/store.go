@@ -211,7 +211,4 @@ type Authenticator struct {
 	CredentialBackedUp bool
 	// Transports are the transports, separated by commas. It is empty if they are unknown.
 	Transports string
-	// AAGUID identifies the model of the authenticator or the password manager, as a UUID in lower case (WebAuthn section
-	// 6.5.1). A WebAuthnVerifier sets it for a registration. It is empty if it is unknown, and stores do not keep it.
-	AAGUID string
 }

@@ -226,7 +226,7 @@ type passkeyNote struct {
 	Name string    `json:"name"`
 	Made time.Time `json:"made,omitzero"`
 	Used time.Time `json:"used,omitzero"`
-	// AAGUID is store.Authenticator.AAGUID, and Handle the user handle. They are empty for passkeys of earlier versions.
+	// AAGUID is core.VerifiedPasskey.AAGUID, and Handle the user handle. They are empty for passkeys of earlier versions.
 	AAGUID string `json:"aaguid,omitempty"`
 	Handle []byte `json:"handle,omitempty"`
 }

@@ -22,7 +22,7 @@ import (
 // believer accepts every response of an authenticator, because these tests are not about verification.
 type believer struct{}
 
-func (believer) VerifyRegistration(data []byte, _ core.WebAuthnCeremony) (*store.Authenticator, error) {
+func (believer) VerifyRegistration(data []byte, _ core.WebAuthnCeremony) (*core.VerifiedPasskey, error) {
 	var credential struct{ ID string }
 	err := json.Unmarshal(data, &credential)
 	raw, _ := base64.RawURLEncoding.DecodeString(credential.ID)
@@ -30,11 +30,10 @@ func (believer) VerifyRegistration(data []byte, _ core.WebAuthnCeremony) (*store
 	if len(raw) == 36 {
 		aaguid = string(raw)
 	}
-	return &store.Authenticator{
-		AAGUID:       aaguid,
+	return &core.VerifiedPasskey{AAGUID: aaguid, Authenticator: store.Authenticator{
 		CredentialID: base64.StdEncoding.EncodeToString(raw), CredentialPublicKey: "a2V5",
 		CredentialDeviceType: "multiDevice", CredentialBackedUp: true,
-	}, err
+	}}, err
 }
 
 func (believer) VerifyAuthentication([]byte, *store.Authenticator, core.WebAuthnCeremony) (uint32, error) {

@@ -242,14 +242,14 @@ func TestForeignSecret(t *testing.T) {
 // believer accepts every response of an authenticator, because these tests are not about verification.
 type believer struct{}
 
-func (believer) VerifyRegistration(data []byte, _ core.WebAuthnCeremony) (*store.Authenticator, error) {
+func (believer) VerifyRegistration(data []byte, _ core.WebAuthnCeremony) (*core.VerifiedPasskey, error) {
 	var credential struct{ ID string }
 	err := json.Unmarshal(data, &credential)
 	raw, _ := base64.RawURLEncoding.DecodeString(credential.ID)
-	return &store.Authenticator{
+	return &core.VerifiedPasskey{Authenticator: store.Authenticator{
 		CredentialID: base64.StdEncoding.EncodeToString(raw), CredentialPublicKey: "a2V5",
 		CredentialDeviceType: "multiDevice", CredentialBackedUp: true,
-	}, err
+	}}, err
 }
 
 func (believer) VerifyAuthentication([]byte, *store.Authenticator, core.WebAuthnCeremony) (uint32, error) {

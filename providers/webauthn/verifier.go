@@ -22,7 +22,7 @@ type Verifier struct{}
 var _ core.WebAuthnVerifier = Verifier{}
 
 // VerifyRegistration implements [core.WebAuthnVerifier].
-func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*store.Authenticator, error) {
+func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*core.VerifiedPasskey, error) {
 	answer, err := protocol.ParseCredentialCreationResponseBytes(data)
 	if err != nil {
 		return nil, details(err)
@@ -50,13 +50,13 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*st
 	if err := checkKey(made.AttData.CredentialPublicKey); err != nil {
 		return nil, err
 	}
-	passkey := &store.Authenticator{
+	passkey := &core.VerifiedPasskey{Authenticator: store.Authenticator{
 		CredentialID:         base64.StdEncoding.EncodeToString(made.AttData.CredentialID),
 		CredentialPublicKey:  base64.StdEncoding.EncodeToString(made.AttData.CredentialPublicKey),
 		Counter:              made.Counter,
 		CredentialDeviceType: "singleDevice",
 		CredentialBackedUp:   made.Flags.HasBackupState(),
-	}
+	}}
 	if made.Flags.HasBackupEligible() {
 		passkey.CredentialDeviceType = "multiDevice"
 	}
