@@ -16,48 +16,90 @@ import (
 // core.ErrAccessDenied) reports whether err has the type.
 type ErrorType string
 
-// The error types. [ErrorType.Public] returns the name that a browser may see. Types without an exported name are for
-// the log: browsers see them as "Configuration".
+// The error types. [ErrorType.Public] returns the name that a browser may see. It is "Configuration" unless the comment
+// states another one. Types without an exported name are for the log.
 const (
-	ErrAccessDenied                  ErrorType = "AccessDenied"     // the SignIn callback denied the sign-in, or failed
-	ErrAccountNotLinked              ErrorType = "AccountNotLinked" // the passkey or address belongs to another user
-	ErrStore                         ErrorType = "AdapterError"     // a call to the store failed
-	ErrAuth                          ErrorType = "AuthError"        // the base type: errors.Is finds it in every error
-	errCallbackRoute                 ErrorType = "CallbackRouteError"
-	ErrCredentialsSignin             ErrorType = "CredentialsSignin" // Authorize refused the credentials
-	errDuplicateConditionalUI        ErrorType = "DuplicateConditionalUI"
-	ErrEmailSignIn                   ErrorType = "EmailSignInError" // an invalid address, or the email was not sent
-	errPageLoop                      ErrorType = "ErrorPageLoop"
-	errEvent                         ErrorType = "EventError"
+	// ErrAccessDenied means that the SignIn callback denied the sign-in, or failed. Browsers see the name.
+	ErrAccessDenied ErrorType = "AccessDenied"
+	// ErrAccountNotLinked means that a passkey, its name or an email address belongs to another user than the signed-in
+	// one. Browsers see the name.
+	ErrAccountNotLinked ErrorType = "AccountNotLinked"
+	// ErrStore means that the store failed. If it was unavailable or did not respond within Config.StoreTimeout, the
+	// response is 503 and "One moment".
+	ErrStore ErrorType = "AdapterError"
+	// ErrAuth is an error without another type. It is the base type: errors.Is finds it in every error of Latchkey.
+	ErrAuth ErrorType = "AuthError"
+	// errCallbackRoute means that the callback of a sign-in failed: token endpoint, ID token or userinfo.
+	errCallbackRoute ErrorType = "CallbackRouteError"
+	// ErrCredentialsSignin means that Authorize refused the credentials. The parameter code tells the sign-in page the
+	// reason. Browsers see the name.
+	ErrCredentialsSignin ErrorType = "CredentialsSignin"
+	// errDuplicateConditionalUI means that two passkey providers use the autofill of the sign-in page.
+	errDuplicateConditionalUI ErrorType = "DuplicateConditionalUI"
+	// ErrEmailSignIn means that the entered text is not an email address, or that the sign-in email could not be sent.
+	// Browsers see "EmailSignin".
+	ErrEmailSignIn ErrorType = "EmailSignInError"
+	// errPageLoop means that PagesConfig.Error is a page that requires a session.
+	errPageLoop ErrorType = "ErrorPageLoop"
+	// errEvent means that an event handler failed. It is only logged.
+	errEvent ErrorType = "EventError"
+	// errExperimentalFeatureNotEnabled means that there is a passkey provider without Config.EnableWebAuthn.
 	errExperimentalFeatureNotEnabled ErrorType = "ExperimentalFeatureNotEnabled"
-	errInvalidCallbackURL            ErrorType = "InvalidCallbackUrl"
-	errInvalidCheck                  ErrorType = "InvalidCheck"
-	errInvalidEndpoints              ErrorType = "InvalidEndpoints"
-	errInvalidProvider               ErrorType = "InvalidProvider"
-	errJWTSession                    ErrorType = "JWTSessionError"
-	ErrMissingStore                  ErrorType = "MissingAdapter"        // the configuration needs a Store
-	ErrMissingStoreMethods           ErrorType = "MissingAdapterMethods" // the store lacks a required interface
-	errMissingAuthorize              ErrorType = "MissingAuthorize"
-	ErrMissingCSRF                   ErrorType = "MissingCSRF"   // a POST without a valid CSRF token, or from another site
-	ErrMissingSecret                 ErrorType = "MissingSecret" // no secret, or an empty one
-	errMissingWebAuthnAutocomplete   ErrorType = "MissingWebAuthnAutocomplete"
-	ErrOAuthAccountNotLinked         ErrorType = "OAuthAccountNotLinked" // the account or address is of another user
-	errOAuthCallback                 ErrorType = "OAuthCallbackError"
-	errOAuthProfileParse             ErrorType = "OAuthProfileParseError"
-	errOAuthSignIn                   ErrorType = "OAuthSignInError"
-	ErrSessionToken                  ErrorType = "SessionTokenError" // a database session could not be read
-	errSignOut                       ErrorType = "SignOutError"
-	ErrUnknownAction                 ErrorType = "UnknownAction" // no action has this path and method
-	ErrUntrustedHost                 ErrorType = "UntrustedHost" // the configuration does not trust the Host header
-	ErrVerification                  ErrorType = "Verification"  // a sign-in link was used, has expired, or is unknown
-	errWebAuthnVerification          ErrorType = "WebAuthnVerificationError"
-
-	// ErrInvalidConfig is a configuration error without a name in Auth.js.
+	// errInvalidCallbackURL means that a callback URL is neither a path nor an http(s) URL.
+	errInvalidCallbackURL ErrorType = "InvalidCallbackUrl"
+	// errInvalidCheck means that state, PKCE, nonce or iss of an authorization response do not match the sign-in that this
+	// browser started.
+	errInvalidCheck ErrorType = "InvalidCheck"
+	// errInvalidEndpoints means that a provider lacks endpoints or an issuer.
+	errInvalidEndpoints ErrorType = "InvalidEndpoints"
+	// errInvalidProvider means that the configuration of a provider is invalid.
+	errInvalidProvider ErrorType = "InvalidProvider"
+	// errJWTSession means that a session token could not be read: the session ends, and the error is only logged. If a
+	// callback failed, the response is 500 and the session stays.
+	errJWTSession ErrorType = "JWTSessionError"
+	// ErrMissingStore means that email, passkeys or database sessions need Config.Store.
+	ErrMissingStore ErrorType = "MissingAdapter"
+	// ErrMissingStoreMethods means that the store lacks an interface that the configuration needs.
+	ErrMissingStoreMethods ErrorType = "MissingAdapterMethods"
+	// errMissingAuthorize means that CredentialsProvider.Authorize and Admit are nil.
+	errMissingAuthorize ErrorType = "MissingAuthorize"
+	// ErrMissingCSRF means that a POST is from another site or lacks the CSRF token of its cookie. The log has the reason:
+	// no cookie, an invalid cookie, no field, a field with another token, another site, or a body that was not read
+	// (multipart/form-data, text/plain). Browsers see the name.
+	ErrMissingCSRF ErrorType = "MissingCSRF"
+	// ErrMissingSecret means that there is no secret, or an empty one.
+	ErrMissingSecret ErrorType = "MissingSecret"
+	// errMissingWebAuthnAutocomplete means that passkey autofill needs a field with autocomplete "webauthn".
+	errMissingWebAuthnAutocomplete ErrorType = "MissingWebAuthnAutocomplete"
+	// ErrOAuthAccountNotLinked means that the account or its email address belongs to another user (docs/accounts.md).
+	// Browsers see the name.
+	ErrOAuthAccountNotLinked ErrorType = "OAuthAccountNotLinked"
+	// errOAuthCallback means that the provider responded with an error. Browsers see the name.
+	errOAuthCallback ErrorType = "OAuthCallbackError"
+	// errOAuthProfileParse means that a profile cannot be mapped, or has no ID. Browsers see "OAuthCallbackError".
+	errOAuthProfileParse ErrorType = "OAuthProfileParseError"
+	// errOAuthSignIn means that an OAuth 1.0a sign-in could not start. The browser is redirected to the sign-in page. With
+	// OAuth 2 and OpenID Connect the type is AuthError.
+	errOAuthSignIn ErrorType = "OAuthSignInError"
+	// ErrSessionToken means that a database session could not be read. It is logged and returned to the application.
+	ErrSessionToken ErrorType = "SessionTokenError"
+	// errSignOut means that a session could not be ended. It is only logged.
+	errSignOut ErrorType = "SignOutError"
+	// ErrUnknownAction means that no action has this path: the response is 400. A known action with another method
+	// redirects to the error page.
+	ErrUnknownAction ErrorType = "UnknownAction"
+	// ErrUntrustedHost means that the configuration does not trust the Host header.
+	ErrUntrustedHost ErrorType = "UntrustedHost"
+	// ErrVerification means that a sign-in link was used, has expired, or is unknown. Browsers see the name.
+	ErrVerification ErrorType = "Verification"
+	// errWebAuthnVerification means that the response of a passkey could not be verified. Browsers see the name.
+	errWebAuthnVerification ErrorType = "WebAuthnVerificationError"
+	// ErrInvalidConfig is any other configuration error, for example a short secret. Auth.js does not have it.
 	ErrInvalidConfig ErrorType = "InvalidConfig"
-	// ErrTooManyRequests means that a Limit callback rejected an attempt. Auth.js does not have it.
+	// ErrTooManyRequests means that a rate limit applies. The response is 429. Auth.js does not have it.
 	ErrTooManyRequests ErrorType = "TooManyRequests"
 	// errTooManyFailures means that consecutive failed attempts have used up limit.AttemptInARow: the provider rejects
-	// this identifier until its owner has signed in with another method. Auth.js does not have it.
+	// this identifier until its owner has signed in with another method. Browsers see the name. Auth.js does not have it.
 	errTooManyFailures ErrorType = "TooManyFailures"
 )
 
@@ -207,15 +249,22 @@ func (e *Error) withType(t ErrorType) *Error {
 // warning is a code that is logged at level warn, as the attribute "code".
 type warning string
 
-// The warnings. Those with a comment do not exist in Auth.js.
+// The warnings. The first four exist in Auth.js too.
 const (
-	warnDebugEnabled         warning = "debug-enabled"
-	warnCSRFDisabled         warning = "csrf-disabled"
+	// warnDebugEnabled: Config.Debug is on.
+	warnDebugEnabled warning = "debug-enabled"
+	// warnCSRFDisabled: the CSRF check is off.
+	warnCSRFDisabled warning = "csrf-disabled"
+	// warnURLBasePathRedundant: AUTH_URL has a path, and Config.BasePath is set too. Config.BasePath applies.
 	warnURLBasePathRedundant warning = "env-url-basepath-redundant"
-	warnURLBasePathMismatch  warning = "env-url-basepath-mismatch"
-	// warnSharedSessions: two Auths accept each other's sessions.
+	// warnURLBasePathMismatch: AUTH_URL has another path than Config.BasePath. It is logged in addition to the warning
+	// above.
+	warnURLBasePathMismatch warning = "env-url-basepath-mismatch"
+	// warnSharedSessions: another Auth of this process, for another site or of the same [PerRequest], accepts the sessions
+	// of this one. Set Config.Audience.
 	warnSharedSessions warning = "shared-sessions"
-	// warnNotMounted: a guard redirected browsers to the built-in sign-in page, and no request for that page arrived.
+	// warnNotMounted: a guard redirected browsers to the built-in sign-in page, and no request for that page arrived. Call
+	// the adapter's Mount.
 	warnNotMounted warning = "not-mounted"
 	// warnSmallHeaderLimit: the router's request header limit is so low that a browser with a session and a few pending
 	// sign-ins may get status 431.
@@ -224,26 +273,30 @@ const (
 	warnShortSecret warning = "short-secret"
 	// warnInsecureHTTP: AllowInsecureHTTP of a provider is True.
 	warnInsecureHTTP warning = "insecure-http"
-	// warnNoOrigin: URL, TrustedHosts and TrustHost are all unset, so only requests to loopback hosts are answered.
+	// warnNoOrigin: URL, TrustedHosts and TrustHost are unset, so only requests to loopback hosts are accepted.
 	warnNoOrigin warning = "no-origin"
 	// warnNoProviders: Config.Providers is empty.
 	warnNoProviders warning = "no-providers"
-	// warnUnusedJWTCallback: Callbacks.JWT is set but is never called under StrategyDatabase.
+	// warnUnusedJWTCallback: Callbacks.JWT is set and is never called under StrategyDatabase.
 	warnUnusedJWTCallback warning = "unused-jwt-callback"
-	// warnGoToReplaced: the redirect callback replaced a URL of [RedirectTo] by the origin.
+	// warnGoToReplaced: the redirect callback replaced a URL of [RedirectTo] by the origin. Allow it in
+	// Callbacks.Redirect.
 	warnGoToReplaced warning = "go-to-replaced"
-	// warnVisitedElsewhere, once for each Auth: requests name another origin than URL does.
+	// warnVisitedElsewhere: requests name another origin than Config.URL does. It is logged once for each Auth.
 	warnVisitedElsewhere warning = "visited-elsewhere"
-	// warnClockSkew, once for each HTTP client: the Date header of a provider's response differs from Config.Now by more
-	// than a minute.
+	// warnClockSkew: the Date header of a provider's response differs from Config.Now by more than a minute. Synchronize
+	// the clock. It is logged once for each HTTP client.
 	warnClockSkew warning = "clock-skew"
-	// warnLimitWithoutPeer, once for each Auth: requests pass a proxy that is not in TrustedProxies, so that rate limits
-	// cannot distinguish clients.
+	// warnLimitWithoutPeer: requests pass a proxy that is not in Config.TrustedProxies, so limits cannot identify clients.
+	// It is logged once for each Auth.
 	warnLimitWithoutPeer warning = "limit-without-peer"
-	// warnNoReauth, once for each Auth: some users of the named providers have no method to authenticate again.
+	// warnNoReauth: sessions have facts, and some users of the named providers have no method to authenticate again. Add
+	// an EmailProvider or a Mailer, and a Store with records; set OAuthProvider.EmailVerified; or add passkeys. It is
+	// logged once for each Auth, in New.
 	warnNoReauth warning = "no-reauthentication"
-	// warnNoTrustedProxies, once for each Auth: limits count client addresses, the site is on https, and TrustedProxies is
-	// empty.
+	// warnNoTrustedProxies: the site is on https, limits count clients, and Config.TrustedProxies is empty, so clients
+	// behind a proxy are unidentified. Set it to your proxies, or to 127.0.0.1/32 if there is no proxy. It is logged once
+	// for each Auth, in New.
 	warnNoTrustedProxies warning = "no-trusted-proxies"
 	// warnAccountsNotListed: the Store is not a store.AccountStore. A user who is the first to verify the address of an
 	// existing user gets a new user record with that address, because core cannot check whether the existing user's
@@ -253,11 +306,12 @@ const (
 	// existing user without accounts gets a new user record with that address, because the existing user's sessions cannot
 	// be ended.
 	warnSessionsNotEnded warning = "store-ends-no-sessions"
-	// warnSessionsNotRevoked: a plugin ends sessions, and Session.Revocation.On is False, so sessions in cookies continue
-	// until they expire.
+	// warnSessionsNotRevoked: a plugin ends sessions, and Session.Revocation.On is False. Encrypted cookies stay valid
+	// until they expire, also after a password reset.
 	warnSessionsNotRevoked warning = "sessions-not-revoked"
-	// warnDataLarge, once for each Auth: the session data is so large that the cookies of several pending sign-ins and
-	// session chunks may exceed the header limit of servers in front.
+	// warnDataLarge: the session data (Config.Data) takes more than 2 KiB of the cookie, so that the cookies of several
+	// pending sign-ins may exceed the header limit of servers in front. Store an ID instead, or use StrategyDatabase. It
+	// is logged once for each Auth.
 	warnDataLarge warning = "session-data-large"
 )
 

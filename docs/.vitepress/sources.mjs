@@ -27,17 +27,18 @@ function options(folder, struct) {
     names.split(", ").map(n => "`" + n + "`").join(", ") + " " + escape(type.replace(/^func\(.*/, "func")))
 }
 
-// values returns a table of the string constants of a type in a folder.
-function values(folder, type) {
-  const body = find(folder, new RegExp(`^const \\(\\n([^]*?\\s${type} += "[^]*?)^\\)`, "m"), `constants ${type}`)
-  return table("value", body, new RegExp(`^\\t([A-Z]\\w*)\\s+${type} += "(.*)"$`), (name, value) =>
-    "`" + name + "` " + value)
+// values returns a table of the string constants of a type in a folder or file. An unexported constant has no name there.
+function values(path, type) {
+  const inBlock = new RegExp(`^const \\(\\n((?:(?!\\)).*\\n)*?\\t\\w+\\s+${type} += "(?:(?!\\)).*\\n|.*\\n)*?)^\\)`, "m")
+  return table("value", find(path, inBlock, `constants ${type}`), new RegExp(`^\\t(\\w+)\\s+${type} += "(.*)"$`),
+    (name, value) => /^[A-Z]/.test(name) ? "`" + name + "` " + value : "`" + value + "`")
 }
 
-function find(folder, declaration, name) {
-  const files = readdirSync(folder).filter(name => name.endsWith(".go") && !name.endsWith("_test.go"))
-  const body = files.map(name => declaration.exec(readFileSync(resolve(folder, name), "utf8"))).find(Boolean)
-  if (!body) throw new Error(`no ${name} in ${folder}`)
+function find(path, declaration, name) {
+  const files = path.endsWith(".go") ? [path] : readdirSync(path)
+    .filter(name => name.endsWith(".go") && !name.endsWith("_test.go")).map(name => resolve(path, name))
+  const body = files.map(file => declaration.exec(readFileSync(file, "utf8"))).find(Boolean)
+  if (!body) throw new Error(`no ${name} in ${path}`)
   return body[1]
 }
 
@@ -56,6 +57,7 @@ function table(title, body, declaration, show) {
       comment = line === "" ? [] : comment
     } else {
       if (after) comment.push(after)
+      if (/^[a-z]/.test(name) && comment.length > 0) comment[0] = sentence(comment[0], name)
       const shown = show(name, type)
       if (comment.length === 0 && rows.length > 0) rows.at(-1).name += "<br>" + shown
       else rows.push({ name: shown, text: escape(comment.join(" ")).replaceAll(item, "<br>• ") })
@@ -63,6 +65,12 @@ function table(title, body, declaration, show) {
     }
   }
   return [`| ${title} | meaning |`, "|---|---|", ...rows.map(r => `| ${r.name} | ${r.text} |`)].join("\n") + "\n"
+}
+
+// sentence removes an unexported name, with which a comment begins.
+function sentence(text, name) {
+  const rest = text.replace(new RegExp(`^${name}:? (?:means that )?`), "")
+  return rest.charAt(0).toUpperCase() + rest.slice(1)
 }
 
 // escape makes Markdown of a comment: literals, links to names and web addresses become code.
