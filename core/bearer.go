@@ -90,7 +90,7 @@ func (v *arrival) credential() (kind *Credential, token string) {
 		return nil, ""
 	}
 	for _, line := range v.r.Header["Authorization"] {
-		token, _, err := tokensource.Bearer(http.Header{"Authorization": {line}})
+		token, _, err := tokensource.BearerLine(line)
 		if err != nil || token == "" {
 			continue
 		}

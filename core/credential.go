@@ -26,7 +26,9 @@ type Principal struct {
 // that are separated by colons. In the scopes of a credential the segment "*" matches any segment, and at the
 // end any number of segments: "orders:*" allows "orders:read" and "orders:items:read".
 func (p *Principal) Allows(scope string) bool {
-	return p.Session != nil || slices.ContainsFunc(p.Scopes, func(own string) bool { return covers(own, scope) })
+	return p.Session != nil || slices.ContainsFunc(p.Scopes, func(own string) bool {
+		return own == scope || covers(own, scope)
+	})
 }
 
 func covers(own, scope string) bool {

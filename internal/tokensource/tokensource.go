@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/internal/ascii"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 )
 
@@ -30,23 +31,27 @@ var (
 // another scheme is ignored, because a proxy may require its own password. Two headers are an error, because proxies
 // and routers may disagree on the one that counts. err says why a presented header has no token.
 func Bearer(h http.Header) (token string, presented bool, err error) {
-	lines := h["Authorization"]
-	switch len(lines) {
+	switch lines := h["Authorization"]; len(lines) {
 	case 0:
 		return "", false, nil
 	case 1:
+		return BearerLine(lines[0])
 	default:
 		return "", true, errTwoHeaders
 	}
+}
+
+// BearerLine is [Bearer] for the value of one Authorization header.
+func BearerLine(line string) (token string, presented bool, err error) {
 	const scheme = "Bearer" // case-insensitive (RFC 9110 section 11.1)
-	line := strings.TrimLeft(lines[0], " \t")
+	line = strings.TrimLeft(line, " \t")
 	end := min(len(scheme), len(line))
 	rest := line[end:]
-	if !strings.EqualFold(line[:end], scheme) || rest != "" && strings.IndexByte(bearerBytes, rest[0]) >= 0 {
+	if !strings.EqualFold(line[:end], scheme) || bearerBytes.Lead(rest) > 0 {
 		return "", false, nil
 	}
 	rest = strings.TrimLeft(rest, " ")
-	if rest == "" || len(rest) > cookie.MaxHeaderBytes || strings.Trim(rest, bearerBytes) != "" {
+	if rest == "" || len(rest) > cookie.MaxHeaderBytes || bearerBytes.Lead(rest) < len(rest) {
 		return "", true, errBearerForm
 	}
 	if token, err = url.PathUnescape(rest); err != nil {
@@ -56,7 +61,7 @@ func Bearer(h http.Header) (token string, presented bool, err error) {
 }
 
 // bearerBytes are the bytes of a token: token68 (RFC 9110 section 11.2) and the percent sign.
-const bearerBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=%"
+var bearerBytes = ascii.SetOf(func(c byte) bool { return ascii.IsAlnum(c) || strings.IndexByte("-._~+/=%", c) >= 0 })
 
 // Single returns the percent-decoded token of an Authorization header. A missing header, two headers, another scheme
 // and invalid percent-encoding are errors.

@@ -6,6 +6,8 @@ import (
 	"hash/crc32"
 	"io"
 	"strings"
+
+	"github.com/latchkey-go/latchkey/internal/ascii"
 )
 
 // The lengths of the parts of a key, in characters of the alphabet: 95 bits, 190 bits, and a CRC-32.
@@ -55,7 +57,7 @@ func parseToken(prefix, key string) (t token, ok bool) {
 	if !ok || len(rest) != idLen+1+secretLen+checksumLen || rest[idLen] != '_' {
 		return token{}, false
 	}
-	if strings.Trim(rest[:idLen]+rest[idLen+1:], alphabet) != "" {
+	if !inAlphabet(rest[:idLen]) || !inAlphabet(rest[idLen+1:]) {
 		return token{}, false
 	}
 	body := key[:len(key)-checksumLen]
@@ -64,6 +66,12 @@ func parseToken(prefix, key string) (t token, ok bool) {
 	}
 	return token{id: rest[:idLen], secret: rest[idLen+1 : idLen+1+secretLen]}, true
 }
+
+// letters are the characters of the alphabet.
+var letters = ascii.SetOf(ascii.IsAlnum)
+
+// inAlphabet reports whether a text has characters of the alphabet only.
+func inAlphabet(text string) bool { return letters.Lead(text) == len(text) }
 
 // checksum returns the CRC-32 (IEEE) of a text in six characters of the alphabet.
 func checksum(text string) string {

@@ -78,18 +78,18 @@ func (k *keyRecord) lifetime() time.Duration { return cmp.Or(k.TTL, k.Expires.Su
 // with a key reads a record, and json.Unmarshal took as long as the rest of the plugin.
 func readRecord(r *store.Record) (*keyRecord, error) {
 	k := &keyRecord{Key: Key{ID: r.Key, UserID: r.UserID, Expires: r.Expires}, record: r}
-	err := exactjson.Object(r.Value, func(name string, value []byte) (err error) {
+	err := exactjson.ObjectText(string(r.Value), func(name, value string) (err error) {
 		if exactjson.IsNull(value) {
 			return nil
 		}
 		ok := true
 		switch name {
 		case "service":
-			k.Service, ok = exactjson.Text(value)
+			k.Service, ok = exactjson.TextOf(value)
 		case "name":
-			k.Name, ok = exactjson.Text(value)
+			k.Name, ok = exactjson.TextOf(value)
 		case "last4":
-			k.Last4, ok = exactjson.Text(value)
+			k.Last4, ok = exactjson.TextOf(value)
 		case "uses":
 			k.Uses, ok = exactjson.Int64(value)
 		case "ttl":
@@ -98,17 +98,17 @@ func readRecord(r *store.Record) (*keyRecord, error) {
 			k.TTL = time.Duration(ttl)
 		case "hash":
 			var text string
-			if text, ok = exactjson.Text(value); ok {
+			if text, ok = exactjson.TextOf(value); ok {
 				k.Hash, err = base64.StdEncoding.DecodeString(text)
 			}
 		case "scopes":
 			k.Scopes, ok = exactjson.Texts(value)
 		case "networks":
-			return json.Unmarshal(value, &k.Networks)
+			return json.Unmarshal([]byte(value), &k.Networks)
 		case "created":
-			return k.Created.UnmarshalJSON(value)
+			return k.Created.UnmarshalJSON([]byte(value))
 		case "used":
-			return k.Used.UnmarshalJSON(value)
+			return k.Used.UnmarshalJSON([]byte(value))
 		}
 		if !ok {
 			return errors.New(name + " has the wrong type")
@@ -390,7 +390,7 @@ func (k *Keys) owned(ctx context.Context, userID, id string) (*keyRecord, error)
 	return found, err
 }
 
-func isID(id string) bool { return len(id) == idLen && strings.Trim(id, alphabet) == "" }
+func isID(id string) bool { return len(id) == idLen && inAlphabet(id) }
 
 // Rotate creates a successor of a user's key, with the same name, scopes, networks and lifetime. The old key continues
 // to work for Options.Overlap, or until it expires. It can be rotated again in that time, for example if the client did

@@ -36,8 +36,15 @@ func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
 
 // Record implements [store.RecordStore].
 func (s *Store) Record(ctx context.Context, kind, key string) (r *store.Record, err error) {
-	err = s.locked(ctx, func(d *data) error { r, err = get(d.records, recordKey{kind, key}); return err })
-	return r.Clone(), err
+	err = s.locked(ctx, func(d *data) error {
+		row, ok := d.records[recordKey{kind, key}]
+		if !ok {
+			return store.ErrNotFound
+		}
+		r = row.Clone()
+		return nil
+	})
+	return r, err
 }
 
 // UpdateRecord implements [store.RecordStore].
