@@ -469,8 +469,9 @@ func (o *Organizations) mayJoin(ctx context.Context, id, userID string) error {
 const kindDeleted = "organization-deleted"
 
 // Delete deletes an organization with its memberships and invitations. It returns [core.ErrNotFound] if there is no
-// such organization. After another error the organization counts as deleted, or is unchanged; a member can still pass a
-// guard until Delete is called again, or until the plugin has finished the deletion in the background.
+// such organization. After another error the organization is either unchanged, or it counts as deleted: no member passes
+// a guard, in this process immediately and in others within 10 seconds. A repeated call, or the plugin in the
+// background, then deletes the rest.
 func (o *Organizations) Delete(ctx context.Context, id string) error {
 	err := retry(ctx, func() error {
 		org, err := o.read(ctx, id)

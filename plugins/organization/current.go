@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -93,11 +94,92 @@ func (o *Organizations) lookUp(ctx context.Context, userID string) (*Membership,
 		}
 	}
 	m, err := o.member(ctx, id, userID)
-	if err != nil || m == nil || m.Role == "" {
+	if err != nil {
 		return nil, err
 	}
-	m.of = o
+	return o.effective(ctx, m)
+}
+
+// effective returns a membership with the role that counts, or nil if there is no role or the organization is deleted.
+func (o *Organizations) effective(ctx context.Context, m *memberRecord) (*Membership, error) {
+	if m == nil || m.Role == "" {
+		return nil, nil
+	}
+	p, known := o.policies.get(m.OrganizationID, o.host.Now())
+	// The two records disagree while an owner changes, or if such a change was interrupted.
+	if !known || slices.Contains(p.owners, m.UserID) != (m.Role == Owner) {
+		var err error
+		if p, err = o.readPolicy(ctx, m.OrganizationID); err != nil {
+			return nil, err
+		}
+	}
+	if p.deleted {
+		return nil, nil
+	}
+	m.of, m.Role = o, roleAmong(p.owners, m)
 	return &m.Membership, nil
+}
+
+// policy is the part of an organization's record that guards need.
+type policy struct {
+	deleted bool
+	owners  []string
+	version int64
+	read    time.Time
+}
+
+// policies has the policies that this process has read or written. A change by this process takes effect immediately,
+// and a change by another one within policyTTL, so that a guard usually reads the membership only.
+type policies struct {
+	mu sync.Mutex
+	of map[string]policy
+}
+
+const (
+	policyTTL = 10 * time.Second
+	// maxPolicies limits the memory. More organizations in use at the same time cost reads.
+	maxPolicies = 10_000
+)
+
+// put stores a policy, unless a newer one is known.
+func (p *policies) put(id string, one policy) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known, ok := p.of[id]; ok && known.version > one.version {
+		return
+	}
+	if p.of == nil || len(p.of) >= maxPolicies {
+		p.of = map[string]policy{}
+	}
+	p.of[id] = one
+}
+
+func (p *policies) get(id string, now time.Time) (policy, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one, ok := p.of[id]
+	return one, ok && now.Sub(one.read) < policyTTL
+}
+
+// forget removes a policy whose change failed, because it is unknown whether the store has written it.
+func (p *policies) forget(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.of, id)
+}
+
+// readPolicy reads the policy of an organization. One without a record counts as deleted.
+func (o *Organizations) readPolicy(ctx context.Context, id string) (policy, error) {
+	now := o.host.Now()
+	r, err := o.read(ctx, id)
+	if errors.Is(err, core.ErrNotFound) {
+		return policy{deleted: true}, nil
+	}
+	if err != nil {
+		return policy{}, err
+	}
+	o.policies.put(id, r.policy(now))
+	return r.policy(now), nil
 }
 
 // only returns the membership of a user in their only organization, or nil if there is not exactly one.
@@ -106,8 +188,7 @@ func (o *Organizations) only(ctx context.Context, userID string) (*Membership, e
 	if err != nil || len(all) != 1 {
 		return nil, err
 	}
-	all[0].of = o
-	return &all[0].Membership, nil
+	return o.effective(ctx, all[0])
 }
 
 // memberships returns the memberships of a user that have a role.
@@ -203,11 +284,11 @@ func (o *Organizations) MemberOf(ctx context.Context, id, userID string) (*Membe
 	if err != nil {
 		return nil, err
 	}
-	if m == nil || m.Role == "" {
-		return nil, core.ErrNotFound
+	found, err := o.effective(ctx, m)
+	if err == nil && found == nil {
+		err = core.ErrNotFound
 	}
-	m.of = o
-	return &m.Membership, nil
+	return found, err
 }
 
 // Members returns about limit members of an organization; see [store.RecordLister] for the order and the cursor, which

@@ -12,6 +12,7 @@
 // [Organizations.Permission] check the membership in the selected organization, and [Organizations.Current] returns it
 // to handlers.
 //
-// Every guarded request reads the membership with one query. A change of a role or the removal of a member therefore
-// takes effect with the next request in every process, under both session strategies.
+// Every guarded request reads the membership with one query, and the organization at most every 10 seconds. A change of
+// a role or the removal of a member therefore takes effect with the next request in every process, under both session
+// strategies.
 package organization

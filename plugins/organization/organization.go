@@ -77,6 +77,8 @@ type Organizations struct {
 	roles   map[string][]string
 	host    *core.PluginHost
 	records store.RecordStore
+
+	policies policies
 }
 
 // New returns the plugin. [core.New] reports configuration errors in the options.

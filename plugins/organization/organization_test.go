@@ -40,6 +40,7 @@ func TestFlow(t *testing.T) {
 
 			other := s.process(change)
 			far := &client{bob.Client, other}
+			far.get("/member", "X-Organization", org.ID) // reads the organization too, at most every 10 seconds
 			s.rows.count()
 			far.get("/member", "X-Organization", org.ID)
 			if n := s.rows.count(); n != 1 {

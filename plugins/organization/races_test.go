@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/plugins/organization"
@@ -253,7 +254,11 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	t.Run("delete", func(t *testing.T) {
-		id := s.found("bob member")
+		id, other := s.found("bob member"), s.process()
+		bob := s.as("bob")
+		far := &client{bob.Client, other}
+		s.is(bob.get("/member", "X-Organization", id), "200")
+		s.is(far.get("/member", "X-Organization", id), "200")
 		s.rows.failing("delete organization-member")
 		if err := s.orgs.Delete(ctx, id); err == nil {
 			t.Error("it succeeded")
@@ -262,6 +267,10 @@ func TestFaults(t *testing.T) {
 		if _, err := s.orgs.Get(ctx, id); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("the organization is there: %v", err)
 		}
+		s.is(bob.get("/member", "X-Organization", id), "403 forbidden")
+		s.wait(10 * time.Second)
+		s.is(far.get("/member", "X-Organization", id), "403 forbidden")
+		s.is(far.get("/member"), "403 forbidden")
 		if err := s.orgs.FinishDeletions(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -269,6 +278,61 @@ func TestFaults(t *testing.T) {
 			t.Errorf("the membership is %v", err)
 		}
 	})
+}
+
+// TestKills kills the process after each write of a change. No user who was not a member passes a guard then, an owner is
+// left, and another process can repeat the change.
+func TestKills(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ctx := t.Context()
+	for _, change := range []struct {
+		name string
+		run  func(p *organization.Organizations, id, token string) error
+		// done is the role of bob afterwards.
+		done string
+	}{
+		{"accept", func(p *organization.Organizations, _, token string) error {
+			_, err := p.Accept(ctx, token, "kim")
+			return err
+		}, organization.Admin},
+		{"promote", func(p *organization.Organizations, id, _ string) error {
+			return p.SetRole(ctx, id, "bob", organization.Owner)
+		}, organization.Owner},
+		{"transfer", func(p *organization.Organizations, id, _ string) error {
+			return p.TransferOwnership(ctx, id, "ada", "bob")
+		}, organization.Owner},
+		{"remove", func(p *organization.Organizations, id, _ string) error { return p.Remove(ctx, id, "bob") }, ""},
+		{"delete", func(p *organization.Organizations, id, _ string) error { return p.Delete(ctx, id) }, ""},
+	} {
+		t.Run(change.name, func(t *testing.T) {
+			for writes, finished := 0, false; !finished; writes++ {
+				id := s.found("bob admin")
+				s.is(s.as("ada").post("invite", "organization", id, "email", "kim@example.com", "role", "member"), "200")
+				token := s.link()
+				rows := &counted{Store: s.rows.Store, dies: true, left: writes}
+				dying := s.process(func(c *core.Config, _ *organization.Options) { c.Store = rows })
+				finished = change.run(dying.orgs, id, token) == nil
+				s.wait(time.Minute)
+				if change.name != "delete" {
+					s.consistent(id)
+				}
+				if _, err := s.orgs.MemberOf(ctx, id, "eve"); !errors.Is(err, core.ErrNotFound) {
+					t.Errorf("after %d writes eve is a member: %v", writes, err)
+				}
+				err := change.run(s.orgs, id, token)
+				if err != nil && !errors.Is(err, core.ErrNotFound) && !errors.Is(err, organization.ErrMember) {
+					t.Errorf("after %d writes it cannot be repeated: %v", writes, err)
+				}
+				m, err := s.orgs.MemberOf(ctx, id, "bob")
+				if change.done == "" && !errors.Is(err, core.ErrNotFound) || change.done != "" &&
+					(err != nil || m.Role != change.done) {
+					t.Errorf("after %d writes bob is %+v, %v", writes, m, err)
+				}
+				_ = s.orgs.Delete(ctx, id)
+			}
+		})
+	}
 }
 
 // model is the expected state after a history of calls.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -49,6 +50,19 @@ type counted struct {
 	// then runs once, after the next update of a record of this kind.
 	thenKind string
 	then     func()
+	// dies makes all calls for records fail after left writes, as if the process had been killed.
+	dies bool
+	left int
+}
+
+// dead returns an error if the process was killed.
+func (s *counted) dead() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dies && s.left <= 0 {
+		return errors.New("the process was killed")
+	}
+	return nil
 }
 
 func (s *counted) read() {
@@ -63,6 +77,10 @@ func (s *counted) fail(op, kind string) error {
 	if s.fails == op+" "+kind {
 		return fmt.Errorf("the store failed to %s %s", op, kind)
 	}
+	if s.dies && s.left <= 0 {
+		return errors.New("the process was killed")
+	}
+	s.left--
 	return nil
 }
 
@@ -76,11 +94,17 @@ func (s *counted) Record(ctx context.Context, kind, key string) (*store.Record, 
 	if strings.HasPrefix(kind, "organization") {
 		s.read()
 	}
+	if err := s.dead(); err != nil {
+		return nil, err
+	}
 	return s.Store.Record(ctx, kind, key)
 }
 
 func (s *counted) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
 	s.read()
+	if err := s.dead(); err != nil {
+		return nil, err
+	}
 	return s.Store.UserRecords(ctx, userID, kind)
 }
 

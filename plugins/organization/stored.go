@@ -72,14 +72,24 @@ type orgRecord struct {
 	record  *store.Record
 }
 
+func (r *orgRecord) policy(now time.Time) policy {
+	return policy{r.deleted, slices.Clone(r.Owners), r.record.Version, now}
+}
+
 func (r *orgRecord) owns(userID string) bool { return slices.Contains(r.Owners, userID) }
 
-// roleOf returns the role of a member, or "" if m is nil or has no role. The organization decides who is an owner.
+// roleOf returns the role of a member, or "" if m is nil or has no role.
 func (r *orgRecord) roleOf(m *memberRecord) string {
-	switch {
-	case m == nil:
+	if m == nil {
 		return ""
-	case r.owns(m.UserID):
+	}
+	return roleAmong(r.Owners, m)
+}
+
+// roleAmong returns the role of a member. The organization's record decides who is an owner.
+func roleAmong(owners []string, m *memberRecord) string {
+	switch {
+	case slices.Contains(owners, m.UserID):
 		return Owner
 	case m.Role == Owner: // a demotion did not finish
 		return Member
@@ -133,10 +143,18 @@ func (o *Organizations) write(ctx context.Context, r *orgRecord) (err error) {
 	if len(r.record.Value) > store.MaxRecordValue {
 		return ErrMetadata
 	}
+	now := o.host.Now() // before the write, so that the policy does not seem newer than it is
 	if r.record.Version == 0 {
-		return o.records.CreateRecord(ctx, r.record)
+		err = o.records.CreateRecord(ctx, r.record)
+	} else {
+		err = o.records.UpdateRecord(ctx, r.record)
 	}
-	return o.records.UpdateRecord(ctx, r.record)
+	if err != nil {
+		o.policies.forget(r.ID)
+		return err
+	}
+	o.policies.put(r.ID, r.policy(now))
+	return nil
 }
 
 // memberRecord is a membership and its record.

@@ -23,7 +23,7 @@ func viaEchoV5(s Site) http.Handler {
 		}, a.Hook())
 	}
 	if s.Private != "" {
-		e.Any(s.Private, func(c *echo.Context) error { return c.String(http.StatusOK, Secret) }, a.RequireSession())
+		e.Any(s.Private, func(c *echo.Context) error { return c.String(http.StatusOK, Secret) }, a.RequireSession(s.PrivateGuards...))
 	}
 	if s.API != "" {
 		a.MountWellKnown(e)

@@ -31,7 +31,7 @@ func viaFiberV3(s Site) *fiber.App {
 		f.Get(s.SessionPage, a.Hook(), func(c fiber.Ctx) error { return c.JSON(SessionPage(authfiber.Session(c))) })
 	}
 	if s.Private != "" {
-		f.All(s.Private, a.RequireSession(), func(c fiber.Ctx) error { return c.SendString(Secret) })
+		f.All(s.Private, a.RequireSession(s.PrivateGuards...), func(c fiber.Ctx) error { return c.SendString(Secret) })
 	}
 	if s.API != "" {
 		a.MountWellKnown(f)

@@ -41,6 +41,8 @@ type Site struct {
 	// Private is the path of a page for signed-in users. Its body is [Secret]. If the path is empty, there is no such
 	// page.
 	Private string
+	// PrivateGuards are the guards of Private.
+	PrivateGuards []core.Guard
 	// API is the path of a route for programs and users: GET requires the scope APIScope, POST the scope APIWriteScope.
 	// Its body is [Principal]. If it is empty, there is no such route. The well-known routes are mounted with it.
 	API, APIScope, APIWriteScope string
@@ -214,7 +216,7 @@ func viaStdlib(s Site) http.Handler {
 		})))
 	}
 	if s.Private != "" {
-		mux.Handle(s.Private, a.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		mux.Handle(s.Private, a.Require(s.PrivateGuards...)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, Secret)
 		})))
 	}
@@ -253,7 +255,7 @@ func viaGin(s Site) http.Handler {
 		r.GET(s.SessionPage, a.Hook(), func(c *gin.Context) { c.JSON(http.StatusOK, SessionPage(authgin.Session(c))) })
 	}
 	if s.Private != "" {
-		r.Any(s.Private, a.RequireSession(), func(c *gin.Context) { c.String(http.StatusOK, Secret) })
+		r.Any(s.Private, a.RequireSession(s.PrivateGuards...), func(c *gin.Context) { c.String(http.StatusOK, Secret) })
 	}
 	if s.API != "" {
 		a.MountWellKnown(r)
@@ -289,7 +291,7 @@ func viaEcho(s Site) http.Handler {
 		}, a.Hook())
 	}
 	if s.Private != "" {
-		e.Any(s.Private, func(c echo.Context) error { return c.String(http.StatusOK, Secret) }, a.RequireSession())
+		e.Any(s.Private, func(c echo.Context) error { return c.String(http.StatusOK, Secret) }, a.RequireSession(s.PrivateGuards...))
 	}
 	if s.API != "" {
 		a.MountWellKnown(e)
@@ -333,7 +335,7 @@ func viaFiber(s Site) *fiber.App {
 		f.Get(s.SessionPage, a.Hook(), func(c *fiber.Ctx) error { return c.JSON(SessionPage(authfiber.Session(c))) })
 	}
 	if s.Private != "" {
-		f.All(s.Private, a.RequireSession(), func(c *fiber.Ctx) error { return c.SendString(Secret) })
+		f.All(s.Private, a.RequireSession(s.PrivateGuards...), func(c *fiber.Ctx) error { return c.SendString(Secret) })
 	}
 	if s.API != "" {
 		a.MountWellKnown(f)
