@@ -15,6 +15,39 @@ import (
 // deletePhrase is the phrase that users type to delete their account.
 const deletePhrase = "delete my account"
 
+// SharedData is a plugin with data of a user that other users share, such as organizations. The account page finds it
+// in Config.Providers and Config.Plugins; there is nothing to configure.
+type SharedData interface {
+	// CheckDelete returns an error if the account must not be deleted now, and changes nothing. It is called when the
+	// user asks for the deletion, and with Options.DeleteAfter again before the deletion. A *[core.Problem] is shown to
+	// the user.
+	CheckDelete(ctx context.Context, u *core.User) error
+	// ForgetUser deletes the data, after Options.Delete and before the user is deleted. An error stops the deletion, and
+	// ForgetUser is called again when the deletion is repeated.
+	ForgetUser(ctx context.Context, u *core.User) error
+}
+
+// checkDelete calls CheckDelete of all plugins.
+func checkDelete(ctx context.Context, h *core.PluginHost, u *core.User) error {
+	return eachSharedData(h, func(s SharedData) error { return s.CheckDelete(ctx, u.Clone()) })
+}
+
+// forgetUser calls ForgetUser of all plugins.
+func forgetUser(ctx context.Context, h *core.PluginHost, u *core.User) error {
+	return eachSharedData(h, func(s SharedData) error { return s.ForgetUser(ctx, u.Clone()) })
+}
+
+func eachSharedData(h *core.PluginHost, do func(s SharedData) error) error {
+	for _, plugin := range h.Plugins() {
+		if shared, ok := plugin.(SharedData); ok {
+			if err := do(shared); err != nil {
+				return fmt.Errorf("account: shared data of %T: %w", plugin, err)
+			}
+		}
+	}
+	return nil
+}
+
 // deletions handles account deletion.
 type deletions struct {
 	host   *core.PluginHost
@@ -28,8 +61,9 @@ func (d *deletions) actions(r *reauth) []core.Action {
 	return []core.Action{r.change("delete", d.post)}
 }
 
-// post handles POST account/delete, whose field phrase must be [deletePhrase]. It calls Options.Delete first, then ends
-// all sessions, then deletes the user with all data in the store. With Options.DeleteAfter, it schedules that.
+// post handles POST account/delete, whose field phrase must be [deletePhrase]. It calls Options.Delete and [SharedData]
+// first, then ends all sessions, then deletes the user with all data in the store. With Options.DeleteAfter, it
+// schedules that.
 func (d *deletions) post(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	session, err := currentSession(ctx, c)
 	if err != nil {
@@ -42,10 +76,16 @@ func (d *deletions) post(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	if err != nil {
 		return nil, fmt.Errorf("account: read the user: %w", err)
 	}
+	if err := checkDelete(ctx, d.host, user); err != nil {
+		return nil, err
+	}
 	if d.schedule.on() {
 		return d.schedule.add(ctx, c, session, user)
 	}
 	if err := d.clear(ctx, user.Clone()); err != nil {
+		return nil, err
+	}
+	if err := forgetUser(ctx, d.host, user); err != nil {
 		return nil, err
 	}
 	// End the sessions before deleting the user: with StrategyJWT the user record is needed to revoke them.

@@ -377,12 +377,18 @@ func (s *schedule) finish(ctx context.Context, r *store.Record) error {
 	if err != nil {
 		return err
 	}
-	if err := s.options.Delete(ctx, user.Clone()); err != nil {
+	err = checkDelete(ctx, s.host, user)
+	if err == nil {
+		err = s.options.Delete(ctx, user.Clone())
+	}
+	if errors.As(err, new(*core.Problem)) { // it was refused, and the user can still keep the account
+		d.Started = time.Time{}
+		err = errors.Join(err, s.write(ctx, r, &d))
+	} else if err == nil {
+		err = forgetUser(ctx, s.host, user)
+	}
+	if err != nil {
 		s.host.Audit(ctx, audit.Event{Name: audit.UserDeleted, Outcome: audit.Failed, UserID: user.ID})
-		if errors.As(err, new(*core.Problem)) { // the application refuses, and the user can still keep the account
-			d.Started = time.Time{}
-			err = errors.Join(err, s.write(ctx, r, &d))
-		}
 		return err
 	}
 	if err := s.endAll(ctx, user.ID); err != nil {

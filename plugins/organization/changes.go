@@ -469,8 +469,8 @@ func (o *Organizations) mayJoin(ctx context.Context, id, userID string) error {
 const kindDeleted = "organization-deleted"
 
 // Delete deletes an organization with its memberships and invitations. It returns [core.ErrNotFound] if there is no
-// such organization. After another error the organization is either unchanged, or it counts as deleted: no member passes
-// a guard, in this process immediately and in others within 10 seconds. A repeated call, or the plugin in the
+// such organization. After another error the organization is either unchanged, or it counts as deleted: no member
+// passes a guard, in this process immediately and in others within 10 seconds. A repeated call, or the plugin in the
 // background, then deletes the rest.
 func (o *Organizations) Delete(ctx context.Context, id string) error {
 	err := retry(ctx, func() error {
@@ -548,37 +548,24 @@ func (o *Organizations) finishDeletions(ctx context.Context) error {
 	}
 }
 
-// ForgetUser ends all memberships of a user before the account is deleted. Set Options.Delete of plugins/account to it,
-// or call it there. Organizations without another member are deleted. If the user is the last owner of an organization
-// with other members, nothing is changed, and the error is a [*core.Problem] with the code "last_owner".
+// CheckDelete implements account.SharedData. It returns a [*core.Problem] with the code "last_owner" if the user is the
+// last owner of an organization with other members. A member who joins later is seen by ForgetUser.
+func (o *Organizations) CheckDelete(ctx context.Context, u *core.User) error {
+	_, _, err := o.ownedAlone(ctx, u.ID)
+	return err
+}
+
+// ForgetUser ends all memberships of a user before the account is deleted, and deletes organizations without another
+// member. If the user is the last owner of an organization with other members, nothing is changed, and the error is a
+// [*core.Problem] with the code "last_owner". plugins/account calls it, as account.SharedData; call it yourself if you
+// delete users in another way.
 func (o *Organizations) ForgetUser(ctx context.Context, u *core.User) error {
-	all, err := o.Of(ctx, u.ID)
+	all, alone, err := o.ownedAlone(ctx, u.ID)
 	if err != nil {
 		return err
 	}
-	var empty []string
 	for _, each := range all {
-		if !slices.Contains(each.Owners, u.ID) {
-			continue
-		}
-		err := o.dropOwner(ctx, &orgRecord{Organization: each.Organization}, u.ID)
-		if err == nil {
-			continue
-		}
-		if !errors.Is(err, ErrLastOwner) {
-			return err
-		}
-		n, err := o.count(ctx, kindMember, each.ID)
-		if err != nil {
-			return err
-		}
-		if n > 1 {
-			return problemOf(ErrLastOwner)
-		}
-		empty = append(empty, each.ID)
-	}
-	for _, each := range all {
-		if slices.Contains(empty, each.ID) {
+		if slices.Contains(alone, each.ID) {
 			err = o.Delete(ctx, each.ID)
 		} else {
 			err = o.Remove(ctx, each.ID, u.ID)
@@ -591,4 +578,32 @@ func (o *Organizations) ForgetUser(ctx context.Context, u *core.User) error {
 		}
 	}
 	return nil
+}
+
+// ownedAlone returns the organizations of a user, and the IDs of those that have no other member.
+func (o *Organizations) ownedAlone(ctx context.Context, userID string) (all []Joined, alone []string, err error) {
+	if all, err = o.Of(ctx, userID); err != nil {
+		return nil, nil, err
+	}
+	for _, each := range all {
+		if !slices.Contains(each.Owners, userID) {
+			continue
+		}
+		err := o.dropOwner(ctx, &orgRecord{Organization: each.Organization}, userID)
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, ErrLastOwner) {
+			return nil, nil, err
+		}
+		n, err := o.count(ctx, kindMember, each.ID)
+		if err != nil {
+			return nil, nil, err
+		}
+		if n > 1 {
+			return nil, nil, problemOf(ErrLastOwner)
+		}
+		alone = append(alone, each.ID)
+	}
+	return all, alone, nil
 }

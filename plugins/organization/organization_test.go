@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/organization"
 )
 
@@ -348,6 +349,37 @@ func TestForgetUser(t *testing.T) {
 	}
 	if err := s.orgs.ForgetUser(t.Context(), &core.User{ID: "ada"}); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := s.orgs.Get(t.Context(), alone); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("an organization without members is left: %v", err)
+	}
+	if org, err := s.orgs.Get(t.Context(), shared); err != nil || len(org.Owners) != 1 || org.Owners[0] != "bob" {
+		t.Errorf("the shared organization is %+v, %v", org, err)
+	}
+}
+
+// TestAccountDeletion deletes an account on the account page. The last owner of a shared organization must transfer it
+// first.
+func TestAccountDeletion(t *testing.T) {
+	t.Parallel()
+	deleted := 0
+	s := newSite(t, func(c *core.Config, _ *organization.Options) {
+		c.Plugins = []core.Plugin{account.New(account.Options{
+			Delete: func(context.Context, *core.User) error { deleted++; return nil },
+		})}
+	})
+	shared, alone := s.found("bob member"), s.found()
+	ada := s.as("ada")
+	ask := func() reply { return ada.postTo("/auth/account/delete", "phrase", "delete my account") }
+	s.is(ask(), "409 last_owner")
+	s.is(ada.get("/member", "X-Organization", shared), "200")
+	if deleted != 0 {
+		t.Error("the application has deleted data of a user who stays")
+	}
+	s.is(ada.post("transfer", "organization", shared, "user", "bob"), "200")
+	s.is(ask(), "200")
+	if _, err := s.rows.User(t.Context(), "ada"); !errors.Is(err, core.ErrNotFound) || deleted != 1 {
+		t.Errorf("ada was not deleted: %v, %d", err, deleted)
 	}
 	if _, err := s.orgs.Get(t.Context(), alone); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("an organization without members is left: %v", err)

@@ -280,8 +280,8 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// TestKills kills the process after each write of a change. No user who was not a member passes a guard then, an owner is
-// left, and another process can repeat the change.
+// TestKills kills the process after each write of a change. No user who was not a member passes a guard then, an owner
+// is left, and another process can repeat the change.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -308,7 +308,8 @@ func TestKills(t *testing.T) {
 		t.Run(change.name, func(t *testing.T) {
 			for writes, finished := 0, false; !finished; writes++ {
 				id := s.found("bob admin")
-				s.is(s.as("ada").post("invite", "organization", id, "email", "kim@example.com", "role", "member"), "200")
+				ada := s.as("ada")
+				s.is(ada.post("invite", "organization", id, "email", "kim@example.com", "role", "member"), "200")
 				token := s.link()
 				rows := &counted{Store: s.rows.Store, dies: true, left: writes}
 				dying := s.process(func(c *core.Config, _ *organization.Options) { c.Store = rows })

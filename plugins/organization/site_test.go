@@ -209,7 +209,10 @@ func (s *site) process(change ...func(*core.Config, *organization.Options)) *sit
 		f(&config, &options)
 	}
 	p.orgs = organization.New(options)
-	config.Plugins = append(config.Plugins, p.orgs, account.New(account.Options{Delete: p.orgs.ForgetUser}))
+	if config.Plugins == nil {
+		config.Plugins = []core.Plugin{account.New(account.Options{Delete: deletesNothing})}
+	}
+	config.Plugins = append(config.Plugins, p.orgs)
 	var err error
 	if p.auth, err = core.New(config); err != nil {
 		s.Fatal(err)
@@ -230,6 +233,9 @@ func (s *site) process(change ...func(*core.Config, *organization.Options)) *sit
 	p.url = server.URL
 	return &p
 }
+
+// deletesNothing is Options.Delete of the account page, for an application without data of users.
+func deletesNothing(context.Context, *core.User) error { return nil }
 
 func (s *site) show(w http.ResponseWriter, r *http.Request) {
 	m, err := s.orgs.Current(r.Context())
@@ -326,6 +332,11 @@ func (c *client) csrf() string {
 // post sends JSON to an action. fields lists names and values.
 func (c *client) post(verb string, fields ...string) reply {
 	c.s.Helper()
+	return c.postTo(strings.TrimSuffix("/auth/organization/"+verb, "/"), fields...)
+}
+
+func (c *client) postTo(path string, fields ...string) reply {
+	c.s.Helper()
 	body := map[string]any{"csrfToken": c.csrf()}
 	for i := 0; i < len(fields); i += 2 {
 		body[fields[i]] = fields[i+1]
@@ -334,8 +345,7 @@ func (c *client) post(verb string, fields ...string) reply {
 	if err != nil {
 		c.s.Fatal(err)
 	}
-	return c.send("POST", strings.TrimSuffix("/auth/organization/"+verb, "/"), bytes.NewReader(text),
-		"Content-Type", "application/json", "Accept", "application/json")
+	return c.send("POST", path, bytes.NewReader(text), "Content-Type", "application/json", "Accept", "application/json")
 }
 
 // submit sends a form as a browser does, and returns the page that it is redirected to.

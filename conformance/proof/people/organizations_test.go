@@ -108,7 +108,7 @@ func (s *orgSite) invite(process int, id, name, role string) (string, error) {
 	return s.links.last, nil
 }
 
-// role returns the role with which a user passes the guards of a process, or "".
+// role returns the roles whose guards a user passes in a process.
 func (s *orgSite) role(b *factorBrowser, id string) string {
 	s.Helper()
 	role := ""

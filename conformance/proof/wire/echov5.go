@@ -23,7 +23,8 @@ func viaEchoV5(s Site) http.Handler {
 		}, a.Hook())
 	}
 	if s.Private != "" {
-		e.Any(s.Private, func(c *echo.Context) error { return c.String(http.StatusOK, Secret) }, a.RequireSession(s.PrivateGuards...))
+		private := func(c *echo.Context) error { return c.String(http.StatusOK, Secret) }
+		e.Any(s.Private, private, a.RequireSession(s.PrivateGuards...))
 	}
 	if s.API != "" {
 		a.MountWellKnown(e)

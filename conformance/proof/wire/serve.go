@@ -291,7 +291,8 @@ func viaEcho(s Site) http.Handler {
 		}, a.Hook())
 	}
 	if s.Private != "" {
-		e.Any(s.Private, func(c echo.Context) error { return c.String(http.StatusOK, Secret) }, a.RequireSession(s.PrivateGuards...))
+		private := func(c echo.Context) error { return c.String(http.StatusOK, Secret) }
+		e.Any(s.Private, private, a.RequireSession(s.PrivateGuards...))
 	}
 	if s.API != "" {
 		a.MountWellKnown(e)
