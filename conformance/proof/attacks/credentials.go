@@ -103,7 +103,7 @@ func newCredentialStory(a *attack, strategy core.Strategy) *credentialStory {
 		tokens: tokens.New(tokens.Options{Apps: []tokens.App{
 			{ID: "cli", Name: "CLI", Device: true, Scopes: scopes, RedirectURIs: []string{
 				"http://127.0.0.1/callback", "com.example.app:/callback", "https://app.example/link",
-			}},
+			}, IDTokens: map[string][]string{"b": {"ios.example", "android.example"}, "f": {"apple.example"}}},
 			{ID: "other", Name: "Other", Device: true, Scopes: scopes, RedirectURIs: []string{"http://127.0.0.1/callback"}},
 		}}),
 	}

@@ -3,9 +3,11 @@ package main
 import (
 	"crypto/hmac"
 	"crypto/sha1"
+	"crypto/sha256"
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -64,6 +66,8 @@ var credentialSteps = []struct {
 	{regexp.MustCompile(`^forge (\w+) from \{(\w+)\} with (\{.*\}) and (\{.*\}) signed by (.+)$`),
 		(*credentialStory).forgeToken},
 	{regexp.MustCompile(`^forge (\w+) from the key \{(\w+)\} with the secret of \{(\w+)\}$`), (*credentialStory).forgeKey},
+	{regexp.MustCompile(`^the provider signs (\w+) for (\w+) and \{(\w+)\} with (\{.*\}) and (\{.*\}) by ([^ ,]+)` +
+		`(?:, then (.+))?$`), (*credentialStory).signIDToken},
 	{regexp.MustCompile(`^the provider authenticates ([A-Z]) as (ada|eve)( (-?\d+) min ago| without auth_time)$`),
 		func(s *credentialStory, m []string) {
 			c, members := s.client(m[1]), map[string]any{}
@@ -224,6 +228,8 @@ var macros = map[string]string{
 		"code_challenge={challenge}&code_challenge_method=S256&scope=orders:read",
 	"@exchange": "grant_type=authorization_code&client_id=cli&code_verifier={verifier}&" +
 		"redirect_uri=http://127.0.0.1:7777/callback",
+	"@idtoken": "grant_type=urn:ietf:params:oauth:grant-type:token-exchange&client_id=cli&provider=b&nonce={N}&" +
+		"subject_token={T}&subject_token_type=urn:ietf:params:oauth:token-type:id_token",
 	"@refresh": "grant_type=refresh_token&client_id=cli",
 	"@device":  "grant_type=urn:ietf:params:oauth:grant-type:device_code&client_id=cli",
 }
@@ -344,6 +350,25 @@ func totp(secret string, step int64) string {
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(step)))
 	sum := mac.Sum(nil)
 	return fmt.Sprintf("%06d", binary.BigEndian.Uint32(sum[sum[19]&15:])&0x7fffffff%1_000_000)
+}
+
+// signIDToken signs an ID token as the SDK of the provider returns it to an app. {H} becomes the SHA-256 of the nonce.
+func (s *credentialStory) signIDToken(m []string) {
+	nonce, now := s.values[m[3]], s.app.clock()
+	hash := sha256.Sum256([]byte(nonce))
+	s.values["H"] = hex.EncodeToString(hash[:])
+	p := badge{Key: m[6], Raw: m[7], now: now}
+	s.must(decode([]byte(s.fill(m[4])), &p.Header))
+	s.must(decode([]byte(s.fill(m[5])), &p.Claims))
+	if key, ok := p.Header["jwk"].(string); ok {
+		p.Header["jwk"] = jwk(key)
+	}
+	p.known(s.attack)
+	s.values[m[1]] = p.make(s.attack, map[string]any{
+		"iss": issuer, "aud": "ios.example", "sub": m[2], "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
+		"nonce": nonce, "email": m[2] + "@op.example", "email_verified": true, "name": m[2], "at_hash": "bm90LXVzZWQ",
+	})
+	s.hide(s.values[m[1]])
 }
 
 // forgeToken changes the header and the claims of a signed token.

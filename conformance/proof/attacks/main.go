@@ -87,6 +87,7 @@ var kinds = map[string]func(a *attack){
 	"keys.json":         credentials,
 	"accesstokens.json": credentials,
 	"apps.json":         credentials,
+	"exchanges.json":    credentials,
 }
 
 // attack is one payload through one adapter.
