@@ -48,6 +48,8 @@ func appendStyle(dst []byte, line string) []byte {
 	if name, value, declares := strings.Cut(line, ": "); declares && strings.Trim(name, propertyLetters) == "" {
 		if strings.HasPrefix(value, "0.") {
 			value = value[1:]
+		} else if fraction, negative := strings.CutPrefix(value, "-0."); negative {
+			value = "-." + fraction
 		}
 		return append(append(append(dst, name...), ':'), shorter.Replace(value)...)
 	}
