@@ -1152,7 +1152,7 @@ func deleteForm(v *orgView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.SubmitButton(v.say(textDelete)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.QuietButton(v.say(textDelete), "", true).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

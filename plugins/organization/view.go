@@ -96,7 +96,7 @@ func (v *orgView) sections() []ui.PageSection {
 	}
 	all = append(all, ui.PageSection{ID: "leave", Heading: v.say(textLeave), Content: leave(v)})
 	if v.role == Owner {
-		all = append(all, ui.PageSection{ID: "delete", Heading: v.say(textDelete), Content: deleteForm(v)})
+		all = append(all, ui.PageSection{ID: "danger", Heading: v.say(textDelete), Content: deleteForm(v)})
 	}
 	return all
 }

@@ -100,6 +100,10 @@ func TestLayoutShift(t *testing.T) {
 		still(path)
 	}
 	hold()()
+	v.open("/auth/signin") // the next page shows the address that was typed in this tab
+	v.do(chromedp.Evaluate[chromedp.Void](`sessionStorage.setItem("latchkey-typed", '{"email":"ada@example.com"}')`))
+	still("/auth/verify-request")
+	hold()()
 	v.open("/enter")
 	for _, path := range append([]string{"/auth/signin", "/auth/password/sign-up"}, known...) {
 		still(path)
