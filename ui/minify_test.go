@@ -13,8 +13,9 @@ func TestMinified(t *testing.T) {
 		{"script with an address", minifyScript("  f('//a');\n"), "f('//a');\n"},
 		{"style", minifyStyle("/* words */\n\na,\nb {\n  color: red; /* more */\n  margin: 0\n    auto;\n}\n"),
 			"a,b{color:red;margin:0 auto}"},
-		{"style with fractions", minifyStyle("a {\n  top: -0.5em;\n  margin: 0.5rem 0.25em;\n  width: min(0.5px, 0.1rem, 10.5em);\n}\n"),
-			"a{top:-.5em;margin:.5rem .25em;width:min(.5px,.1rem,10.5em)}"},
+		{"style with fractions", minifyStyle("a {\n  margin: 0.5rem 0.25em;\n  width: min(0.5px, 0.1rem, 10.5em);\n}\n"),
+			"a{margin:.5rem .25em;width:min(.5px,.1rem,10.5em)}"},
+		{"style with a negative fraction", minifyStyle("a {\n  top: -0.5em;\n}\n"), "a{top:-.5em}"},
 		{"style with a comment inside", minifyStyle("a /* one\ntwo */ b {\n}"), "a b{}"},
 	} {
 		if row.got != row.want {

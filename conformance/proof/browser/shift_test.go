@@ -15,8 +15,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// shifts notes the layout shifts of a page. shiftsAfterPaint returns those after window.painted, with the elements that have
-// moved (Layout Instability API).
+// shifts notes the layout shifts of a page. shiftsAfterPaint returns those after window.painted, with the elements that
+// have moved (Layout Instability API).
 const shifts = `window.shifted = [];
 window.shiftObserver = new PerformanceObserver((list) => shifted.push(...list.getEntries()));
 shiftObserver.observe({type: "layout-shift", buffered: true});
@@ -64,7 +64,8 @@ func slowScript(t *testing.T, site string) (origin string, hold func() (release 
 	}
 }
 
-// TestLayoutShift: after the first paint nothing on a page moves, although its script adds buttons, checkboxes and texts.
+// TestLayoutShift: after the first paint nothing on a page moves, although its script adds buttons, checkboxes and
+// texts.
 func TestLayoutShift(t *testing.T) {
 	origin, hold := slowScript(t, serveLanguages(t, ada, func(c *core.Config) { c.Session.RememberMe = true }))
 	v := visit(t, origin)
