@@ -92,6 +92,8 @@ type plugins struct {
 	// passkeys was passed to PluginHost.TrackPasskeys, or nil.
 	passkeys *PasskeyTracker
 	enders   []func(ctx context.Context, userID string) error // PluginHost.OnEndSessions
+	checks   []func(ctx context.Context, userID string) error // PluginHost.AddUserCheck
+	userData []UserData                                       // PluginHost.AddUserData
 	// reset and resetLink were passed to PluginHost.AddPasswordReset. They are nil if no plugin stores passwords.
 	reset     func(ctx context.Context, c *ActionRequest, userID string) (url string, err error)
 	resetLink func(ctx context.Context, userID string) (action string, expires time.Time, err error)

@@ -181,6 +181,9 @@ func (c *ActionRequest) renew(ctx context.Context, by string, methods []Method, 
 	}
 	again := &reauthentication{by: by, methods: all, now: len(methods) > 0, acr: acr, moved: c.moved}
 	cookies, err := c.in.session.renew(ctx, again)
+	if err == nil {
+		err = c.plugins.checkRenewed(ctx, session.UserID)
+	}
 	if errors.Is(err, ErrNotFound) {
 		c.read, c.session, c.failed, c.cookies = true, nil, nil, c.in.session.carrier().clearEnded()
 	}
@@ -251,6 +254,10 @@ func (a *Auth) NewSession(
 	}
 	cookies, sessionID, err := a.sessions.issue(ctx, session, id, who)
 	if err == nil {
+		if err = a.plugins.checkUser(ctx, user.ID); err != nil {
+			a.sessions.takeBack(ctx, &v, who, sessionID)
+			return nil, err
+		}
 		cookies = append(cookies, a.sessions.away.forget(ctx, &v)...)
 		v.decidedOf(ctx, audit.SignIn, "", user.ID, sessionID)
 	}

@@ -82,7 +82,11 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	if err != nil {
 		return "", err
 	}
-	if err := id.recheckCredentials(ctx); err != nil {
+	err = id.recheckCredentials(ctx)
+	if err == nil && !who.keepsSession {
+		err = s.plugins.checkUser(ctx, who.user.ID)
+	}
+	if err != nil {
 		s.sessions.takeBack(ctx, &c.arrival, who, sessionID)
 		return "", err
 	}

@@ -236,6 +236,98 @@ func catalogued(key string) (english string, ok bool) {
 		return "Choose a new password", true
 	case "account.undone.removed":
 		return "These sign-in methods were added after the change, so we removed them:", true
+	case "admin.added":
+		return "Added %s", true
+	case "admin.admin":
+		return "Administrator", true
+	case "admin.all":
+		return "All sessions", true
+	case "admin.back":
+		return "All users", true
+	case "admin.ban":
+		return "Ban user", true
+	case "admin.ban.hint":
+		return "This ends the user's sessions, apps, and API keys, and the user can't sign in.", true
+	case "admin.banned":
+		return "Banned", true
+	case "admin.changes":
+		return "Changes", true
+	case "admin.details":
+		return "Details", true
+	case "admin.done.banned":
+		return "User banned.", true
+	case "admin.done.ended":
+		return "Sessions ended.", true
+	case "admin.done.unbanned":
+		return "Ban lifted.", true
+	case "admin.email":
+		return "Email", true
+	case "admin.end":
+		return "End sessions", true
+	case "admin.ends":
+		return "Ends %s", true
+	case "admin.find":
+		return "Find", true
+	case "admin.heading":
+		return "Users", true
+	case "admin.id":
+		return "User ID", true
+	case "admin.is-admin":
+		return "Administrators can't be changed here.", true
+	case "admin.methods":
+		return "Sign-in methods", true
+	case "admin.more":
+		return "More users", true
+	case "admin.no-end":
+		return "No end date", true
+	case "admin.none":
+		return "No users found.", true
+	case "admin.nothing":
+		return "None.", true
+	case "admin.passkey":
+		return "Passkey", true
+	case "admin.password":
+		return "Password", true
+	case "admin.problem.browser":
+		return "Manage users in a browser.", true
+	case "admin.problem.busy":
+		return "Another administrator is changing this user. Try again.", true
+	case "admin.problem.cursor":
+		return "This page of the list has expired. Start again.", true
+	case "admin.problem.gone":
+		return "This user or session no longer exists.", true
+	case "admin.problem.not-banned":
+		return "This user isn't banned.", true
+	case "admin.problem.reason":
+		return "Enter a reason of at most 200 characters.", true
+	case "admin.problem.until":
+		return "Choose an end date in the future.", true
+	case "admin.reason":
+		return "Reason", true
+	case "admin.search":
+		return "Email or user ID", true
+	case "admin.self":
+		return "You can't change your own account here.", true
+	case "admin.sessions":
+		return "Active sessions", true
+	case "admin.unban":
+		return "Lift ban", true
+	case "admin.unknown-browser":
+		return "Unknown browser", true
+	case "admin.unnamed":
+		return "User without a name", true
+	case "admin.until":
+		return "End date (optional)", true
+	case "admin.unverified":
+		return "Not verified", true
+	case "admin.used":
+		return "Last used %s", true
+	case "admin.verified":
+		return "Verified", true
+	case "admin.view":
+		return "View", true
+	case "admin.which":
+		return "Sessions to end", true
 	case "apikey.copy":
 		return "Copy your new API key now. You won't be able to see it again.", true
 	case "apikey.create":

@@ -10,8 +10,8 @@ import (
 
 // Event describes an authentication or access decision: a sign-in, a refusal and its reason, or a change of an
 // account. Config.Audit receives one event for each decision. Its texts are taken from fixed lists or created by this
-// site; the only text of the client is Agent, which is escaped. An event contains no token, code, password, cookie or
-// email address.
+// site. The only texts of clients are Agent, which is escaped, and Note, which an administrator typed. Core writes no
+// token, code, password, cookie or email address into an event.
 type Event struct {
 	// Time is the time of the decision, by Config.Now. For combined refusals (Count) it is the time of the last one.
 	Time time.Time
@@ -45,6 +45,9 @@ type Event struct {
 	Attempt string
 	// Email is the kind of the email. It is set only for EmailFailed.
 	Email string
+	// Note is the reason that an administrator typed for a change of a user's account: at most 200 printable characters.
+	// It is set only for events whose name begins with "admin.".
+	Note string
 	// Count is the number of decisions that the event represents: 1, or more if refusals with the same subject were
 	// folded.
 	Count int
@@ -115,6 +118,10 @@ const (
 	MemberChanged       Name = "member.changed"       // the role of a member was changed
 	MemberRemoved       Name = "member.removed"       // a member left, or was removed
 
+	AdminBanned        Name = "admin.banned"         // an administrator banned a user
+	AdminUnbanned      Name = "admin.unbanned"       // an administrator lifted a ban
+	AdminSessionsEnded Name = "admin.sessions.ended" // an administrator ended sessions of a user
+
 	AppSignedIn Name = "app.signed-in" // an app of this site got tokens of a user
 	AppEnded    Name = "app.ended"     // the tokens of an app ended: the user ended them, or they were used twice
 )
@@ -168,6 +175,7 @@ const (
 	ReasonCode            Reason = "code"              // a code that was sent by email is wrong
 	ReasonCodeExpired     Reason = "code_expired"      // there is no such code in this browser, or no tries are left
 	ReasonACR             Reason = "acr"               // the provider reported another authentication context class
+	ReasonBanned          Reason = "banned"            // an administrator has banned the user
 	ReasonUndone          Reason = "undone"            // a later step failed, and the result of an earlier one was removed
 )
 
@@ -225,6 +233,7 @@ func (e *Event) attrs() []slog.Attr {
 		{"outcome", string(e.Outcome)}, {"reason", string(e.Reason)}, {"user_id", e.UserID}, {"actor_id", e.ActorID},
 		{"session_id", e.SessionID}, {"provider", e.Provider}, {"tenant", e.Tenant}, {"reference", e.Reference},
 		{"attempt", e.Attempt}, {"email", e.Email}, {"subject", e.Subject}, {"agent", e.Agent},
+		{"note", e.Note},
 	} {
 		if text.value != "" {
 			out = append(out, slog.String(text.name, text.value))

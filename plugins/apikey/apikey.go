@@ -107,6 +107,10 @@ func (k *Keys) Attach(h *core.PluginHost) error {
 	for _, a := range k.actions() {
 		h.AddAction(a)
 	}
+	h.AddUserData(core.UserData{
+		Name: "apiKeys", Heading: textHeading,
+		Read: func(ctx context.Context, userID string) (any, error) { return k.Of(ctx, userID) },
+	})
 	h.AddNoticeReversal(k.reverse)
 	if k.reminds() {
 		h.AddTask(k.remind)

@@ -267,6 +267,12 @@ func (k *Keys) add(ctx context.Context, own *newRecord) error {
 	if err := k.records.CreateRecord(ctx, own.record); err != nil {
 		return fmt.Errorf("apikey: %w", err)
 	}
+	if own.UserID != "" {
+		if err := k.host.CheckUser(ctx, own.UserID); err != nil { // the user was banned meanwhile
+			_, deleteErr := k.records.DeleteRecord(ctx, kind, own.ID)
+			return errors.Join(err, deleteErr)
+		}
+	}
 	k.plan(ctx, &own.Key)
 	if own.replaces == "" {
 		return nil

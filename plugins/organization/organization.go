@@ -118,6 +118,10 @@ func (o *Organizations) Attach(h *core.PluginHost) error {
 		h.AddAction(a)
 	}
 	h.AddTask(o.finishDeletions)
+	h.AddUserData(core.UserData{
+		Name: "organizations", Heading: textHeading,
+		Read: func(ctx context.Context, userID string) (any, error) { return o.Of(ctx, userID) },
+	})
 	if o.options.Mail == nil {
 		return nil
 	}

@@ -76,6 +76,10 @@ func (f *Factors) Attach(h *core.PluginHost) error {
 	h.TrackAuthentication()
 	h.AddSignInGate(s.gate)
 	h.AddNoticeReversal(s.disavow)
+	h.AddUserData(core.UserData{
+		Name: "secondFactors", Heading: textHeading,
+		Read: func(ctx context.Context, userID string) (any, error) { return s.status(ctx, userID) },
+	})
 	h.AddReauthMethod(core.ReauthMethod{
 		Action: name + "/verify", Label: textHeading, Adds: []core.Method{core.MethodOTP, core.MethodMultiple},
 		Available: func(ctx context.Context, userID string) (bool, error) {

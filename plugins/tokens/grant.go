@@ -140,7 +140,15 @@ func (t *Tokens) create(
 	if err := t.records.CreateRecord(ctx, g.record); err != nil {
 		return nil, nil, fmt.Errorf("tokens: %w", err)
 	}
-	return g, pair, nil
+	err = t.host.CheckUser(ctx, by.UserID) // the user may have been banned meanwhile
+	if err == nil {
+		return g, pair, nil
+	}
+	failed := t.delete(ctx, g.ID)
+	if errors.Is(err, core.ErrAccessDenied) && failed == nil {
+		err = invalid("invalid_grant", "The user cannot sign in.")
+	}
+	return nil, nil, errors.Join(err, failed)
 }
 
 // endOldest makes room for one more grant of a user.

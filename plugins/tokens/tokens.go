@@ -64,6 +64,10 @@ func (t *Tokens) Attach(h *core.PluginHost) error {
 	t.check(h)
 	h.TrackAuthentication() // for Options.Fresh
 	h.OnEndSessions(t.endAll)
+	h.AddUserData(core.UserData{
+		Name: "apps", Heading: textApps,
+		Read: func(ctx context.Context, userID string) (any, error) { return t.Of(ctx, userID) },
+	})
 	h.AddCredential(core.Credential{
 		Matches: func(text string) bool { return strings.HasPrefix(text, accessPrefix) },
 		Verify:  t.verify,

@@ -89,6 +89,11 @@ var table = []rule{
 		module: "plugins/apikey", code: []string{"core", "ui", "internal"},
 		tests: []string{"adapters/stdlib", "dev", "plugins/account", "storage/memory"}, thirdParty: []string{templ},
 	},
+	// Its tests ban a user who has an API key, over HTTP.
+	{
+		module: "plugins/admin", code: []string{"core", "ui"},
+		tests: []string{"adapters/stdlib", "dev", "plugins/apikey", "storage/memory"}, thirdParty: []string{templ},
+	},
 	// Its tests use the guards over HTTP, and the account page.
 	{
 		module: "plugins/organization", code: []string{"core", "ui"},
@@ -108,7 +113,8 @@ var table = []rule{
 		thirdParty: []string{templ, "github.com/piglig/go-qr"},
 	},
 	{
-		module: "plugins/*", code: []string{"core", "ui", "internal"}, tests: []string{"conformance", "dev", "storage/memory"},
+		module: "plugins/*", code: []string{"core", "ui", "internal"},
+		tests:      []string{"conformance", "dev", "storage/memory"},
 		thirdParty: []string{templ},
 	},
 

@@ -42,6 +42,7 @@ var documented = []struct {
 	{"adapters/mcp", "authmcp.", []string{"Options"}},
 	{"plugins/secondfactor", "secondfactor.", []string{"Options"}},
 	{"plugins/apikey", "apikey.", []string{"Options", "NewKey"}},
+	{"plugins/admin", "admin.", []string{"Options", "Ban"}},
 	{"plugins/forwardauth", "forwardauth.", []string{"Options", "Site", "Header"}},
 	{"plugins/organization", "organization.", []string{"Options", "Role", "NewOrganization", "NewInvitation"}},
 	{"plugins/tokens", "tokens.", []string{"Options", "App"}},

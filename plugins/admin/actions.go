@@ -1,0 +1,230 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
+)
+
+// name is the name of the actions, and of the page.
+const name = "admin"
+
+type handler = func(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error)
+
+// change is a change of a user's account by an administrator.
+type change struct {
+	verb  string
+	event audit.Name
+	done  string // for the page
+	// run makes the change and returns the JSON response.
+	run func(ctx context.Context, c *core.ActionRequest, by *core.Session, u *core.User) (any, error)
+}
+
+func (a *Admin) changes() []change {
+	return []change{
+		{"end-sessions", audit.AdminSessionsEnded, doneEnded, a.postEndSessions},
+		{"ban", audit.AdminBanned, doneBanned, a.postBan},
+		{"unban", audit.AdminUnbanned, doneUnbanned, a.postUnban},
+	}
+}
+
+// actions returns the pages and the changes. Options.Guard runs first, so that other users learn nothing.
+func (a *Admin) actions() []core.Action {
+	if a.options.Guard == nil { // a configuration error
+		return nil
+	}
+	read := []core.Guard{a.options.Guard}
+	write := []core.Guard{a.options.Guard, core.RecentSignIn(a.options.Fresh)}
+	if a.options.Strong {
+		write = append(write, core.Strong())
+	}
+	all := []core.Action{
+		{Method: http.MethodGet, Name: name, Require: read, Handle: inBrowser(a.getList)},
+		{Method: http.MethodGet, Name: name, Verb: "user", Require: read, Handle: inBrowser(a.getUser)},
+	}
+	for _, ch := range a.changes() {
+		all = append(all, core.Action{
+			Method: http.MethodPost, Name: name, Verb: ch.verb, Require: write, Handle: inBrowser(a.make(ch)),
+		})
+	}
+	return all
+}
+
+// inBrowser refuses requests with a bearer token: a program must not act as an administrator. It turns the errors of
+// changes into problems.
+func inBrowser(handle handler) func(context.Context, *core.ActionRequest) (*core.Response, error) {
+	return func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+		if c.ByBearer() {
+			return nil, &core.Problem{Status: http.StatusForbidden, Code: codeBrowser, Text: textProblemBrowser}
+		}
+		s, err := c.Session(ctx)
+		if err != nil || s == nil { // the guards require a session
+			return nil, errors.Join(errors.New("admin: no user is signed in"), err)
+		}
+		response, err := handle(ctx, c, s)
+		problem := problemOf(err)
+		switch {
+		case problem == nil:
+			return response, err
+		case c.WantsJSON || c.Request.Method == http.MethodGet:
+			return nil, problem
+		}
+		f := flash{Problem: problem.Code}
+		if !errors.Is(err, core.ErrNotFound) {
+			f.User = c.Field("user")
+		}
+		return say(c, f)
+	}
+}
+
+// make returns the handler of a change. It checks the reason and the user before the change, and audits it afterwards.
+func (a *Admin) make(ch change) handler {
+	return func(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+		reason := strings.TrimSpace(c.Field("reason"))
+		if !isReason(reason) {
+			return nil, ErrReason
+		}
+		u, err := a.target(ctx, c, s)
+		if err != nil {
+			return nil, err
+		}
+		result, err := ch.run(ctx, c, s, u)
+		if problemOf(err) != nil {
+			return nil, err
+		}
+		e := audit.Event{Name: ch.event, Outcome: audit.OK, UserID: u.ID, ActorID: s.UserID, Note: reason}
+		if err != nil {
+			e.Outcome, e.Reason = audit.Failed, audit.ReasonFault
+		}
+		c.Audit(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		if c.WantsJSON {
+			return c.JSON(ctx, http.StatusOK, result), nil
+		}
+		return say(c, flash{Done: ch.done, User: u.ID})
+	}
+}
+
+// target returns the user that an administrator may change: neither themselves nor another administrator.
+func (a *Admin) target(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.User, error) {
+	u, err := a.user(ctx, c.Field("user"))
+	if err != nil {
+		return nil, err
+	}
+	if u.ID == s.UserID {
+		return nil, errSelf
+	}
+	if a.options.IsAdmin != nil {
+		protected, err := a.options.IsAdmin(ctx, u.ID)
+		if err != nil {
+			return nil, err
+		}
+		if protected {
+			return nil, errAdmin
+		}
+	}
+	return u, nil
+}
+
+// cursorPurpose is the purpose of encrypted cursors, which can contain an email address.
+const cursorPurpose = "admin cursor"
+
+// cursor is a position in the result of a query. It works for this query only.
+type cursor struct {
+	Query string `json:"query"`
+	At    string `json:"at"`
+}
+
+func (a *Admin) getList(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+	q := strings.TrimSpace(c.Field("q"))
+	var from cursor
+	if text := c.Field("cursor"); text != "" {
+		if a.host.Decrypt(cursorPurpose, text, &from) != nil || from.Query != q {
+			return nil, &core.Problem{Status: http.StatusBadRequest, Code: codeCursor, Text: textProblemCursor}
+		}
+	}
+	page, next, err := a.list(ctx, q, from.At)
+	if err == nil && next != "" {
+		page.Next, err = a.host.Encrypt(cursorPurpose, cursor{q, next}, a.host.Now().Add(time.Hour))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.WantsJSON {
+		return c.JSON(ctx, http.StatusOK, page), nil
+	}
+	v := &listView{view: newView(c, s), query: q, page: page}
+	sheet := c.Page(v.say(textHeading))
+	return c.Render(ctx, http.StatusOK, sheet, listPage(sheet, v)), nil
+}
+
+func (a *Admin) getUser(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+	u, err := a.full(ctx, c.Field("user"))
+	if err != nil {
+		return nil, err
+	}
+	if c.WantsJSON {
+		return c.JSON(ctx, http.StatusOK, u), nil
+	}
+	v := &userView{view: newView(c, s), fullUser: u, self: u.ID == s.UserID}
+	sheet := c.Page(v.title())
+	return c.Render(ctx, http.StatusOK, sheet, userSheet(sheet, v)), nil
+}
+
+func (a *Admin) postEndSessions(
+	ctx context.Context, c *core.ActionRequest, _ *core.Session, u *core.User,
+) (any, error) {
+	ended, err := a.endSessions(ctx, u.ID, core.EndOptions{One: c.Field("session")})
+	return map[string]int{"ended": ended}, err
+}
+
+func (a *Admin) postBan(ctx context.Context, c *core.ActionRequest, s *core.Session, u *core.User) (any, error) {
+	b := Ban{Reason: strings.TrimSpace(c.Field("reason")), By: s.UserID}
+	if text := c.Field("until"); text != "" {
+		var err error
+		if b.Until, err = time.Parse(time.DateOnly, text); err != nil {
+			if b.Until, err = time.Parse(time.RFC3339, text); err != nil {
+				return nil, ErrUntil
+			}
+		}
+	}
+	if err := a.ban(ctx, u.ID, &b); err != nil {
+		return nil, err
+	}
+	return map[string]*Ban{"ban": &b}, a.endAll(ctx, u.ID)
+}
+
+func (a *Admin) postUnban(ctx context.Context, c *core.ActionRequest, _ *core.Session, u *core.User) (any, error) {
+	err := a.unban(ctx, u.ID, strings.TrimSpace(c.Field("reason")))
+	if errors.Is(err, core.ErrNotFound) {
+		err = errNotBanned
+	}
+	return struct{}{}, err
+}
+
+// flash is what the next page shows about this request.
+type flash struct {
+	Done    string `json:"done,omitempty"`
+	Problem string `json:"problem,omitempty"`
+	User    string `json:"user,omitempty"`
+}
+
+const flashCookie = "admin-said"
+
+// say redirects to the page that shows the flash: that of the user, or the list.
+func say(c *core.ActionRequest, f flash) (*core.Response, error) {
+	if err := c.SetEncryptedCookie(flashCookie, f, time.Minute); err != nil {
+		return nil, err
+	}
+	if f.User != "" && len(f.User) <= maxQuery {
+		return c.Redirect(c.URL(name+"/user", "user", f.User)), nil
+	}
+	return c.Redirect(c.URL(name)), nil
+}

@@ -1,0 +1,78 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// Options configures [New]. Only Guard is required.
+type Options struct {
+	// Guard decides who may use the pages and the API. It runs with each request, and returns [core.ErrForbidden] for
+	// users who are no administrators. [core.HasRole] is such a guard.
+	Guard core.Guard
+	// IsAdmin reports whether a user is an administrator. Administrators cannot be changed here. If it is nil, an
+	// administrator can ban another one. Nobody can change their own account here.
+	IsAdmin func(ctx context.Context, userID string) (bool, error)
+	// Fresh is the maximum time since the last sign-in of an administrator who changes something. The default is 15
+	// minutes.
+	Fresh time.Duration
+	// Strong requires two factors for a change; see [core.Strong]. The default is false.
+	Strong bool
+}
+
+// Admin is the plugin. Create it with [New], and add it to Config.Plugins of one Auth. It is safe for concurrent use.
+type Admin struct {
+	options Options
+	host    *core.PluginHost
+	records store.RecordStore
+}
+
+// New returns the plugin. [core.New] reports configuration errors in the options.
+func New(o Options) *Admin {
+	if o.Fresh == 0 {
+		o.Fresh = 15 * time.Minute
+	}
+	return &Admin{options: o}
+}
+
+// Attach implements [core.Plugin].
+func (a *Admin) Attach(h *core.PluginHost) error {
+	if a.host != nil {
+		return errors.New("already attached to an Auth: call admin.New for each Auth")
+	}
+	a.host, a.records = h, h.Records()
+	if a.options.Guard == nil {
+		h.AddConfigError("Options.Guard is nil: set a guard that only administrators pass, such as core.HasRole")
+	}
+	if a.options.Fresh < 0 {
+		h.AddConfigError(fmt.Sprintf("Options.Fresh is %v: it must not be negative", a.options.Fresh))
+	}
+	if h.Store != nil && (h.UserFinder == nil || h.RecordLister == nil) {
+		h.AddConfigError("the store is not a store.UserFinder and a store.RecordLister: use a store that lists users and " +
+			"records")
+	}
+	h.TrackAuthentication() // for Options.Fresh
+	h.EndsSessions()
+	h.AddSignInGate(a.gate)
+	h.AddUserCheck(a.check)
+	h.AddTask(a.finish)
+	for _, action := range a.actions() {
+		h.AddAction(action)
+	}
+	return nil
+}
+
+// Advise calls report for each weakness of the configuration, with its fix. Package doctor calls it after New.
+func (a *Admin) Advise(report func(what, fix string)) {
+	if !a.host.CanEndSessions() {
+		report("sessions of banned users stay valid until they expire", "remove Session.Revocation.On: core.False")
+	}
+	if a.options.IsAdmin == nil {
+		report("an administrator can ban the other administrators", "set IsAdmin of admin.Options")
+	}
+}

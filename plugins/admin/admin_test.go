@@ -1,0 +1,448 @@
+package admin_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/plugins/admin"
+	"github.com/latchkey-go/latchkey/plugins/apikey"
+)
+
+// TestBan bans a user who is signed in in two processes and has an API key, and lifts the ban.
+func TestBan(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, strategy core.Strategy) {
+		s := newSite(t, strategy)
+		other := s.process()
+		root, ada, adaThere := s.as("root"), s.as("ada"), other.as("ada")
+		key := s.key("ada")
+		if ada.get("/me").status != 200 || adaThere.get("/me").status != 200 || key() != 200 {
+			t.Fatal("ada cannot use the site before the ban")
+		}
+		r := root.post("ban", "user", "ada", "reason", " Spam ", "until", "2030-02-01", "by", "grace", "at", "2020-01-01")
+		s.is(r, "200")
+		want := `"reason":"Spam","by":"root","at":"2030-01-02T03:04:05Z","until":"2030-02-01T00:00:00Z"`
+		if !strings.Contains(r.body, want) {
+			t.Errorf("the ban is %s, want %s", r.body, want)
+		}
+		if got, want := s.events(), "admin.banned ok ada by root: Spam"; got != want {
+			t.Errorf("the events are %q, want %q", got, want)
+		}
+		s.wait(10 * time.Second) // Revocation.Every of the other process
+		if ada.get("/me").status == 200 || adaThere.get("/me").status == 200 {
+			t.Error("a session of a banned user works")
+		}
+		if key() != http.StatusUnauthorized {
+			t.Error("an API key of a banned user works")
+		}
+		for _, p := range []*site{s, other} {
+			if p.browser().signIn("ada") == 200 {
+				t.Error("a banned user signed in")
+			}
+			if _, err := p.auth.NewSession(t.Context(), &core.Request{
+				Method: "GET", Target: "/", Hosts: []string{"localhost"}, Scheme: "http", Header: http.Header{},
+			}, &core.User{ID: "ada"}); !errors.Is(
+				err, core.ErrAccessDenied) {
+				t.Errorf("NewSession for a banned user: %v", err)
+			}
+		}
+		if got, want := s.events(), "signin refused banned\nsignin refused banned"; got != want {
+			t.Errorf("the events are %q, want %q", got, want)
+		}
+		_, _, err := other.keys.Create(t.Context(), apikey.NewKey{UserID: "ada", Name: "x", Scopes: []string{"read"}})
+		if !errors.Is(err, core.ErrAccessDenied) {
+			t.Errorf("an API key for a banned user: %v", err)
+		}
+		if keys, err := s.keys.Of(t.Context(), "ada"); err != nil || len(keys) > 0 {
+			t.Errorf("a banned user has the keys %v (%v)", keys, err)
+		}
+		if s.browser().signIn("bob") != 200 {
+			t.Error("another user cannot sign in")
+		}
+		s.is(root.post("unban", "user", "ada", "reason", "Mistake"), "200")
+		s.is(root.post("unban", "user", "ada", "reason", "Mistake"), "409 not_banned")
+		if got, want := s.events(), "admin.unbanned ok ada by root: Mistake"; got != want {
+			t.Errorf("the events are %q, want %q", got, want)
+		}
+		if other.browser().signIn("ada") != 200 {
+			t.Error("a user whose ban was lifted cannot sign in")
+		}
+		if ada.get("/me").status == 200 {
+			t.Error("lifting a ban restored a session")
+		}
+		s.is(root.post("ban", "user", "ada", "reason", "Again", "until", "2030-01-03T00:00:00Z"), "200")
+		s.wait(24 * time.Hour)
+		if s.browser().signIn("ada") != 200 {
+			t.Error("a user whose ban has ended cannot sign in")
+		}
+		if err := s.admins.Finish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if left, _, err := s.rows.ListRecords(t.Context(), "banning", "", "", 10); err != nil || len(left) > 0 {
+			t.Errorf("the task left %d records (%v)", len(left), err)
+		}
+	})
+}
+
+// TestBanDuringSignIn bans a user after the sign-in gate has passed: the session that is stored afterwards does not
+// work.
+func TestBanDuringSignIn(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, strategy core.Strategy) {
+		s := newSite(t, strategy)
+		other := s.process()
+		ban := func() {
+			if err := other.admins.Ban(t.Context(), "ada", admin.Ban{Reason: "Spam"}); err != nil {
+				t.Error(err)
+			}
+		}
+		s.rows.after(ban)
+		if s.browser().signIn("ada") == 200 {
+			t.Error("a user who was banned during the sign-in is signed in")
+		}
+		if strategy == core.StrategyDatabase {
+			if left, err := s.rows.Sessions(t.Context(), "ada"); err != nil || len(left) > 0 {
+				t.Errorf("%d sessions are left (%v)", len(left), err)
+			}
+		}
+	})
+}
+
+// TestSessions ends one session, and all.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, strategy core.Strategy) {
+		s := newSite(t, strategy)
+		root, first := s.as("root"), s.as("ada")
+		s.wait(time.Minute)
+		second := s.as("ada")
+		var user struct {
+			Sessions []struct{ ID string }
+			Data     map[string]any
+		}
+		if err := json.Unmarshal([]byte(root.get("/auth/admin/user?user=ada").body), &user); err != nil {
+			t.Fatal(err)
+		}
+		if len(user.Sessions) != 2 || user.Data["apiKeys"] == nil {
+			t.Fatalf("the user is %+v", user)
+		}
+		s.is(root.post("end-sessions", "user", "bob", "session", user.Sessions[0].ID, "reason", "x"), "404 not_found")
+		s.is(root.post("end-sessions", "user", "ada", "session", user.Sessions[0].ID, "reason", "Lost"), "200")
+		if a, b := first.get("/me").status, second.get("/me").status; (a == 200) == (b == 200) {
+			t.Errorf("after one session was ended, the statuses are %d and %d", a, b)
+		}
+		s.is(root.post("end-sessions", "user", "ada", "reason", "Lost"), "200")
+		if first.get("/me").status == 200 || second.get("/me").status == 200 {
+			t.Error("a session of all that were ended works")
+		}
+		want := "admin.sessions.ended ok ada by root: Lost"
+		if got := s.events(); got != want+"\n"+want {
+			t.Errorf("the events are %q", got)
+		}
+		if s.browser().signIn("ada") != 200 {
+			t.Error("the user cannot sign in again")
+		}
+	})
+}
+
+// TestList finds users on pages.
+func TestList(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, core.StrategyDatabase)
+	for i := range 60 {
+		_, err := s.rows.CreateUser(t.Context(), &core.User{
+			ID: "many-" + time.Duration(i).String(), Email: "many." + time.Duration(i).String() + "@example.org",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	root := s.as("root")
+	list := func(query string) (ids []string, next string) {
+		t.Helper()
+		var page struct {
+			Users []struct{ ID string }
+			Next  string
+		}
+		r := root.get("/auth/admin?" + query)
+		if err := json.Unmarshal([]byte(r.body), &page); err != nil || r.status != 200 {
+			t.Fatalf("%s: %d %s", query, r.status, r.body)
+		}
+		for _, u := range page.Users {
+			ids = append(ids, u.ID)
+		}
+		return ids, page.Next
+	}
+	seen, next := list("")
+	for next != "" {
+		var more []string
+		more, next = list("cursor=" + next)
+		seen = append(seen, more...)
+	}
+	if len(seen) != 64 {
+		t.Errorf("the pages have %d users, want 64", len(seen))
+	}
+	for query, want := range map[string]string{
+		"q=ada": "ada", "q=ADA@Example.com": "ada", "q=bob@": "bob", "q=nobody": "", "q=a%00": "", "q=%ff": "",
+	} {
+		if ids, _ := list(query); strings.Join(ids, " ") != want {
+			t.Errorf("%s finds %v, want %s", query, ids, want)
+		}
+	}
+	ids, next := list("q=many.")
+	if len(ids) != 25 || next == "" {
+		t.Fatalf("a prefix finds %d users, and the next page %q", len(ids), next)
+	}
+	if ids, _ := list("q=many.&cursor=" + next); len(ids) != 25 {
+		t.Errorf("the second page has %d users", len(ids))
+	}
+	s.is(root.get("/auth/admin?cursor="+next), "400 cursor_invalid")
+	s.is(root.get("/auth/admin?q=many.&cursor=many.1"), "400 cursor_invalid")
+	s.is(root.get("/auth/admin/user?user=nobody"), "404 not_found")
+	s.is(root.get("/auth/admin/user?user=%00"), "404 not_found")
+}
+
+// TestAttacks checks that only administrators read and change users, and what an administrator cannot do.
+func TestAttacks(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, strategy core.Strategy) {
+		s := newSite(t, strategy, func(c *core.Config, _ *admin.Options) { c.Session.Bearer = true })
+		root, ada := s.as("root"), s.as("ada")
+		for _, id := range []string{"bob", "nobody", "root", ""} {
+			for _, r := range []reply{
+				ada.get("/auth/admin"), ada.get("/auth/admin?q=" + id), ada.get("/auth/admin/user?user=" + id),
+				ada.post("ban", "user", id, "reason", "x"), ada.post("unban", "user", id), ada.post("end-sessions", "user", id),
+			} {
+				s.is(r, "403 forbidden")
+			}
+		}
+		s.is(s.browser().get("/auth/admin"), "401 session_required")
+		for verb, wants := range map[string][]string{
+			"ban":          {"422 reason_invalid", "403 own_account", "403 administrator", "404 not_found"},
+			"unban":        {"422 reason_invalid", "403 own_account", "403 administrator", "404 not_found"},
+			"end-sessions": {"422 reason_invalid", "403 own_account", "403 administrator", "404 not_found"},
+		} {
+			s.is(root.post(verb, "user", "ada"), wants[0])
+			s.is(root.post(verb, "user", "ada", "reason", "a\nb"), wants[0])
+			s.is(root.post(verb, "user", "ada", "reason", strings.Repeat("x", 201)), wants[0])
+			s.is(root.post(verb, "user", "root", "reason", "x"), wants[1])
+			s.is(root.post(verb, "user", "grace", "reason", "x"), wants[2])
+			s.is(root.post(verb, "user", "nobody", "reason", "x"), wants[3])
+		}
+		for _, until := range []string{"2030-01-01", "tomorrow", "9999-01-01"} {
+			s.is(root.post("ban", "user", "ada", "reason", "x", "until", until), "422 until_invalid")
+		}
+		r := root.send("POST", "/auth/admin/ban", strings.NewReader(`{"user":"ada","reason":"x"}`),
+			"Content-Type", "application/json", "Accept", "application/json")
+		s.is(r, "403 missing_csrf")
+		token := ""
+		for _, c := range root.Jar.Cookies(s.parsed()) {
+			if strings.Contains(c.Name, "session-token") {
+				token = c.Value
+			}
+		}
+		bearer := s.browser()
+		s.is(bearer.get("/auth/admin", "Authorization", "Bearer "+token), "403 browser_required")
+		s.is(bearer.send("POST", "/auth/admin/ban", strings.NewReader(`{"user":"ada","reason":"x"}`), "Authorization",
+			"Bearer "+token, "Content-Type", "application/json", "Accept", "application/json"), "403 missing_csrf")
+		if s.events() != "" || ada.get("/me").status != 200 {
+			t.Error("a refused request changed something")
+		}
+		*s.root = []string{"grace"} // root is no administrator any more
+		s.is(root.get("/auth/admin"), "403 forbidden")
+		s.is(root.post("ban", "user", "ada", "reason", "x"), "403 forbidden")
+	})
+}
+
+// TestFresh checks that a change needs a recent sign-in, and two factors with Options.Strong.
+func TestFresh(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, core.StrategyDatabase)
+	root := s.as("root")
+	s.wait(16 * time.Minute)
+	s.is(root.get("/auth/admin"), "200")
+	s.is(root.post("ban", "user", "ada", "reason", "x"), "401 reauth_required")
+	strong := newSite(t, core.StrategyDatabase, func(_ *core.Config, o *admin.Options) { o.Strong = true })
+	root = strong.as("root")
+	strong.is(root.get("/auth/admin"), "200")
+	strong.is(root.post("ban", "user", "ada", "reason", "x"), "401 reauth_required")
+}
+
+// TestFaults checks that a user is banned although the store fails afterwards, and that the task ends the rest.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, core.StrategyDatabase)
+	for _, op := range []string{"end sessions", "end api-key"} {
+		root, ada, key := s.as("root"), s.as("ada"), s.key("ada")
+		s.rows.failing(op)
+		s.is(root.post("ban", "user", "ada", "reason", "Spam"), "500 server_error")
+		if got, want := s.events(), "admin.banned failed ada by root: Spam"; got != want {
+			t.Errorf("%s: the events are %q, want %q", op, got, want)
+		}
+		if s.browser().signIn("ada") == 200 {
+			t.Errorf("%s: a banned user signed in", op)
+		}
+		s.rows.failing("")
+		if err := s.admins.Finish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if left, _, _ := s.rows.ListRecords(t.Context(), "banning", "", "", 10); len(left) != 1 {
+			t.Errorf("%s: the task did not wait", op)
+		}
+		s.wait(3 * time.Minute)
+		if err := s.admins.Finish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if ada.get("/me").status == 200 || key() == 200 {
+			t.Errorf("%s: a session or a key works after the task", op)
+		}
+		if err := s.admins.Unban(t.Context(), "ada", "root", "x"); err != nil {
+			t.Fatal(err)
+		}
+		s.events()
+	}
+	s.rows.failing("create banning")
+	s.is(s.as("root").post("ban", "user", "ada", "reason", "Spam"), "500 server_error")
+	if s.browser().signIn("ada") != 200 {
+		t.Error("the user is banned without a record for the task")
+	}
+	s.rows.failing("read ban")
+	if s.browser().signIn("ada") == 200 {
+		t.Error("a user signed in although the store could not say whether they are banned")
+	}
+}
+
+// TestCost counts the reads of bans: two for a sign-in, none for a request with a session.
+func TestCost(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, strategy core.Strategy) {
+		s := newSite(t, strategy)
+		ada, key := s.browser(), s.key("ada")
+		s.rows.count()
+		if ada.signIn("ada") != 200 {
+			t.Fatal("ada cannot sign in")
+		}
+		if n := s.rows.count(); n != 2 {
+			t.Errorf("a sign-in and a request read %d bans, want 2", n)
+		}
+		ada.get("/me")
+		ada.get("/auth/session")
+		key()
+		if n := s.rows.count(); n != 0 {
+			t.Errorf("requests of a signed-in user and with a key read %d bans", n)
+		}
+	})
+}
+
+// TestPages uses the pages as a browser does.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, core.StrategyDatabase)
+	const evil = `<script>alert(1)</script>"'`
+	if _, err := s.rows.CreateUser(t.Context(), &core.User{ID: "mal", Name: evil, Email: "mal@example.com"}); err != nil {
+		t.Fatal(err)
+	}
+	s.key("mal")
+	root := s.as("root")
+	has := func(r reply, want ...string) {
+		t.Helper()
+		for _, text := range want {
+			if r.status != 200 || !strings.Contains(r.body, text) {
+				t.Errorf("the page %d lacks %s: %s", r.status, text, r.body)
+			}
+		}
+		if strings.Contains(r.body, "<script>alert") {
+			t.Errorf("the page has a script of a user: %s", r.body)
+		}
+	}
+	has(root.page("/auth/admin"), "ada@example.com", "mal@example.com")
+	has(root.page("/auth/admin?q=ada"), `value="ada"`, "ADA")
+	has(root.page("/auth/admin?q=nobody"), "No users found.")
+	has(root.page("/auth/admin/user?user=root"), "You can&#39;t change your own account here.")
+	has(root.page("/auth/admin/user?user=grace"), "Administrators can&#39;t be changed here.")
+	s.as("mal")
+	has(root.page("/auth/admin/user?user=mal"), "Not verified", "script", "End sessions", "Ban user", "scopes: read")
+	has(root.submit("ban", "user", "mal", "reason", evil), "User banned.", "Lift ban", "No end date", "&lt;script&gt;")
+	has(root.submit("unban", "user", "mal", "reason", ""), "Enter a reason of at most 200 characters.")
+	has(root.submit("unban", "user", "mal", "reason", "Mistake"), "Ban lifted.", "Ban user")
+	has(root.submit("end-sessions", "user", "mal", "reason", "Lost", "session", ""), "Sessions ended.")
+	has(root.submit("ban", "user", "nobody", "reason", "x"), "This user or session no longer exists.", "Users")
+	if r := root.page("/auth/admin/user?user=nobody"); r.status != 404 {
+		t.Errorf("the page of an unknown user has status %d", r.status)
+	}
+}
+
+// TestProgram bans with the Go API.
+func TestProgram(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, core.StrategyDatabase)
+	ctx := t.Context()
+	for _, row := range []struct {
+		user string
+		ban  admin.Ban
+		want error
+	}{
+		{"nobody", admin.Ban{Reason: "x"}, core.ErrNotFound},
+		{"ada", admin.Ban{}, admin.ErrReason},
+		{"ada", admin.Ban{Reason: "x", Until: s.clock()}, admin.ErrUntil},
+		{"ada", admin.Ban{Reason: "x", Until: s.clock().Add(time.Hour)}, nil},
+		{"ada", admin.Ban{Reason: "y"}, nil},
+	} {
+		if err := s.admins.Ban(ctx, row.user, row.ban); !errors.Is(err, row.want) {
+			t.Errorf("Ban(%s, %+v): %v, want %v", row.user, row.ban, err, row.want)
+		}
+	}
+	b, err := s.admins.BanOf(ctx, "ada")
+	if err != nil || b == nil || b.Reason != "y" || !b.Until.IsZero() {
+		t.Errorf("the ban is %+v (%v)", b, err)
+	}
+	if err := s.admins.Unban(ctx, "ada", "", ""); !errors.Is(err, admin.ErrReason) {
+		t.Errorf("Unban without a reason: %v", err)
+	}
+	if err := s.admins.Unban(ctx, "bob", "", "x"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("Unban of a user who is not banned: %v", err)
+	}
+}
+
+// TestOptions checks the configuration errors.
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, core.StrategyDatabase)
+	allow := func(o admin.Options) admin.Options {
+		o.Guard = core.Strong()
+		return o
+	}
+	for name, row := range map[string]struct {
+		options admin.Options
+		store   store.Store
+		want    string
+	}{
+		"no guard":       {admin.Options{}, s.rows, "Options.Guard is nil"},
+		"negative Fresh": {allow(admin.Options{Fresh: -1}), s.rows, "Options.Fresh is -1ns"},
+		"no store":       {allow(admin.Options{}), nil, "needs a Store"},
+		"small store":    {allow(admin.Options{}), struct{ store.Store }{s.rows}, "store.UserFinder"},
+	} {
+		config := core.Config{
+			Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: row.store,
+			Getenv: func(string) string { return "" }, Plugins: []core.Plugin{admin.New(row.options)},
+			Providers: []core.Provider{&core.CredentialsProvider{}},
+		}
+		if _, err := core.New(config); err == nil || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v, want %s", name, err, row.want)
+		}
+	}
+	if err := s.admins.Attach(nil); err == nil {
+		t.Error("a plugin was attached twice")
+	}
+	advice := ""
+	s.admins.Advise(func(what, fix string) { advice += what + ": " + fix + "\n" })
+	if advice != "" {
+		t.Errorf("Advise says %s", advice)
+	}
+}
