@@ -3,15 +3,15 @@ package core
 import "github.com/latchkey-go/latchkey/internal/forminput"
 
 // SignInInput contains the arguments of a sign-in that a component of the application starts, like those of useSignIn
-// in component frameworks. It can be decoded from the JSON of a script. [Auth.SignInWith] reports invalid members by
-// field.
+// in component frameworks. It can be decoded from the JSON of a script, with the members providerId, redirectTo,
+// authorizationParams, options and csrfToken. [Auth.SignInWith] reports invalid members by field.
 type SignInInput struct {
 	// ProviderID is the provider. If it is empty, the user selects one on the sign-in page.
 	ProviderID string
 	// RedirectTo is where the browser continues after the sign-in. The default is the root of the application.
 	RedirectTo string
-	// AuthorizationParams are parameters of the authorization request: a query string, a url.Values or a
-	// map[string]string. It may be nil.
+	// AuthorizationParams are parameters of the authorization request: a query string, a url.Values, a
+	// map[string]string, or in JSON an object. It may be nil.
 	AuthorizationParams any
 	// Fields are the fields for the provider, such as email, or username and password. In JSON they are the member
 	// options, whose redirectTo takes precedence over the outer one.

@@ -85,6 +85,7 @@ export interface Client {
   getSession(): Promise<Result<Session | null>>;
   /** Passes data to the server's callbacks and resolves to the updated session. */
   update(data?: unknown): Promise<Result<Session | null>>;
+  /** Signs in with a passkey, as signIn("webauthn", { email }) does. */
   signInWithPasskey(options?: PasskeyOptions): Promise<Gone>;
   /** Adds a passkey to the signed-in user, or creates a user with an email address. */
   registerPasskey(options?: PasskeyOptions): Promise<Gone>;
