@@ -22,7 +22,7 @@ export function sources(md) {
 
 // options returns a table of the exported fields of a struct in a folder.
 function options(folder, struct) {
-  const body = find(folder, new RegExp(`^type ${struct} struct \\{\\n([^]*?)^\\}`, "m"), `struct ${struct}`)
+  const body = find(folder, new RegExp(`^type ${struct}(?:\\[.*\\])? struct \\{\\n([^]*?)^\\}`, "m"), `struct ${struct}`)
   return table("option", body, /^\t([A-Z]\w*(?:, [A-Z]\w*)*)\s+(.+?)(?:\s+\/\/ (.*))?$/, (names, type) =>
     names.split(", ").map(n => "`" + n + "`").join(", ") + " " + escape(type.replace(/^func\(.*/, "func")))
 }

@@ -104,8 +104,8 @@ func TestDashboardAndAlarms(t *testing.T) {
 	}
 	for name := range there {
 		base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
-		if !strings.Contains(file(t, "../../docs/observe.md"), "| `"+base+"` |") {
-			t.Errorf("docs/observe.md has no row for %s", base)
+		if !strings.Contains(file(t, "README.md"), "| `"+base+"` |") {
+			t.Errorf("README.md has no row for %s", base)
 		}
 	}
 }
