@@ -24,13 +24,13 @@ type bounce struct {
 // errBounced says that an email is not tried again, because its address bounces.
 var errBounced = errors.New("the address bounces (Auth.ReportBounce)")
 
-// ReportBounce tells Latchkey that a mail server refused an email to an address for good, or that its recipient
+// ReportBounce reports that a mail server permanently refused an email to an address, or that its recipient
 // complained about it. Call it in the webhook of your mail service, after you have verified the webhook's signature. Do
 // not call it for temporary failures, which the mail service tries again.
 //
 // Config.Audit receives [audit.EmailBounced]. Emails to the address that wait for another attempt are given up; later
 // emails are sent. For 90 days, or until the user verifies the address again, the account page asks its user to verify
-// or to change it. No other page tells, because that would reveal who has an account. The marks need a store that
+// or to change it. Other pages do not, because that would reveal accounts. The marks need a store that
 // stores records. ReportBounce can be called again, in any process, and is safe for concurrent use. It returns an error
 // if the text is not an email address, or if the store fails.
 func (a *Auth) ReportBounce(ctx context.Context, address string) error {

@@ -67,7 +67,7 @@ type SignInParams struct {
 	// User is the stored user if the account is known, else a user made of the profile.
 	User *User
 	// Account is the account at the provider. VerifiedEmail is set only if the provider has verified the email address.
-	// The address of a profile alone is whatever the account's owner typed there.
+	// The address of a profile alone can be any text that the account's owner entered.
 	Account *Account
 	// Profile is the provider's profile, unchanged. It is nil for email and credentials.
 	Profile Profile
@@ -89,7 +89,7 @@ type RedirectParams struct {
 	appSchemes []string // Config.AppSchemes, for SameOrigin
 }
 
-// Trigger is why a callback runs.
+// Trigger is the event that a callback is called for.
 type Trigger string
 
 // The triggers.
@@ -110,7 +110,7 @@ type JWTParams struct {
 	Account *Account
 	// Profile is the provider's profile. It is set for OAuth and OpenID Connect only.
 	Profile Profile
-	// Trigger is why the callback is called.
+	// Trigger is the event that the callback is called for.
 	Trigger Trigger
 	// NewUser reports whether the user was just created.
 	//

@@ -164,7 +164,8 @@ func (a *Adapter) StartSignIn(c *echo.Context, in *core.SignInInput) error {
 	)
 }
 
-// EndSession signs the user out in a handler of the application that writes error responses itself, like StartSignIn.
+// EndSession signs the user out in a handler of the application that writes error responses itself. in is the input. If
+// it is nil, the fields of the form are used.
 func (a *Adapter) EndSession(c *echo.Context, in *core.SignOutInput) error {
 	return authhttp.WriteOrFail(
 		c.Response(),

@@ -185,7 +185,8 @@ func (a *Adapter) StartSignIn(c fiber.Ctx, in *core.SignInInput) error {
 	)
 }
 
-// EndSession signs the user out in a handler of the application that writes error responses itself, like StartSignIn.
+// EndSession signs the user out in a handler of the application that writes error responses itself. in is the input. If
+// it is nil, the fields of the form are used.
 func (a *Adapter) EndSession(c fiber.Ctx, in *core.SignOutInput) error {
 	return public(
 		authfasthttp.WriteOrFail(c.RequestCtx(), call(c, func(ctx context.Context, r *core.Request) *core.Response {

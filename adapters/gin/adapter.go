@@ -142,7 +142,8 @@ func (a *Adapter) StartSignIn(c *gin.Context, in *core.SignInInput) error {
 	}))
 }
 
-// EndSession signs the user out in a handler of the application that writes error responses itself, like StartSignIn.
+// EndSession signs the user out in a handler of the application that writes error responses itself. in is the input. If
+// it is nil, the fields of the form are used.
 func (a *Adapter) EndSession(c *gin.Context, in *core.SignOutInput) error {
 	return authhttp.WriteOrFail(c.Writer, call(c, func(ctx context.Context, r *core.Request) *core.Response {
 		return a.auth.SignOutWith(ctx, r, in)

@@ -167,7 +167,7 @@ func (c *hookedContext) commit() {
 	}
 }
 
-// Caller is who makes a call. Embed it in the input of a handler.
+// Caller contains the user or the program that makes a call. Embed it in the input of a handler.
 type Caller struct{ principal *core.Principal }
 
 // Resolve implements [huma.Resolver]. An error means that the principal is unknown.

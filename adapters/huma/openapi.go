@@ -8,8 +8,10 @@ import (
 
 // The names of the security schemes in the OpenAPI document.
 const (
-	SessionScheme = "session" // the session cookie
-	BearerScheme  = "bearer"  // a session token, an API key or an access token
+	// SessionScheme is the scheme of the session cookie.
+	SessionScheme = "session"
+	// BearerScheme is the scheme of bearer tokens: a session token, an API key or an access token.
+	BearerScheme = "bearer"
 )
 
 // problemSchema is the name of the schema of problem documents (RFC 9457).

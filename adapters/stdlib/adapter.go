@@ -117,7 +117,8 @@ func (a *Adapter) StartSignIn(w http.ResponseWriter, r *http.Request, in *core.S
 	}))
 }
 
-// EndSession signs the user out in a handler of the application that writes error responses itself, like StartSignIn.
+// EndSession signs the user out in a handler of the application that writes error responses itself. in is the input. If
+// it is nil, the fields of the form are used.
 func (a *Adapter) EndSession(w http.ResponseWriter, r *http.Request, in *core.SignOutInput) error {
 	return WriteOrFail(w, Ask(r, func(ctx context.Context, r *core.Request) *core.Response {
 		return a.auth.SignOutWith(ctx, r, in)

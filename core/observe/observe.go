@@ -8,7 +8,7 @@ import "time"
 // Call describes a call. Its texts are taken from fixed lists and from the configuration. They contain no text from
 // clients and no personal data.
 type Call struct {
-	// Target is what is called.
+	// Target is the store or the kind of service that is called.
 	Target Target
 	// Name is the operation. For the store it is the operation as in the store's errors, for example "read session". A
 	// transaction is "transaction", and core's calls within it are reported as well. For a provider it is "discover" (its

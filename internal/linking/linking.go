@@ -2,7 +2,7 @@
 // a few facts; docs/accounts.md has the same table in words.
 package linking
 
-// Means is what a user signs in with.
+// Means is the kind of credential that a user signs in with.
 type Means int
 
 const (

@@ -14,10 +14,10 @@ import (
 // hasher is a provider that computes password hashes, such as the one of module providers/password.
 type hasher interface{ Stats() observe.HashStats }
 
-// Follow adds observable metrics: the gauges latchkey.hash.slots, latchkey.hash.busy and latchkey.hash.waiting and the
-// counter latchkey.hash.refused, summed over the providers in from that compute password hashes, and the gauge
-// latchkey.revocation.age, the seconds since auth last read the revocation list. Pass the providers of the
-// configuration. Call Follow once for each MeterProvider. auth and the providers stay in memory.
+// Follow adds observable metrics. For all providers that compute password hashes together, these are the gauges
+// latchkey.hash.slots, latchkey.hash.busy and latchkey.hash.waiting and the counter latchkey.hash.refused. For auth it
+// is the gauge latchkey.revocation.age: the seconds since auth last read the revocation list. from are the providers of
+// the configuration. Call Follow once for each MeterProvider. auth and the providers stay in memory.
 func Follow(auth *core.Auth, from []core.Provider, o Options) error {
 	if o.MeterProvider == nil {
 		o.MeterProvider = otel.GetMeterProvider()

@@ -45,8 +45,10 @@ func SessionClaims(s *core.Session) Claims {
 
 // The errors of [Tokens.Issue].
 var (
+	// ErrAudience means that the audience is not one of Options.Audiences.
 	ErrAudience = errors.New("accesstoken: the audience is not one of Options.Audiences")
-	ErrScope    = errors.New("accesstoken: a scope is not one of the audience's")
+	// ErrScope means that the audience does not have one of the scopes.
+	ErrScope = errors.New("accesstoken: a scope is not one of the audience's")
 
 	errNoSubject = errors.New("accesstoken: set UserID or ClientID of the claims")
 	errNotReady  = errors.New("accesstoken: the plugin is not attached to an Auth: add it to Config.Plugins")

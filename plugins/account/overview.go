@@ -40,7 +40,8 @@ type Person struct {
 	Image string `json:"image"`
 	// EmailVerified reports whether the user has verified the address.
 	EmailVerified bool `json:"emailVerified"`
-	// EmailBounces reports whether [core.Auth.ReportBounce] was called for the address since then.
+	// EmailBounces reports whether [core.Auth.ReportBounce] was called for the address after it was
+	// verified.
 	EmailBounces bool `json:"emailBounces,omitempty"`
 }
 

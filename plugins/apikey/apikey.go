@@ -22,7 +22,7 @@ type Options struct {
 	// environment, such as "acme_live" and "acme_test": people and secret scanners then recognize a key, and the key of
 	// one environment is refused by the other. The default is "lk".
 	Prefix string
-	// Scopes are what users can allow a key to do. The handlers require them with [core.Scopes].
+	// Scopes are the operations that users can permit a key. The handlers require them with [core.Scopes].
 	Scopes []Scope
 	// TTL is the lifetime of a new key if its creator chooses none. The default is 90 days.
 	TTL time.Duration
@@ -32,9 +32,10 @@ type Options struct {
 	MaxKeys int
 	// Fresh is the maximum time since the last sign-in of a user who creates or rotates a key. The default is 15 minutes.
 	Fresh time.Duration
-	// Overlap is how long a rotated key continues to work next to its successor. The default is 24 hours.
+	// Overlap is the time for which a rotated key continues to work in addition to its successor. The default is 24 hours.
 	Overlap time.Duration
-	// ExpiryWarning is how long before a user's key expires its user gets an email. Keys with a shorter lifetime get none.
+	// ExpiryWarning is the time before the expiry of a key at which its user gets an email. Keys with a shorter lifetime
+	// get none.
 	// The default is 7 days; a negative value disables the emails. The store must be a [store.RecordLister].
 	ExpiryWarning time.Duration
 	// Mail sends the emails about keys: to users who created or replaced one, and before one expires. They are sent to

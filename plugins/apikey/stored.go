@@ -165,10 +165,15 @@ type NewKey struct {
 
 // The errors of [Keys.Create].
 var (
-	ErrName     = errors.New("apikey: the name must have 1 to 64 printable characters")
-	ErrScope    = errors.New("apikey: the key needs at least one scope, and each must be valid")
-	ErrTTL      = errors.New("apikey: the lifetime is negative or longer than Options.MaxTTL")
-	ErrNetwork  = errors.New("apikey: the networks must be at most 20 valid prefixes, of IPv6 at most a /64")
+	// ErrName means that the name does not have 1 to 64 printable characters.
+	ErrName = errors.New("apikey: the name must have 1 to 64 printable characters")
+	// ErrScope means that the key has no scope, or an invalid one.
+	ErrScope = errors.New("apikey: the key needs at least one scope, and each must be valid")
+	// ErrTTL means that the lifetime is negative or longer than Options.MaxTTL.
+	ErrTTL = errors.New("apikey: the lifetime is negative or longer than Options.MaxTTL")
+	// ErrNetwork means that there are more than 20 networks, or an invalid one.
+	ErrNetwork = errors.New("apikey: the networks must be at most 20 valid prefixes, of IPv6 at most a /64")
+	// ErrTooMany means that the owner has Options.MaxKeys keys.
 	ErrTooMany  = errors.New("apikey: the owner has as many keys as Options.MaxKeys allows")
 	errNoOwner  = errors.New("apikey: set either UserID or Service of the new key")
 	errNotReady = errors.New("apikey: the plugin is not attached to an Auth: add it to Config.Plugins")

@@ -16,7 +16,7 @@ import (
 type Options struct {
 	// Sites are the protected sites. At least one is required.
 	Sites []Site
-	// Headers are the header fields with the user that an allowed request gets. The default is [UserID], [UserName] and
+	// Headers are the header fields that describe the user in an allowed request. The default is [UserID], [UserName] and
 	// [UserEmail].
 	Headers []Header
 }

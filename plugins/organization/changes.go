@@ -16,21 +16,35 @@ import (
 
 // The errors of changes. A missing organization, member or invitation is [core.ErrNotFound].
 var (
-	ErrName        = errors.New("organization: a name must have 1 to 64 characters")
-	ErrSlug        = errors.New("organization: a slug must have 2 to 48 lower-case letters, digits and single hyphens")
-	ErrSlugTaken   = errors.New("organization: the slug is taken")
-	ErrLogo        = errors.New("organization: a logo must be an https URL of at most 512 bytes")
-	ErrMetadata    = errors.New("organization: metadata must be JSON of at most 4 KiB")
-	ErrRole        = errors.New("organization: unknown role")
-	ErrLastOwner   = errors.New("organization: the last owner must stay")
-	ErrOwners      = errors.New("organization: too many owners")
-	ErrFull        = errors.New("organization: no seat is left")
-	ErrTooMany     = errors.New("organization: the user is a member of too many organizations")
-	ErrMember      = errors.New("organization: the user is already a member")
+	// ErrName means that a name does not have 1 to 64 characters.
+	ErrName = errors.New("organization: a name must have 1 to 64 characters")
+	// ErrSlug means that a slug does not consist of 2 to 48 lower-case letters, digits and single hyphens.
+	ErrSlug = errors.New("organization: a slug must have 2 to 48 lower-case letters, digits and single hyphens")
+	// ErrSlugTaken means that another organization has the slug.
+	ErrSlugTaken = errors.New("organization: the slug is taken")
+	// ErrLogo means that a logo is not an https URL of at most 512 bytes.
+	ErrLogo = errors.New("organization: a logo must be an https URL of at most 512 bytes")
+	// ErrMetadata means that metadata are not JSON of at most 4 KiB.
+	ErrMetadata = errors.New("organization: metadata must be JSON of at most 4 KiB")
+	// ErrRole means that the role is unknown, or that the function cannot give it.
+	ErrRole = errors.New("organization: unknown role")
+	// ErrLastOwner means that the only owner would leave or be demoted.
+	ErrLastOwner = errors.New("organization: the last owner must stay")
+	// ErrOwners means that the organization has 20 owners.
+	ErrOwners = errors.New("organization: too many owners")
+	// ErrFull means that the organization has as many members as Options.Seats or Options.MaxMembers permits.
+	ErrFull = errors.New("organization: no seat is left")
+	// ErrTooMany means that the user is a member of Options.MaxOrganizations organizations.
+	ErrTooMany = errors.New("organization: the user is a member of too many organizations")
+	// ErrMember means that the user is a member of the organization already.
+	ErrMember = errors.New("organization: the user is already a member")
+	// ErrInvitations means that the organization has Options.MaxInvitations pending invitations.
 	ErrInvitations = errors.New("organization: too many invitations wait")
-	ErrEmail       = errors.New("organization: this is not an email address")
-	ErrAddress     = errors.New("organization: the invitation is for another address, or the address is not verified")
-	errDenied      = errors.New("organization: the member's role does not allow the change")
+	// ErrEmail means that the text is not an email address.
+	ErrEmail = errors.New("organization: this is not an email address")
+	// ErrAddress means that the user has not verified the invited address.
+	ErrAddress = errors.New("organization: the invitation is for another address, or the address is not verified")
+	errDenied  = errors.New("organization: the member's role does not allow the change")
 )
 
 const (

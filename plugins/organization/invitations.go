@@ -214,7 +214,7 @@ func (i *invitation) has(secret string) bool {
 	return subtle.ConstantTimeCompare(sum[:], i.hash) == 1
 }
 
-// Invitations returns the invitations of an organization that wait, the newest first.
+// Invitations returns the pending invitations of an organization, the newest first.
 func (o *Organizations) Invitations(ctx context.Context, id string) ([]Invitation, error) {
 	if _, err := o.find(ctx, id); err != nil {
 		return nil, err

@@ -24,11 +24,11 @@ const (
 
 // The permissions that the plugin checks itself. A role of Options.Roles can contain them.
 const (
-	// Update allows to change the name, the logo and the metadata of the organization.
+	// Update permits changes of the name, the logo and the metadata of the organization.
 	Update = "organization:update"
-	// WriteMembers allows to change the roles of members and to remove members.
+	// WriteMembers permits changing the roles of members and removing members.
 	WriteMembers = "member:write"
-	// Invite allows to send, list and revoke invitations.
+	// Invite permits sending, listing and revoking invitations.
 	Invite = "invitation:write"
 )
 
@@ -61,7 +61,7 @@ type Options struct {
 	MaxOrganizations int
 	// MaxMembers is the maximum number of members of an organization. The default is 10000.
 	MaxMembers int
-	// MaxInvitations is the maximum number of invitations of an organization that wait. The default is 100.
+	// MaxInvitations is the maximum number of pending invitations of an organization. The default is 100.
 	MaxInvitations int
 	// InvitationTTL is the lifetime of an invitation. The default is 7 days.
 	InvitationTTL time.Duration

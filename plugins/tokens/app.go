@@ -31,7 +31,7 @@ type App struct {
 	// Apple the bundle IDs, for Google the client IDs of iOS, Android and the server. The audience and azp of an ID
 	// token must be among them. Users who need a second factor sign in in the browser, so set RedirectURIs too.
 	IDTokens map[string][]string
-	// Scopes are what the app can do. A program that requests no scope gets all of them.
+	// Scopes are the operations that the app can be permitted. A program that requests no scope gets all of them.
 	Scopes []Scope
 	// Resources are the services that the app can request signed access tokens for, with the parameter resource
 	// (RFC 8707), such as "https://app.example/mcp". Each is an audience of Options.AccessTokens. The tokens have the

@@ -28,7 +28,7 @@ type Grant struct {
 	UserID string `json:"-"`
 	// App is the ID of the app.
 	App string `json:"app"`
-	// Scopes are what the app was allowed to do.
+	// Scopes are the operations that the user permitted.
 	Scopes []string `json:"scopes"`
 	// Resources are the services that the app can get signed access tokens for. If it is empty, its access tokens are for
 	// this site.

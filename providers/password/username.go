@@ -22,14 +22,14 @@ import (
 )
 
 // Usernames lets users choose a username, and sign in with it instead of their email address. The address stays
-// required: it is how users recover their accounts.
+// required, because users recover their accounts with it.
 type Usernames struct {
 	// On enables usernames. The default is false.
 	On bool
 	// Reserved are names that users cannot choose, in addition to names such as "admin" and "support". Case, dots, hyphens
 	// and underscores do not matter.
 	Reserved []string
-	// Cooldown is the minimum time between two changes of a username, and how long the old name stays reserved.
+	// Cooldown is the minimum time between two changes of a username. The old name stays reserved for the same time.
 	// The default is 30 days.
 	Cooldown time.Duration
 }

@@ -16,7 +16,7 @@ var runMutations = flag.Bool("mutations", false, "run TestMutations, which takes
 // mutation replaces code of a page, or of a file that a page shows, by code that does less.
 type mutation struct{ page, code, instead string }
 
-// shown are files whose programs the tests of other packages start, and deploy.md, whose test gets the changed page.
+// shown are files whose programs the tests of other packages start, and a page whose test gets the changed page.
 var shown = map[string]struct{ dir, pkg, run string }{
 	"cmd/latchkey/_starters/auth.go":   {".", "./cmd/latchkey", "TestStarters/stdlib$"},
 	"cmd/latchkey/_starters/stdlib.go": {".", "./cmd/latchkey", "TestStarters/stdlib$"},

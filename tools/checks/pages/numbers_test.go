@@ -66,7 +66,7 @@ var numbers = []number{
 	{"store timeout", "core", "c.StoreTimeout", []string{
 		"`Config.StoreTimeout` (?:\\| |\\()" + amount, `of the store may take ` + amount + " \\(`Config.StoreTimeout`",
 	}},
-	{"clean-up", "core", "cleanSlot", []string{`every ` + amount + ` or so`}},
+	{"clean-up", "core", "cleanSlot", []string{`About every ` + amount}},
 	{"kept callback URL", "core", "maxKeptURL", []string{`Callback URLs\*\* of more than ` + amount + ` bytes`}},
 	{"followed callback URL", "core", "maxAskedURL", []string{`Those of more than ` + amount + ` bytes`}},
 	{"fresh sign-in", "plugins/account", "defaultFresh", []string{
@@ -76,7 +76,7 @@ var numbers = []number{
 	{"examination of the doctor", "doctor", "o.Timeout", []string{
 		`has a deadline \(` + amount + ", `doctor.Options.Timeout`", "`doctor.Options.Timeout` \\| " + amount + ` \|`,
 	}},
-	{"address change", "plugins/account", "changeTTL", []string{`It works for ` + amount + `, \*\*in the session`}},
+	{"address change", "plugins/account", "changeTTL", []string{`It works for ` + amount + `, only \*\*in the session`}},
 	{"undo of an address change", "plugins/account", "undoTTL", []string{`undoes the change, for ` + amount}},
 	{"invitation", "plugins/account", "inviteTTL", []string{
 		`right to sign up for ` + amount, "`account.Invitation.For` \\| " + amount + ` \|`,
