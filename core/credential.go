@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Principal is the user or program that makes a request: a user with a session, or the holder of another credential, such as an API key.
+// Principal is the user or program that makes a request: a user with a session, or the holder of another credential,
+// such as an API key.
 type Principal struct {
 	// UserID is the ID of the user. It is empty for a credential that belongs to no user.
 	UserID string

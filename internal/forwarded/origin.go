@@ -24,8 +24,8 @@ var (
 		"users would be redirected to localhost: "+HowToSetOrigin, ErrNoOrigin)
 )
 
-// Origins determines the public origin of a request. The options' TrustHost reports whether an origin is configured.
-// Without one, only loopback hosts are accepted.
+// Origins determines the public origin of a request. TrustHost of its options must be true if an origin is configured.
+// Otherwise only loopback hosts are accepted.
 type Origins struct {
 	weburl.Options
 	Proxies Proxies

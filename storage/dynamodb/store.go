@@ -28,12 +28,14 @@ type Options struct {
 
 // Layout names the table and its keys. The defaults are the names of Auth.js's DynamoDB adapter.
 type Layout struct {
-	Table             string // "next-auth"
-	PartitionKey      string // "pk"
-	SortKey           string // "sk"
-	Index             string // "GSI1"
-	IndexPartitionKey string // "GSI1PK"
-	IndexSortKey      string // "GSI1SK"
+	// Table is the name of the table. The default is "next-auth".
+	Table string
+	// PartitionKey and SortKey are the attributes of the table's key. The defaults are "pk" and "sk".
+	PartitionKey, SortKey string
+	// Index is the name of the global secondary index, which the store does not read. The default is "GSI1".
+	Index string
+	// IndexPartitionKey and IndexSortKey are the attributes of its key. The defaults are "GSI1PK" and "GSI1SK".
+	IndexPartitionKey, IndexSortKey string
 }
 
 // Store is a store in DynamoDB. It is safe for concurrent use. Create it with [New].

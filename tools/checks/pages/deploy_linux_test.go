@@ -62,7 +62,8 @@ func TestDeploy(t *testing.T) {
 	t.Cleanup(func() { _ = started.Process.Kill() })
 
 	site := "http://localhost:" + port
-	for _, m := range regexp.MustCompile(`(?m)(?:^    path = "|healthCheckPath: )(/[a-z]+)`).FindAllStringSubmatch(page, -1) {
+	health := regexp.MustCompile(`(?m)(?:^    path = "|healthCheckPath: )(/[a-z]+)`)
+	for _, m := range health.FindAllStringSubmatch(page, -1) {
 		waitFor(t, site+m[1], ended, &said)
 	}
 	signsIn(t, site)

@@ -80,7 +80,8 @@ func (m mutation) runShown(t *testing.T) (string, error) {
 	if err := os.WriteFile(changed, []byte(strings.Replace(m.file(t), m.code, m.instead, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{absolute(t, filepath.Join(top, m.page)): changed}})
+	original := absolute(t, filepath.Join(top, m.page))
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{original: changed}})
 	if err == nil {
 		err = os.WriteFile(overlay, replace, 0o600)
 	}

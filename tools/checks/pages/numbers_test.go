@@ -44,7 +44,8 @@ var numbers = []number{
 		`token of a mailed link \|.*\| ` + amount + `, once`,
 	}},
 	{"check cookies", "core", "checkTTL", []string{
-		`Check cookies live ` + amount, "`authjs.(?:state|pkce.code_verifier|nonce|challenge)` \\|.*\\| " + amount + `(?:, without Max-Age)? \|`,
+		`Check cookies live ` + amount,
+		"`authjs.(?:state|pkce.code_verifier|nonce|challenge)` \\|.*\\| " + amount + `(?:, without Max-Age)? \|`,
 		"MaxAge` \\| " + amount + ` for checks`, `leave it at zero, for ` + amount,
 	}},
 	{"form answer cookie", "core", "formAnswerTTL", []string{"`authjs.form-answer` \\|.*\\| " + amount + ` \|`}},
@@ -57,7 +58,8 @@ var numbers = []number{
 	}},
 	{"session", "core", "c.Session.MaxAge", []string{
 		"`SessionConfig.MaxAge` \\| " + amount + ` \|`, "`SessionConfig.MaxAge`, " + amount + ` unless`,
-		`sessions live ` + amount + ` without use`, `: ` + amount + ` without use, no absolute end`, `last use, ` + amount + ` unless set`,
+		`sessions live ` + amount + ` without use`, `: ` + amount + ` without use, no absolute end`,
+		`last use, ` + amount + ` unless set`,
 	}},
 	{"renewal of a session", "core", "c.Session.UpdateAge", []string{
 		"`SessionConfig.UpdateAge` \\| " + amount + `[ ;|]`, "older than `UpdateAge`, " + amount,
@@ -70,7 +72,8 @@ var numbers = []number{
 	{"kept callback URL", "core", "maxKeptURL", []string{`Callback URLs\*\* of more than ` + amount + ` bytes`}},
 	{"followed callback URL", "core", "maxAskedURL", []string{`Those of more than ` + amount + ` bytes`}},
 	{"fresh sign-in", "plugins/account", "defaultFresh", []string{
-		"`Options.Fresh` \\(" + amount, "`account.Options.Fresh` \\| " + amount + ` \|`, `proved who they are in the last ` + amount,
+		"`Options.Fresh` \\(" + amount, "`account.Options.Fresh` \\| " + amount + ` \|`,
+		`proved who they are in the last ` + amount,
 		"with the module `account`: " + amount,
 	}},
 	{"examination of the doctor", "doctor", "o.Timeout", []string{

@@ -155,7 +155,8 @@ func withFragments(t *testing.T, blocks []block, test string) string {
 
 // variables are the programs' environment variables.
 var variables = []string{
-	"AUTH_SECRET=a secret for tests, 32 bytes or more", "AUTH_URL=", "APP_SECRET=another secret for tests, 32 bytes or more",
+	"AUTH_SECRET=a secret for tests, 32 bytes or more", "AUTH_URL=",
+	"APP_SECRET=another secret for tests, 32 bytes or more",
 	"AUTH_GITHUB_ID=id", "AUTH_GITHUB_SECRET=secret", "AUTH_GOOGLE_ID=id", "AUTH_GOOGLE_SECRET=secret",
 	"EMAIL_SERVER=smtp://localhost:25", "EMAIL_FROM=no-reply@localhost",
 }
