@@ -33,7 +33,8 @@ type ConfiguredMailer interface {
 }
 
 // Email is an email to send. It contains facts and no sentences; the sender writes the text from them. It contains no
-// text that a client chose, so that an attacker cannot make this site send a message of their choice.
+// text that a client chose, except Organization, so that an attacker cannot make this site send a message of their
+// choice.
 type Email struct {
 	// ID identifies the email in all attempts to send it: 32 hexadecimal digits, for the header Message-ID or the
 	// idempotency key of a mail service. It is empty if the email is sent once.
@@ -62,6 +63,10 @@ type Email struct {
 	Device string
 	// Service is the configured name of the provider that the email is about, or empty if it is about none.
 	Service string
+	// Organization is the name of the organization that the email is about, or empty. A user chose it: it has at most 64
+	// characters, none of them a control character, and nothing that mail clients turn into a link or a telephone number.
+	// Escape it in HTML.
+	Organization string
 	// EndsSessions reports that following URL also ends all sessions of the account.
 	EndsSessions bool
 	// Host is the host of the site.

@@ -91,6 +91,7 @@ func factsOf(l core.Email) (facts []fact) {
 		}
 	}
 	add(textService, l.Service, l.Service != "")
+	add(textOrganization, l.Organization, l.Organization != "")
 	when := textTime
 	switch l.Kind {
 	case mailkind.KeyExpiring:

@@ -51,8 +51,9 @@ var (
 		Key:     "email.otherwise",
 		English: "If the button doesn't work, copy this link into your browser:",
 	}
-	textService = ui.Text{Key: "email.service", English: "Service: %s"}
-	textEnds    = ui.Text{
+	textService      = ui.Text{Key: "email.service", English: "Service: %s"}
+	textOrganization = ui.Text{Key: "email.organization", English: "Organization: %s"}
+	textEnds         = ui.Text{
 		Key: "email.email-changed.sessions", English: "Undoing the change also ends all sessions of the account.",
 	}
 	textCode = ui.Text{Key: "email.code", English: "Code: %s"}
@@ -200,6 +201,13 @@ var emailTexts = map[mailkind.Kind]emailText{
 		subject: "You've been invited to %s", button: "Accept invitation",
 		body:   []string{"Accept the invitation to create your account."},
 		footer: "Not interested? Ignore this email and no account will be created.",
+		why:    whyInvited,
+	},
+	mailkind.OrganizationInvite: {
+		subject: "You've been invited to an organization on %s", button: "View invitation",
+		body: []string{"A member has invited you to join their organization. Sign in or sign up with this email address to " +
+			"accept."},
+		footer: "Don't know the sender? Ignore this email and nothing will change.",
 		why:    whyInvited,
 	},
 	mailkind.DeletionScheduled: {

@@ -544,6 +544,16 @@ func catalogued(key string) (english string, ok bool) {
 		return "", true
 	case "email.new-device.subject":
 		return "", true
+	case "email.organization":
+		return "Organization: %s", true
+	case "email.organization-invite.body":
+		return "", true
+	case "email.organization-invite.button":
+		return "", true
+	case "email.organization-invite.footer":
+		return "", true
+	case "email.organization-invite.subject":
+		return "", true
 	case "email.otherwise":
 		return "If the button doesn't work, copy this link into your browser:", true
 	case "email.passkey-added.body":

@@ -52,6 +52,9 @@ const (
 	KeyExpiring Kind = "key-expiring"
 	// Invite is an invitation. The URL is the page to sign up.
 	Invite Kind = "invite"
+	// OrganizationInvite is an invitation to join an organization. The URL is the page to accept it, after a sign-in or
+	// sign-up. Organization is the organization's name, if an email can contain it.
+	OrganizationInvite Kind = "organization-invite"
 	// DeletionScheduled reports that an account will be deleted, at the time At. The URL is a page to keep it.
 	DeletionScheduled Kind = "deletion-scheduled"
 	// Deleted confirms that an account was deleted. It has no URL.
@@ -64,7 +67,7 @@ func All() []Kind {
 		SignIn, Reauth, Verify, Exists, Reset, PasswordChanged, AddressChange,
 		AddressChanged, PasskeyAdded, PasskeyRemoved, AccountLinked, AccountUnlinked,
 		FactorAdded, FactorRemoved, FactorsReset, RecoveryUsed, RecoveryRenewed,
-		FactorGuessed, NewDevice, KeyCreated, KeyExpiring, Invite, DeletionScheduled,
-		Deleted,
+		FactorGuessed, NewDevice, KeyCreated, KeyExpiring, Invite, OrganizationInvite,
+		DeletionScheduled, Deleted,
 	}
 }

@@ -122,6 +122,9 @@ func sample(kind mailkind.Kind, locale ui.Locale, mails []Mail) core.Email {
 	case mailkind.Reauth:
 		e.Code, e.URL = "471103", ""
 		return e
+	case mailkind.OrganizationInvite:
+		e.Organization = "Acme & Söhne"
+		return e
 	case mailkind.Verify, mailkind.Exists, mailkind.Reset, mailkind.AddressChange, mailkind.Invite:
 		return e
 	case mailkind.Deleted:

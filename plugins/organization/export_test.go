@@ -4,3 +4,6 @@ import "context"
 
 // FinishDeletions runs the periodic task.
 func (o *Organizations) FinishDeletions(ctx context.Context) error { return o.finishDeletions(ctx) }
+
+// NameForEmail is nameForEmail.
+var NameForEmail = nameForEmail

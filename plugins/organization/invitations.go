@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -180,16 +182,40 @@ type mailed struct {
 	Base         string `json:"base"`
 }
 
-// invitationEmail returns the email of an invitation. The link is added in the background. It contains no text of the
-// inviter, such as the name of the organization: otherwise this site would send messages of an attacker's choice.
+// invitationEmail returns the email of an invitation. The link and the name of the organization are added in the
+// background.
 func (o *Organizations) invitationEmail(i *invitation, secret, base string, e core.Email) core.BackgroundEmail {
-	e.To, e.Kind, e.Expires, e.Theme = i.Email, mailkind.Invite, i.Expires, o.host.Theme
+	e.To, e.Kind, e.Expires, e.Theme = i.Email, mailkind.OrganizationInvite, i.Expires, o.host.Theme
 	return core.BackgroundEmail{
 		Sender: name, Email: e, Subject: i.Email, Data: mailed{i.OrganizationID, i.ID, secret, base},
 	}
 }
 
-// writeInvitation adds the link. An invitation that was revoked or replaced is not sent.
+// nameForEmail returns the name of an organization for an email to somebody who is not a member, or "" if the name could
+// be a message of an attacker: mail clients turn domains, addresses and telephone numbers into links.
+func nameForEmail(name string) string {
+	digits := 0
+	for i, r := range name {
+		_, size := utf8.DecodeRuneInString(name[i:])
+		next, _ := utf8.DecodeRuneInString(name[i+size:])
+		switch {
+		case strings.ContainsRune("/@:\\<>=?#", r):
+			return ""
+		case strings.ContainsRune(".。．｡․", r) && (unicode.IsLetter(next) || unicode.IsDigit(next)):
+			return ""
+		case unicode.IsDigit(r):
+			digits++
+		case unicode.Is(unicode.Cf, r): // invisible
+			return ""
+		}
+	}
+	if digits > 6 || !isName(name) {
+		return ""
+	}
+	return name
+}
+
+// writeInvitation adds the link and the name. An invitation that was revoked or replaced is not sent.
 func (o *Organizations) writeInvitation(ctx context.Context, e core.Email, data json.RawMessage) (core.Email, error) {
 	var d mailed
 	if err := json.Unmarshal(data, &d); err != nil {
@@ -204,6 +230,14 @@ func (o *Organizations) writeInvitation(ctx context.Context, e core.Email, data 
 	case !i.has(d.Secret):
 		return core.Email{}, nil
 	}
+	org, err := o.find(ctx, d.Organization)
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return core.Email{}, nil
+	case err != nil:
+		return core.Email{}, err
+	}
+	e.Organization = nameForEmail(org.Name)
 	e.URL = core.Secret(d.Base + "?token=" + d.Organization + "." + d.ID + "." + d.Secret)
 	return e, nil
 }

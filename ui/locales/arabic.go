@@ -433,11 +433,18 @@ func Arabic() ui.Locale {
 
 		"email.deletion": "موعد الحذف: %s",
 
-		"email.expires":              "تنتهي الصلاحية في: %s",
-		"email.key-created.subject":  "مفتاح API جديد لـ %s",
-		"email.key-created.button":   "لم أكن أنا",
-		"email.key-created.body":     "أُنشئ مفتاح API لحسابك، ويمكن للبرامج استخدامه للتصرف نيابةً عنك.",
-		"email.key-created.footer":   "إذا كنت أنت من فعل ذلك فلا يلزمك شيء. وإلا فأمّن حسابك الآن.",
+		"email.expires":                     "تنتهي الصلاحية في: %s",
+		"email.key-created.subject":         "مفتاح API جديد لـ %s",
+		"email.key-created.button":          "لم أكن أنا",
+		"email.key-created.body":            "أُنشئ مفتاح API لحسابك، ويمكن للبرامج استخدامه للتصرف نيابةً عنك.",
+		"email.key-created.footer":          "إذا كنت أنت من فعل ذلك فلا يلزمك شيء. وإلا فأمّن حسابك الآن.",
+		"email.organization":                "المؤسسة: %s",
+		"email.organization-invite.subject": "دعوة إلى مؤسسة في %s",
+		"email.organization-invite.button":  "عرض الدعوة",
+		"email.organization-invite.body": "" +
+			"دعاك أحد الأعضاء إلى الانضمام إلى مؤسسته. سجّل الدخول أو أنشئ حسابًا بهذا البريد الإلكتروني لقبول الدعوة.",
+		"email.organization-invite.footer": "" +
+			"لا تعرف المرسل؟ تجاهل هذه الرسالة ولن يتغير شيء.",
 		"email.key-expiring.subject": "تنتهي صلاحية مفتاح API الخاص بك في %s قريبًا",
 		"email.key-expiring.button":  "إدارة مفاتيح API",
 		"email.key-expiring.body": "" +

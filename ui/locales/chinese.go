@@ -399,11 +399,18 @@ func Chinese() ui.Locale {
 
 		"email.deletion": "删除时间：%s",
 
-		"email.expires":              "到期时间：%s",
-		"email.key-created.subject":  "%s 有新的 API 密钥",
-		"email.key-created.button":   "不是我本人",
-		"email.key-created.body":     "您的账号创建了一个 API 密钥。程序可以使用它代表您执行操作。",
-		"email.key-created.footer":   "如果是您本人操作，则无需处理。否则请立即保护您的账号。",
+		"email.expires":                     "到期时间：%s",
+		"email.key-created.subject":         "%s 有新的 API 密钥",
+		"email.key-created.button":          "不是我本人",
+		"email.key-created.body":            "您的账号创建了一个 API 密钥。程序可以使用它代表您执行操作。",
+		"email.key-created.footer":          "如果是您本人操作，则无需处理。否则请立即保护您的账号。",
+		"email.organization":                "组织：%s",
+		"email.organization-invite.subject": "邀请您加入 %s 上的组织",
+		"email.organization-invite.button":  "查看邀请",
+		"email.organization-invite.body": "" +
+			"一位成员邀请您加入其组织。请使用此邮箱登录或注册以接受邀请。",
+		"email.organization-invite.footer": "" +
+			"不认识发件人？请忽略此邮件，不会有任何更改。",
 		"email.key-expiring.subject": "您在 %s 的 API 密钥即将到期",
 		"email.key-expiring.button":  "管理 API 密钥",
 		"email.key-expiring.body":    "您的一个 API 密钥即将到期。到期后，使用该密钥的程序将无法工作。",

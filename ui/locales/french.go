@@ -501,6 +501,14 @@ func French() ui.Locale {
 			"votre nom.",
 		"email.key-created.footer": "" +
 			"Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
+		"email.organization":                "Organisation : %s",
+		"email.organization-invite.subject": "Vous êtes invité à rejoindre une organisation sur %s",
+		"email.organization-invite.button":  "Voir l’invitation",
+		"email.organization-invite.body": "" +
+			"Un membre vous invite à rejoindre son organisation. Pour accepter, connectez-vous ou inscrivez-vous " +
+			"avec cette adresse e-mail.",
+		"email.organization-invite.footer": "" +
+			"Vous ne connaissez pas l’expéditeur ? Ignorez cet e-mail et rien ne changera.",
 		"email.key-expiring.subject": "Votre clé API pour %s expire bientôt",
 		"email.key-expiring.button":  "Gérer les clés API",
 		"email.key-expiring.body": "" +

@@ -518,6 +518,14 @@ func German() ui.Locale {
 			"Für Ihr Konto wurde ein API-Schlüssel erstellt. Programme können damit in Ihrem Namen handeln.",
 		"email.key-created.footer": "" +
 			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
+		"email.organization":                "Organisation: %s",
+		"email.organization-invite.subject": "Einladung zu einer Organisation auf %s",
+		"email.organization-invite.button":  "Einladung ansehen",
+		"email.organization-invite.body": "" +
+			"Ein Mitglied hat Sie in seine Organisation eingeladen. Melden Sie sich mit dieser E-Mail-Adresse an " +
+			"oder registrieren Sie sich, um die Einladung anzunehmen.",
+		"email.organization-invite.footer": "" +
+			"Sie kennen den Absender nicht? Ignorieren Sie diese E-Mail, dann ändert sich nichts.",
 		"email.key-expiring.subject": "Ihr API-Schlüssel für %s läuft bald ab",
 		"email.key-expiring.button":  "API-Schlüssel verwalten",
 		"email.key-expiring.body": "" +

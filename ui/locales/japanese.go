@@ -407,11 +407,18 @@ func Japanese() ui.Locale {
 
 		"email.deletion": "削除予定：%s",
 
-		"email.expires":              "有効期限：%s",
-		"email.key-created.subject":  "%sに新しいAPIキーが作成されました",
-		"email.key-created.button":   "自分ではありません",
-		"email.key-created.body":     "お客様のアカウントにAPIキーが作成されました。プログラムはこのキーを使ってお客様の代わりに操作できます。",
-		"email.key-created.footer":   "ご自身の操作であれば、何もする必要はありません。心当たりがない場合は、すぐにアカウントを保護してください。",
+		"email.expires":                     "有効期限：%s",
+		"email.key-created.subject":         "%sに新しいAPIキーが作成されました",
+		"email.key-created.button":          "自分ではありません",
+		"email.key-created.body":            "お客様のアカウントにAPIキーが作成されました。プログラムはこのキーを使ってお客様の代わりに操作できます。",
+		"email.key-created.footer":          "ご自身の操作であれば、何もする必要はありません。心当たりがない場合は、すぐにアカウントを保護してください。",
+		"email.organization":                "組織：%s",
+		"email.organization-invite.subject": "%sの組織への招待",
+		"email.organization-invite.button":  "招待を確認",
+		"email.organization-invite.body": "" +
+			"メンバーがお客様を組織に招待しました。参加するには、このメールアドレスでログインまたは登録してください。",
+		"email.organization-invite.footer": "" +
+			"送信者に心当たりがない場合は、このメールを無視してください。何も変更されません。",
 		"email.key-expiring.subject": "%sのAPIキーの有効期限が近づいています",
 		"email.key-expiring.button":  "APIキーを管理",
 		"email.key-expiring.body":    "お客様のAPIキーの1つがまもなく期限切れになります。期限が切れると、このキーを使うプログラムは動作しなくなります。",

@@ -464,7 +464,15 @@ func Portuguese() ui.Locale {
 		"email.key-created.button":  "Não fui eu",
 		"email.key-created.body": "" +
 			"Uma chave de API foi criada para sua conta. Programas podem usá-la para agir em seu nome.",
-		"email.key-created.footer":   "Se foi você, não é preciso fazer nada. Se não, proteja sua conta agora.",
+		"email.key-created.footer":          "Se foi você, não é preciso fazer nada. Se não, proteja sua conta agora.",
+		"email.organization":                "Organização: %s",
+		"email.organization-invite.subject": "Você foi convidado para uma organização em %s",
+		"email.organization-invite.button":  "Ver o convite",
+		"email.organization-invite.body": "" +
+			"Um membro convidou você para a organização dele. Para aceitar, entre ou cadastre-se com este " +
+			"endereço de e-mail.",
+		"email.organization-invite.footer": "" +
+			"Não conhece o remetente? Ignore este e-mail e nada mudará.",
 		"email.key-expiring.subject": "Sua chave de API para %s expira em breve",
 		"email.key-expiring.button":  "Gerenciar chaves de API",
 		"email.key-expiring.body": "" +

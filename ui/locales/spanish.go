@@ -489,6 +489,14 @@ func Spanish() ui.Locale {
 			"Se ha creado una clave de API para su cuenta. Los programas pueden usarla para actuar en su nombre.",
 		"email.key-created.footer": "" +
 			"Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
+		"email.organization":                "Organización: %s",
+		"email.organization-invite.subject": "Le han invitado a una organización en %s",
+		"email.organization-invite.button":  "Ver la invitación",
+		"email.organization-invite.body": "" +
+			"Un miembro le ha invitado a unirse a su organización. Para aceptar, inicie sesión o regístrese con " +
+			"esta dirección de correo.",
+		"email.organization-invite.footer": "" +
+			"¿No conoce al remitente? Ignore este correo y nada cambiará.",
 		"email.key-expiring.subject": "Su clave de API para %s caduca pronto",
 		"email.key-expiring.button":  "Administrar claves de API",
 		"email.key-expiring.body": "" +

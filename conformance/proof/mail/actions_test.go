@@ -16,6 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
+	"github.com/latchkey-go/latchkey/plugins/organization"
 )
 
 // mailRow is an action with the emails that it sends.
@@ -294,6 +295,12 @@ var mailRows = []mailRow{
 	{name: "an invitation", kinds: one(mailkind.Invite), inRequest: true, before: func(c *caller) action {
 		return calling(func() error { return c.mine.Invite(c.Context(), account.Invitation{Email: c.address}) },
 			func() error { return c.mine.Invite(c.Context(), account.Invitation{Email: "nobody"}) })
+	}},
+	{name: "an invitation to an organization", kinds: one(mailkind.OrganizationInvite), before: func(c *caller) action {
+		u := c.member("", 0)
+		org, err := c.orgs.Create(c.Context(), organization.NewOrganization{OwnerID: u.ID, Name: "Acme"})
+		c.check(err)
+		return c.posting("organization/invite", "organization", org.ID, "email", "guest-"+c.address, "role", "member")
 	}},
 	{name: "a scheduled deletion", kinds: one(mailkind.DeletionScheduled), grace: true, before: func(c *caller) action {
 		c.member("", 0)

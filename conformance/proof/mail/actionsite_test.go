@@ -36,6 +36,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
+	"github.com/latchkey-go/latchkey/plugins/organization"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/password"
@@ -113,6 +114,7 @@ type actionSite struct {
 	passwords *password.Provider
 	factors   *secondfactor.Factors
 	keys      *apikey.Keys
+	orgs      *organization.Organizations
 	// retries and grace are options of the application.
 	retries []time.Duration
 	grace   time.Duration
@@ -172,6 +174,7 @@ func (s *actionSite) restart() {
 	})
 	s.factors = secondfactor.New(secondfactor.Options{})
 	s.keys = apikey.New(apikey.Options{Scopes: []apikey.Scope{{Name: "orders:read"}}})
+	s.orgs = organization.New(organization.Options{Mail: mailer})
 	many := limit.Rate{Burst: 10_000, Every: time.Millisecond}
 	var err error
 	s.auth, err = core.New(core.Config{
@@ -179,7 +182,7 @@ func (s *actionSite) restart() {
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), Now: s.clock,
 		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, EnableWebAuthn: true, StoreTimeout: time.Minute,
 		Mail:    core.MailConfig{Retries: s.retries},
-		Plugins: []core.Plugin{s.mine, s.factors, s.keys},
+		Plugins: []core.Plugin{s.mine, s.factors, s.keys, s.orgs},
 		Limits: core.Limits{Rates: map[limit.Attempt]limit.Rates{
 			limit.AttemptCode: {Network: many}, limit.AttemptSignUp: {Network: many}, limit.AttemptMail: {Network: many},
 			limit.AttemptEmail: {Network: many}, limit.AttemptCredentials: {Network: many},
