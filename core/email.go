@@ -64,8 +64,8 @@ type Email struct {
 	// Service is the configured name of the provider that the email is about, or empty if it is about none.
 	Service string
 	// Organization is the name of the organization that the email is about, or empty. A user chose it: it has at most 64
-	// characters, none of them a control character, and nothing that mail clients turn into a link or a telephone number.
-	// Escape it in HTML.
+	// characters, no control characters, and nothing that mail clients turn into a link or a telephone number. Escape it
+	// in HTML.
 	Organization string
 	// EndsSessions reports that following URL also ends all sessions of the account.
 	EndsSessions bool

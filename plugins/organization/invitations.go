@@ -191,8 +191,8 @@ func (o *Organizations) invitationEmail(i *invitation, secret, base string, e co
 	}
 }
 
-// nameForEmail returns the name of an organization for an email to somebody who is not a member, or "" if the name could
-// be a message of an attacker: mail clients turn domains, addresses and telephone numbers into links.
+// nameForEmail returns the name of an organization for the email of an invitation, or "" if the name could be a message
+// of an attacker: mail clients turn domains, addresses and telephone numbers into links.
 func nameForEmail(name string) string {
 	digits := 0
 	for i, r := range name {
