@@ -413,7 +413,7 @@ func catalogued(key string) (english string, ok bool) {
 	case "confirm.body":
 		return "Press the button to sign in.", true
 	case "date":
-		return "2 January 2006", true
+		return "January 2, 2006", true
 	case "email.account-linked.body":
 		return "", true
 	case "email.account-linked.button":
@@ -855,7 +855,7 @@ func catalogued(key string) (english string, ok bool) {
 	case "logo":
 		return "Logo", true
 	case "moment":
-		return "2 January 2006, 15:04 UTC", true
+		return "January 2, 2006 at 15:04 UTC", true
 	case "months":
 		return "January February March April May June July August September October November December", true
 	case "organization.accept":

@@ -85,8 +85,8 @@ func (l Locale) named(prefix, text string) string {
 }
 
 var (
-	textDate   = Text{Key: "date", English: "2 January 2006"}
-	textMoment = Text{Key: "moment", English: "2 January 2006, 15:04 UTC"}
+	textDate   = Text{Key: "date", English: "January 2, 2006"}
+	textMoment = Text{Key: "moment", English: "January 2, 2006 at 15:04 UTC"}
 	textMonths = Text{Key: "months", English: "January February March April May June July August September October " +
 		"November December"}
 )

@@ -183,10 +183,10 @@ func TestLocaleDates(t *testing.T) {
 		texts     map[string]string
 		day, time string
 	}{
-		{"English", nil, "3 May 2026", "3 May 2026, 15:04 UTC"},
+		{"English", nil, "May 3, 2026", "May 3, 2026 at 15:04 UTC"},
 		{"German", german, "3. Mai 2026", "3. Mai 2026, 15:04 UTC"},
-		{"digits", map[string]string{"date": "2006-01-02"}, "2026-05-03", "3 May 2026, 15:04 UTC"},
-		{"months missing", map[string]string{"months": "eins zwei"}, "3 May 2026", "3 May 2026, 15:04 UTC"},
+		{"digits", map[string]string{"date": "2006-01-02"}, "2026-05-03", "May 3, 2026 at 15:04 UTC"},
+		{"months missing", map[string]string{"months": "eins zwei"}, "May 3, 2026", "May 3, 2026 at 15:04 UTC"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := ui.Locale{Texts: c.texts}

@@ -118,13 +118,13 @@ func TestScheduledDeletion(t *testing.T) {
 				c.Plugins = append(c.Plugins, keys)
 			})
 			b, phone, other := s.as(ada), s.as(ada), s.as(eve)
-			if r := b.open("account"); !strings.Contains(string(r.Body), "on 9 January 2030") {
+			if r := b.open("account"); !strings.Contains(string(r.Body), "on January 9, 2030") {
 				t.Errorf("the page does not say when:\n%s", r.Body)
 			}
 			r := b.post("account/delete", url.Values{"phrase": {phrase}})
 			b.fine(r, http.StatusOK)
 			if text := string(r.Body); !strings.Contains(text, "Your account will be deleted") ||
-				!strings.Contains(text, "9 January 2030") {
+				!strings.Contains(text, "January 9, 2030") {
 				t.Errorf("the page is\n%s", text)
 			}
 			if b.signedIn() || phone.signedIn() || !other.signedIn() {

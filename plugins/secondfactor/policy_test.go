@@ -84,7 +84,7 @@ func TestGrace(t *testing.T) {
 	for range 2 {
 		b := s.browse()
 		b.held(b.signIn(ada))
-		if page := b.open("second-factor/enroll?signin=1"); !strings.Contains(string(page.Body), "4 January 2030") {
+		if page := b.open("second-factor/enroll?signin=1"); !strings.Contains(string(page.Body), "January 4, 2030") {
 			t.Errorf("the page does not name the end of the grace period: %s", page.Body)
 		}
 		if b.post("second-factor/later", nil); !b.signedIn() {

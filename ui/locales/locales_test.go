@@ -64,7 +64,7 @@ func TestLanguages(t *testing.T) {
 func TestDates(t *testing.T) {
 	at := time.Date(2026, 3, 5, 16, 4, 0, 0, time.UTC)
 	for tag, want := range map[string]string{
-		"en": "5 March 2026, 16:04 UTC", "ar": "5 مارس 2026، 16:04 UTC", "de": "5. März 2026, 16:04 UTC",
+		"en": "March 5, 2026 at 16:04 UTC", "ar": "5 مارس 2026، 16:04 UTC", "de": "5. März 2026, 16:04 UTC",
 		"es": "5 de marzo de 2026, 16:04 UTC", "fr": "5 mars 2026, 16:04 UTC", "ja": "2026年3月5日 16:04（UTC）",
 		"pt": "5 de março de 2026, 16:04 UTC", "zh-Hans": "2026年3月5日 16:04（UTC）",
 	} {

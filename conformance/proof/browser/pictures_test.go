@@ -30,6 +30,7 @@ var pictured = []struct {
 	{"signin-dark", "en", "dark", 480, 660, nil, path("/auth/signin")},
 	{"signin-theme", "en", "light", 480, 660, func(c *core.Config) { c.Theme = acme }, path("/auth/signin")},
 	{"signin-error", "en", "light", 480, 660, nil, path("/auth/signin?error=CredentialsSignin")},
+	{"last-used", "en", "light", 480, 660, anyPassword, lastUsed},
 	{"signin-arabic", "ar", "light", 480, 660, nil, path("/auth/signin")},
 	{"signin-one", "en", "light", 480, 360, func(c *core.Config) { c.Providers = c.Providers[:1] }, path("/auth/signin")},
 	{"signin-many", "en", "light", 480, 660, many, path("/auth/signin")},
@@ -77,6 +78,17 @@ var pictured = []struct {
 	{"error-server", "de", "dark", 480, 420, nil, path("/auth/error?error=Configuration")},
 	{"canceled", "en", "light", 480, 660, nil, path("/auth/signin?error=OAuthCallbackError")},
 	{"signout", "de", "dark", 480, 420, nil, func(v *visitor) { v.open("/enter"); v.open("/auth/signout"); v.sees("@") }},
+}
+
+// lastUsed signs in with a password, and returns to the sign-in page after the sign-out. The button has the mark.
+func lastUsed(v *visitor) {
+	v.open("/auth/signin?callbackUrl=%2Fauth%2Faccount")
+	v.do(write(factorUser, ada), write(factorPass, password))
+	v.follow(click(factorSignIn))
+	v.open("/auth/signout?callbackUrl=%2Fauth%2Fsignin")
+	v.follow(click(`form[action*="/signout"] button`))
+	v.open("/auth/signin")
+	v.do(chromedp.WaitVisible(chromedp.CSS(".last")))
 }
 
 // many configures more sign-in methods than fit in a laptop's window.

@@ -68,7 +68,7 @@ func newSite(t *testing.T, s core.Store, grace time.Duration) *site {
 	x.well = x.process(s, time.Minute) // a long timeout, because a busy machine is slow
 	troubled := wrapped(s, x.at)
 	if grace > 0 {
-		troubled = listing{troubled.(transacting)}
+		troubled = listing(troubled)
 	}
 	x.sick = x.process(troubled, slowFor)
 	patience := patientFor

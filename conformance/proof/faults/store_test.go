@@ -38,15 +38,30 @@ func wrapped(s core.Store, at *incident) core.Store {
 	return troubled{s.(whole), at}
 }
 
-// listing is a store with transactions that lists records, as Options.DeleteAfter requires. The other flows have a
-// store without lists, so that they make the same calls each time: a store that lists records also stores emails.
-type listing struct{ transacting }
+// listing adds lists of records to a wrapped store, as Options.DeleteAfter requires. The other flows have a store
+// without lists, so that they make the same calls each time: a store that lists records also stores emails.
+func listing(s core.Store) core.Store {
+	if s, ok := s.(transacting); ok {
+		return struct {
+			transacting
+			lister
+		}{s, lister{s.whole.(store.RecordLister)}}
+	}
+	t := s.(troubled)
+	return struct {
+		troubled
+		lister
+	}{t, lister{t.whole.(store.RecordLister)}}
+}
 
-// ListRecords implements store.RecordLister. Only tasks call it, and no flow runs one.
-func (s listing) ListRecords(
+// lister lists records. Only tasks call it, and no flow runs one.
+type lister struct{ records store.RecordLister }
+
+// ListRecords implements store.RecordLister.
+func (l lister) ListRecords(
 	ctx context.Context, kind, prefix, cursor string, limit int,
 ) (records []*store.Record, next string, err error) {
-	return s.whole.(store.RecordLister).ListRecords(ctx, kind, prefix, cursor, limit)
+	return l.records.ListRecords(ctx, kind, prefix, cursor, limit)
 }
 
 // InTransaction implements store.Transactor. Calls within the transaction can fail too.
