@@ -88,7 +88,13 @@ func (f *passkeyFlow) newChallenge(ctx context.Context, c *call, p ceremony) (st
 	if p.register != nil {
 		_ = claims.Extra.Set("registerData", p.register)
 	}
-	for name, text := range map[string]string{"typed": p.typed, "owner": p.owner, "handle": p.handle} {
+	conditional := ""
+	if p.conditional {
+		conditional = mediationConditional
+	}
+	for name, text := range map[string]string{
+		"typed": p.typed, "owner": p.owner, "handle": p.handle, "mediation": conditional,
+	} {
 		if text != "" {
 			_ = claims.Extra.Set(name, text)
 		}
@@ -118,6 +124,8 @@ type ceremony struct {
 	typed     string // the label that finds a new user's passkeys later
 	owner     string // ID of the user whose passkeys were requested, empty for any user
 	handle    string // the user handle in base64url, for PasskeyTracker; empty if there is none
+	// conditional reports that the browser creates the passkey without a prompt.
+	conditional bool
 	started   flowSession
 }
 
@@ -141,6 +149,7 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action strin
 	}
 	p.challenge, p.typed, p.owner = claims.Extra.Text("challenge"), claims.Extra.Text("typed"), claims.Extra.Text("owner")
 	p.handle = claims.Extra.Text("handle")
+	p.conditional = claims.Extra.Text("mediation") == mediationConditional
 	if raw, there := claims.Extra["registerData"]; there {
 		p.register = &User{}
 		if err := p.register.UnmarshalJSON(raw); err != nil {
@@ -194,11 +203,12 @@ func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err err
 	return out, err
 }
 
-func (f *passkeyFlow) expected(c *call, challenge string) WebAuthnCeremony {
+func (f *passkeyFlow) expected(c *call, p ceremony) WebAuthnCeremony {
 	rp := f.relyingParty(c)
 	return WebAuthnCeremony{
-		Challenge: challenge, RPID: rp.ID, Origin: rp.Origin, Origins: f.RelyingParty.origins(rp.ID),
-		UserVerification: f.RequireUserVerification != False, Algorithms: f.Algorithms,
+		Challenge: p.challenge, RPID: rp.ID, Origin: rp.Origin, Origins: f.RelyingParty.origins(rp.ID),
+		UserVerification: f.RequireUserVerification != False && !p.conditional, Algorithms: f.Algorithms,
+		Conditional: p.conditional,
 	}
 }
 
@@ -209,7 +219,7 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 		return nil, err
 	}
 	verified, err := guarded("WebAuthnVerifier", func() (*VerifiedPasskey, error) {
-		return storecalls.Present(f.Verifier.VerifyRegistration(data, f.expected(c, pending.challenge)))
+		return storecalls.Present(f.Verifier.VerifyRegistration(data, f.expected(c, pending)))
 	})
 	switch {
 	case err != nil:
@@ -228,7 +238,11 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 	}
 	result := &passkeyResult{&made, pending.typed, verified.AAGUID, handle}
 	account := &Account{Type: TypeWebAuthn, Provider: f.ID, ProviderAccountID: credentialID}
-	return &identity{user: pending.register, account: account, passkey: result, methods: f.methods(&made)}, nil
+	methods := f.methods(&made)
+	if pending.conditional { // the user was not asked
+		methods = []Method{}
+	}
+	return &identity{user: pending.register, account: account, passkey: result, methods: methods}, nil
 }
 
 // authenticate verifies a response with a stored passkey.
@@ -252,7 +266,7 @@ func (f *passkeyFlow) authenticate(
 		return nil, err
 	}
 	counter, err := guarded("WebAuthnVerifier", func() (uint32, error) {
-		return f.Verifier.VerifyAuthentication(data, stored, f.expected(c, pending.challenge))
+		return f.Verifier.VerifyAuthentication(data, stored, f.expected(c, pending))
 	})
 	switch {
 	case err != nil:
@@ -348,7 +362,16 @@ func (f *passkeyFlow) options(ctx context.Context, c *call) (*Response, error) {
 		}
 		return f.authenticationOptions(ctx, c, user)
 	case passkey.Register:
-		return f.registrationOptions(ctx, c, found.user, found.signedIn)
+		if f.ConditionalCreate == False || c.query.Get("mediation") != mediationConditional {
+			return f.registrationOptions(ctx, c, found.user, found.signedIn, false)
+		}
+		session, _, err := f.sessions.read(ctx, c.session, sessionRead{})
+		if err != nil {
+			return nil, errorf(ErrStore, "%w", err)
+		}
+		if f.mayCreate(session) {
+			return f.registrationOptions(ctx, c, found.user, found.signedIn, true)
+		}
 	}
 	return optionsRefused("Invalid request"), nil
 }
@@ -484,7 +507,9 @@ func (f *passkeyFlow) userHandle(ctx context.Context, user *User, signedIn bool)
 }
 
 // registrationOptions requests a new passkey for the user (WebAuthn section 5.4).
-func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *User, signedIn bool) (*Response, error) {
+func (f *passkeyFlow) registrationOptions(
+	ctx context.Context, c *call, user *User, signedIn, conditional bool,
+) (*Response, error) {
 	excluded := []passkey.Descriptor{}
 	if signedIn {
 		var err error
@@ -507,18 +532,24 @@ func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *Us
 	if !signedIn && f.namesByTyped() { // the address is unverified
 		newUser, typed = &User{}, user.Email
 	}
-	challenge, cookies, err := f.newChallenge(ctx, c, ceremony{register: newUser, typed: typed, handle: tracked})
+	challenge, cookies, err := f.newChallenge(ctx, c, ceremony{
+		register: newUser, typed: typed, handle: tracked, conditional: conditional,
+	})
 	if err != nil {
 		return nil, err
 	}
 	rp := f.relyingParty(c)
 	label, displayName := labels(user, rp.Name)
-	body, err := passkey.Registration{
+	registration := passkey.Registration{
 		Challenge: challenge, RPID: rp.ID, RPName: rp.Name, Handle: handle, Name: label, DisplayName: displayName,
 		Algorithms: f.Algorithms, Timeout: f.Timeout, Attestation: f.Attestation, Excluded: excluded,
 		Attachment: f.AuthenticatorAttachment, ResidentKey: f.ResidentKey, UserVerification: f.UserVerification,
 		Extensions: f.RegistrationExtensions, Hints: f.Hints,
-	}.JSON()
+	}
+	if conditional { // there is no prompt for a PIN; a sign-in must find the passkey without a name
+		registration.ResidentKey, registration.UserVerification = "required", "preferred"
+	}
+	body, err := registration.JSON()
 	return optionsResponse(body, cookies, err)
 }
 

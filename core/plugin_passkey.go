@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,6 +70,46 @@ func (c *ActionRequest) PasskeySignals(user *User) *ui.PasskeySignals {
 		signals.Name, signals.DisplayName = labels(user, "")
 	}
 	return signals
+}
+
+const (
+	// mediationConditional is the value of the parameter mediation of the options.
+	mediationConditional = "conditional"
+	// createWithin is the maximum time since the sign-in for a passkey that the browser creates without a prompt.
+	createWithin = 5 * time.Minute
+)
+
+// mayCreate reports whether the browser may create a passkey for the user without a prompt: they have just signed in
+// with a password, and the session has the time and the methods of the sign-in.
+func (f *passkeyFlow) mayCreate(session *Session) bool {
+	if f.ConditionalCreate == False || session == nil || session.Actor != "" {
+		return false
+	}
+	within := createWithin
+	if d := f.plugins.freshLinks; d > 0 {
+		within = min(within, d) // linking refuses the passkey later
+	}
+	return slices.Contains(session.Methods, MethodPassword) && f.now().Sub(session.AuthTime) <= within
+}
+
+// PasskeyCreation returns the data with which the page's script creates a passkey without a prompt
+// (WebAuthnProvider.ConditionalCreate). It is nil if the user has not just signed in with a password, or no passkey
+// provider is configured. The caller decides whether the user wants a passkey, and sets NewPasskey of the page.
+func (c *ActionRequest) PasskeyCreation(session *Session) *ui.PasskeyCreation {
+	f, end, err := c.passkeyFlow()
+	if err != nil {
+		return nil
+	}
+	defer end()
+	if !f.mayCreate(session) {
+		return nil
+	}
+	query := "?action=" + passkey.Register + "&mediation=" + mediationConditional
+	return &ui.PasskeyCreation{
+		Options:  c.in.base + "/webauthn-options/" + f.ID + query,
+		Callback: c.in.base + "/callback/" + f.ID, RPID: f.relyingParty(c.in).ID,
+		User: publicID("passkey of " + session.UserID),
+	}
 }
 
 // unknownPasskey is the content of the cookie for the sign-in page after a sign-in with a passkey that the site does

@@ -41,6 +41,11 @@ type WebAuthnProvider struct {
 	// ConditionalUI offers passkeys in the autofill of the sign-in page. The default is True. Only one provider can use
 	// it.
 	ConditionalUI OptionalBool
+	// ConditionalCreate lets browsers create a passkey without a prompt after a sign-in with a password, if the user's
+	// password manager has filled in the password and supports it (WebAuthn Level 3 section 5.1.3, conditional mediation).
+	// The account page requests it once for a user without passkeys, within five minutes after the sign-in. The sign-in
+	// must have added its time and methods to the session, see [Session].AuthTime. The default is True.
+	ConditionalCreate OptionalBool
 	// Fields are the inputs of the form on the sign-in page. The default is one field with the name email.
 	Fields []Field
 	// Timeout is how long the browser waits for the authenticator. The default is five minutes.
@@ -189,6 +194,9 @@ type WebAuthnCeremony struct {
 	Origins      []string
 	// UserVerification requires the flag with this name.
 	UserVerification bool
+	// Conditional is true for a registration with conditional mediation, in which the authenticator does not ask the user:
+	// the response may lack the flags of user presence and user verification (WebAuthn Level 3 section 7.1).
+	Conditional bool
 	// Algorithms are those offered at the registration.
 	Algorithms []int
 }

@@ -39,6 +39,8 @@ type Page struct {
 	RememberMe bool
 	// Signals tell the browser which passkeys the site accepts. It may be nil.
 	Signals *PasskeySignals
+	// NewPasskey lets the script create a passkey without a prompt. It may be nil.
+	NewPasskey *PasskeyCreation
 	// Title is the document's title. The default depends on the page.
 	Title string
 	// Locale is the language of the page. The default is English.
@@ -61,9 +63,21 @@ type PasskeySignals struct {
 	DisplayName string `json:"displayName,omitempty"`
 }
 
-// json returns s for the script.
-func (s *PasskeySignals) json() string {
-	text, err := json.Marshal(s)
+// PasskeyCreation is the input of the script that creates a passkey without a prompt, in browsers whose password manager
+// has just filled in a password (WebAuthn Level 3 section 5.1.3, conditional mediation).
+type PasskeyCreation struct {
+	// Options is the URL of the options, and Callback the URL that the new passkey is posted to.
+	Options  string `json:"options"`
+	Callback string `json:"callback"`
+	// RPID is the ID of the relying party.
+	RPID string `json:"rpId"`
+	// User identifies the user in the browser's storage, which remembers that the browser has refused.
+	User string `json:"user"`
+}
+
+// jsonOf returns the value of a data attribute for the script.
+func jsonOf(v any) string {
+	text, err := json.Marshal(v)
 	if err != nil { // strings can always be encoded
 		panic(err)
 	}

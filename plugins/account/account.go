@@ -84,6 +84,8 @@ const (
 	kindInvite   = "invite"
 	kindDeletion = "account-deletion"
 	kindKeep     = "account-keep"
+	// kindRemoved marks a user who has removed a passkey. The browser creates none without a prompt.
+	kindRemoved = "passkey-removed"
 )
 
 // ErrLastMethod is returned by [Account.Unlink] and [Account.RemovePasskey] if the user could not sign in afterwards.

@@ -61,6 +61,9 @@ func (p *pages) show(
 	page := c.Page("")
 	page.Picture = l.User.Image
 	page.Signals = p.passkeys.signals(c, l, s.Removed)
+	if page.NewPasskey, err = p.passkeys.creation(ctx, c, session, l); err != nil {
+		return nil, err
+	}
 	v := p.view(l, page.BasePath, c.CSRFToken, page.Locale)
 	v.page, v.stale, v.form = &page, p.reauth.stale(ctx, session), form
 	v.home, v.host = c.Home, c.Host()

@@ -94,6 +94,13 @@ func (p *passkeys) remove(ctx context.Context, userID, id string) error {
 // removeFrom removes the passkey's account first, because the passkey cannot sign in without it, then the passkey. If a
 // step fails, the page still lists the passkey and the next attempt removes it.
 func (p *passkeys) removeFrom(ctx context.Context, has credentials, key *store.Authenticator) error {
+	user := has.user.ID
+	err := p.notes.records.CreateRecord(ctx, &store.Record{
+		Kind: kindRemoved, Key: user, UserID: user, Value: json.RawMessage("null"),
+	})
+	if err != nil && !errors.Is(err, core.ErrConflict) {
+		return fmt.Errorf("account: note that a passkey was removed: %w", err)
+	}
 	for _, account := range has.accounts {
 		if account.Type != core.TypeWebAuthn || account.ProviderAccountID != key.ProviderAccountID {
 			continue
@@ -107,11 +114,30 @@ func (p *passkeys) removeFrom(ctx context.Context, has credentials, key *store.A
 			return fmt.Errorf("account: remove the passkey: %w", err)
 		}
 	}
-	_, err := p.notes.records.DeleteRecord(ctx, kindPasskey, passkeyID(key.CredentialID))
+	_, err = p.notes.records.DeleteRecord(ctx, kindPasskey, passkeyID(key.CredentialID))
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
 		return fmt.Errorf("account: remove the name of the passkey: %w", err)
 	}
 	return nil
+}
+
+// creation returns the data with which the page's script creates a passkey without a prompt. It is nil for a user who
+// has a passkey, or has removed one.
+func (p *passkeys) creation(
+	ctx context.Context, c *core.ActionRequest, session *core.Session, l *accountData,
+) (*ui.PasskeyCreation, error) {
+	made := c.PasskeyCreation(session)
+	if made == nil || len(l.has.passkeys) > 0 {
+		return nil, nil
+	}
+	_, err := p.notes.records.Record(ctx, kindRemoved, session.UserID)
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return made, nil
+	case err != nil:
+		return nil, fmt.Errorf("account: read whether a passkey was removed: %w", err)
+	}
+	return nil, nil
 }
 
 // find returns a user's passkey by its public ID.

@@ -55,7 +55,7 @@ func (b *browser) passkey(action, credential string) {
 		b.Fatalf("options: %d %s", r.Status, r.Body)
 	}
 	id := base64.RawURLEncoding.EncodeToString([]byte(credential))
-	r = b.post("callback/passkey", url.Values{"action": {action}, "data": {`{"id":"` + id + `"}`}})
+	r = b.post("callback/passkey", url.Values{"action": {strings.Split(action, "&")[0]}, "data": {`{"id":"` + id + `"}`}})
 	if r.Err != nil || r.Status != http.StatusFound {
 		b.Fatalf("%s: %d %v", action, r.Status, r.Err)
 	}
@@ -258,5 +258,44 @@ func TestPasskeySignals(t *testing.T) {
 	unnamed := signals(other)
 	if unnamed.Name != "" || len(unnamed.Users) != 1 { // the authenticator shows what they typed
 		t.Errorf("the signals without a name are %+v", unnamed)
+	}
+}
+
+// TestPasskeyCreation: the page creates a passkey without a prompt for a user who has just signed in with a password,
+// has no passkey and has never removed one.
+func TestPasskeyCreation(t *testing.T) {
+	s := newSite(t, setup{configure: withPasskeys})
+	b := s.as(ada)
+	creates := func(b *browser) bool {
+		t.Helper()
+		page := string(b.open("account").Body)
+		return strings.Contains(page, "data-passkey-creation") && strings.Contains(page, "mediation=conditional")
+	}
+	if !creates(b) {
+		t.Fatal("the page creates no passkey after a sign-in with a password")
+	}
+	b.passkey("register&mediation=conditional", "laptop")
+	if creates(b) {
+		t.Error("the user has a passkey already")
+	}
+	keys := b.overview().Passkeys
+	if len(keys) != 1 {
+		t.Fatalf("the passkeys are %+v", keys)
+	}
+	b.fine(b.call("account/passkey", url.Values{"id": {keys[0].ID}, "remove": {"true"}}), http.StatusOK)
+	if creates(b) || creates(s.as(ada)) {
+		t.Error("the user has removed the passkey")
+	}
+	other := s.as(eve)
+	s.wait(5*time.Minute + time.Second)
+	if creates(other) {
+		t.Error("the sign-in was too long ago")
+	}
+	off := newSite(t, setup{configure: func(c *core.Config) {
+		withPasskeys(c)
+		c.Providers[len(c.Providers)-1].(*core.WebAuthnProvider).ConditionalCreate = core.False
+	}})
+	if creates(off.as(ada)) {
+		t.Error("the option is off")
 	}
 }

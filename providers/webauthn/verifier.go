@@ -38,7 +38,7 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*co
 		})
 	}
 	_, err = answer.Verify(want.Challenge, want.RPID, origins(want), nil, nil,
-		protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, nil, offered,
+		protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, !want.Conditional, nil, offered,
 		protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
 	if err != nil {
 		return nil, details(err)

@@ -140,6 +140,28 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
+// TestConditional: a passkey that is created without a prompt needs neither user presence nor user verification.
+func TestConditional(t *testing.T) {
+	for name, row := range map[string]struct {
+		conditional, ok bool
+		flags           byte
+	}{
+		"without a prompt":       {conditional: true, flags: authenticator.BackupEligible, ok: true},
+		"with one anyway":        {conditional: true, flags: authenticator.UserPresent | authenticator.UserVerified, ok: true},
+		"impossible flags":       {conditional: true, flags: authenticator.BackupState},
+		"the user was not asked": {flags: authenticator.BackupEligible},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ceremony, expected := good(), want
+			ceremony.Flags, expected.Conditional, expected.UserVerification = row.flags, row.conditional, false
+			_, err := webauthn.Verifier{}.VerifyRegistration([]byte(authenticator.New("a").Register(ceremony)), expected)
+			if (err == nil) != row.ok {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
 // TestAAGUID checks that a registration has the AAGUID as a UUID. Zeros mean that the browser hides it.
 func TestAAGUID(t *testing.T) {
 	for name, row := range map[string]struct {

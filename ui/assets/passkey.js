@@ -48,6 +48,17 @@
     });
   }
 
+  async function requestJSON(address, parameters, init) {
+    const url = new URL(address, location.href);
+    for (const [name, value] of parameters) url.searchParams.set(name, value);
+    const answer = await fetch(url, { credentials: "same-origin", headers: { Accept: "application/json" }, ...init });
+    if (!answer.ok) throw new Error("status " + answer.status);
+    return answer.json();
+  }
+
+  // Stops the creation without a prompt, because the browser runs one request at a time.
+  const quiet = new AbortController();
+
   // The messages for the user. Pages in other languages contain translations.
   const english = {
     waiting: "Waiting for your passkey…",
@@ -63,13 +74,7 @@
 
     const say = (name) => { form.querySelector('[role="status"]').textContent = sentence(form, name); };
 
-    async function ask(parameters, signal) {
-      const url = new URL(form.dataset.passkeyOptions, location.href);
-      for (const [name, value] of parameters) url.searchParams.set(name, value);
-      const answer = await fetch(url, { credentials: "same-origin", headers: { Accept: "application/json" }, signal });
-      if (!answer.ok) throw new Error("options: status " + answer.status);
-      return answer.json();
-    }
+    const ask = (parameters, signal) => requestJSON(form.dataset.passkeyOptions, parameters, { signal });
 
     // The address is in a field of this form or of the form next to it.
     const address = document.getElementById(form.dataset.passkeyAddress);
@@ -124,6 +129,7 @@
       }
       button.disabled = true;
       say("waiting");
+      quiet.abort();
       stopWaiting();
       try {
         // The server chooses between sign-in and registration, because it knows whether the address has an account.
@@ -161,6 +167,29 @@
       if (name) signal("signalCurrentUserDetails", { rpId, userId, name, displayName });
     }
   }
+
+  // Creates a passkey without a prompt after a sign-in with a password. If the browser refuses, it is not asked again.
+  async function create({ options: address, callback, rpId, user }) {
+    const refused = "latchkey-no-passkey-" + user;
+    let made;
+    try {
+      const able = await window.PublicKeyCredential?.getClientCapabilities?.();
+      if (!able?.conditionalCreate || localStorage.getItem(refused)) return;
+      const { options } = await requestJSON(address, [], { signal: quiet.signal });
+      made = await navigator.credentials.create({
+        publicKey: creationOptions(options), mediation: "conditional", signal: quiet.signal,
+      });
+      const body = new URLSearchParams({ action: "register", data: credentialJSON(made), callbackUrl: location.href });
+      const { url } = await requestJSON(callback, [], { method: "POST", body });
+      if (new URL(url).searchParams.has("error")) throw new Error("refused");
+    } catch (error) {
+      if (made) signal("signalUnknownCredential", { rpId, credentialId: made.id }); // the site has not stored it
+      if (made || error.name === "NotAllowedError" || error.name === "InvalidStateError") localStorage.setItem(refused, "1");
+    }
+  }
+
+  const creation = document.querySelector("[data-passkey-creation]");
+  if (creation) create(JSON.parse(creation.dataset.passkeyCreation));
 
   const forms = document.querySelectorAll("form[data-passkey-options]");
   for (const form of forms) {

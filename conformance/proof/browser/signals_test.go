@@ -36,9 +36,15 @@ func (v *visitor) signals(text string) (calls []string) {
 }
 
 // servePasskeys serves a site with an account page, passkeys, and a form that signs in ada.
-func servePasskeys(t *testing.T) (site string) {
+// conditional is the option ConditionalCreate.
+func servePasskeys(t *testing.T, conditional core.OptionalBool) (site string) {
 	t.Helper()
 	return serveLanguages(t, ada, func(c *core.Config) {
+		for _, p := range c.Providers {
+			if p, ok := p.(*core.WebAuthnProvider); ok {
+				p.ConditionalCreate = conditional
+			}
+		}
 		users := c.Store
 		c.Providers = append(c.Providers, providers.Credentials(
 			func(ctx context.Context, _ map[string]string, _ *core.Request) (*core.User, error) {
@@ -51,12 +57,10 @@ func servePasskeys(t *testing.T) (site string) {
 // TestSignals: the password manager learns which passkeys the site accepts, the user's names, which passkey was
 // removed, and which one the site does not know.
 func TestSignals(t *testing.T) {
-	v := visit(t, servePasskeys(t))
+	v := visit(t, servePasskeys(t, core.False))
 	id := v.holds()
 	call(v, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: observeSignals})
-	v.open("/auth/signin?callbackUrl=%2Fauth%2Faccount")
-	v.do(write(factorUser, ada), write(factorPass, password))
-	v.follow(click(factorSignIn)) // adding a passkey needs a recent sign-in
+	enter(v) // adding a passkey needs a recent sign-in
 	v.follow(click(`#methods form[data-passkey-options] button`))
 	added := v.signals("signalCurrentUserDetails")
 	for _, call := range added {
@@ -86,16 +90,86 @@ func TestSignals(t *testing.T) {
 
 // TestSignalsMissing: a browser without the methods shows the page without errors.
 func TestSignalsMissing(t *testing.T) {
-	v := visit(t, servePasskeys(t))
+	v := visit(t, servePasskeys(t, core.False))
 	v.holds()
 	call(v, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
 		Source: `for (const name of Object.getOwnPropertyNames(PublicKeyCredential)) {
   if (name.startsWith("signal")) delete PublicKeyCredential[name];
 }`,
 	})
-	v.open("/auth/signin?callbackUrl=%2Fauth%2Faccount")
-	v.do(write(factorUser, ada), write(factorPass, password))
-	v.follow(click(factorSignIn)) // adding a passkey needs a recent sign-in
+	enter(v) // adding a passkey needs a recent sign-in
 	v.follow(click(`#methods form[data-passkey-options] button`))
 	v.sees("Passkey")
+}
+
+// observeCreate records requests for a passkey without a prompt in the tab's session storage, and runs then.
+func observeCreate(then string) page.AddScriptToEvaluateOnNewDocumentParams {
+	return page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `PublicKeyCredential.getClientCapabilities = async () => ({ conditionalCreate: true });
+const create = navigator.credentials.create.bind(navigator.credentials);
+navigator.credentials.create = async ({ mediation, ...options }) => {
+  if (mediation !== "conditional") return create(options);
+  sessionStorage.signals = (sessionStorage.signals ?? "") + "asked\n";
+  ` + then + `
+};`,
+	}
+}
+
+// enter signs in with a password and opens the account page.
+func enter(v *visitor) {
+	v.Helper()
+	v.open("/auth/signin?callbackUrl=%2Fauth%2Faccount")
+	v.do(write(factorUser, ada), write(factorPass, password))
+	v.follow(click(factorSignIn))
+}
+
+// TestConditionalCreate: after a sign-in with a password, the account page creates a passkey, which signs in. Chromium's
+// virtual authenticator does not answer requests with mediation, so that the test removes it from the request.
+func TestConditionalCreate(t *testing.T) {
+	v := visit(t, servePasskeys(t, core.True))
+	v.holds()
+	call(v, page.AddScriptToEvaluateOnNewDocument, observeCreate(`const made = await create(options);
+  return made;`))
+	enter(v)
+	v.signals("asked")
+	listed := `fetch("/auth/account", { headers: { Accept: "application/json" } }).then((r) => r.json())
+  .then((o) => o.passkeys.length === 1 && (sessionStorage.listed = "yes"))`
+	run(v, chromedp.Poll[bool](`(sessionStorage.listed === "yes") || void `+listed, chromedp.WithPollingTimeout(wait)))
+	v.do(chromedp.Evaluate[chromedp.Void](`void (sessionStorage.signals = "none\n")`))
+	v.open("/auth/account")
+	if again := v.signals("none"); len(again) != 1 {
+		t.Errorf("the page creates a second passkey: %q", again)
+	}
+	v.open("/auth/signout")
+	v.follow(click("#submitButton"))
+	v.do(leaveFor(v.site + "/auth/signin?callbackUrl=%2Fauth%2Faccount"))
+	v.arrives("/auth/account", "Passkey") // the sign-in page uses it from the autofill
+}
+
+// TestConditionalCreateRefused: a browser that has refused once is not asked again.
+func TestConditionalCreateRefused(t *testing.T) {
+	v := visit(t, servePasskeys(t, core.True))
+	call(v, page.AddScriptToEvaluateOnNewDocument, observeCreate(`throw new DOMException("", "NotAllowedError");`))
+	enter(v)
+	if asked := v.signals("asked"); len(asked) != 1 {
+		t.Errorf("the browser was asked %q", asked)
+	}
+	run(v, chromedp.Poll[bool](`Object.keys(localStorage).some((k) => k.startsWith("latchkey-no-passkey-"))`,
+		chromedp.WithPollingTimeout(wait)))
+	v.do(chromedp.Evaluate[chromedp.Void](`void (sessionStorage.signals = "none\n")`))
+	v.open("/auth/account")
+	if again := v.signals("none"); len(again) != 1 {
+		t.Errorf("the browser is asked again: %q", again)
+	}
+}
+
+// TestConditionalCreatePending: the button works while the browser has not answered, because it stops the request.
+func TestConditionalCreatePending(t *testing.T) {
+	v := visit(t, servePasskeys(t, core.True))
+	v.holds()
+	enter(v)
+	const sent = `performance.getEntriesByType("resource").some((e) => e.name.includes("mediation=conditional"))`
+	run(v, chromedp.Poll[bool](sent, chromedp.WithPollingTimeout(wait)))
+	v.follow(click(`#methods form[data-passkey-options] button`))
+	v.sees("Added just now")
 }
