@@ -92,7 +92,7 @@ func (f *passkeyFlow) mayCreate(session *Session) bool {
 	return slices.Contains(session.Methods, MethodPassword) && f.now().Sub(session.AuthTime) <= within
 }
 
-// PasskeyCreation returns the data with which the page's script creates a passkey without a prompt
+// PasskeyCreation returns the data for the page's script, which creates a passkey without a prompt
 // (WebAuthnProvider.ConditionalCreate). It is nil if the user has not just signed in with a password, or no passkey
 // provider is configured. The caller decides whether the user wants a passkey, and sets NewPasskey of the page.
 func (c *ActionRequest) PasskeyCreation(session *Session) *ui.PasskeyCreation {

@@ -121,7 +121,7 @@ func (p *passkeys) removeFrom(ctx context.Context, has credentials, key *store.A
 	return nil
 }
 
-// creation returns the data with which the page's script creates a passkey without a prompt. It is nil for a user who
+// creation returns the data for the page's script, which creates a passkey without a prompt. It is nil for a user who
 // has a passkey, or has removed one.
 func (p *passkeys) creation(
 	ctx context.Context, c *core.ActionRequest, session *core.Session, l *accountData,

@@ -170,21 +170,20 @@
 
   // Creates a passkey without a prompt after a sign-in with a password. If the browser refuses, it is not asked again.
   async function create({ options: address, callback, rpId, user }) {
-    const refused = "latchkey-no-passkey-" + user;
+    const key = "latchkey-no-passkey-" + user;
     let made;
     try {
-      const able = await window.PublicKeyCredential?.getClientCapabilities?.();
-      if (!able?.conditionalCreate || localStorage.getItem(refused)) return;
-      const { options } = await requestJSON(address, [], { signal: quiet.signal });
+      const able = await PublicKeyCredential.getClientCapabilities();
+      if (!able.conditionalCreate || localStorage.getItem(key)) return;
+      const { options } = await requestJSON(address, []);
       made = await navigator.credentials.create({
         publicKey: creationOptions(options), mediation: "conditional", signal: quiet.signal,
       });
-      const body = new URLSearchParams({ action: "register", data: credentialJSON(made), callbackUrl: location.href });
-      const { url } = await requestJSON(callback, [], { method: "POST", body });
-      if (new URL(url).searchParams.has("error")) throw new Error("refused");
+      const body = new URLSearchParams([["action", "register"], ["data", credentialJSON(made)]]);
+      await requestJSON(callback, [], { method: "POST", body });
     } catch (error) {
       if (made) signal("signalUnknownCredential", { rpId, credentialId: made.id }); // the site has not stored it
-      if (made || error.name === "NotAllowedError" || error.name === "InvalidStateError") localStorage.setItem(refused, "1");
+      if (made || error.name === "NotAllowedError") localStorage.setItem(key, "1");
     }
   }
 
