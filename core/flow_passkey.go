@@ -126,7 +126,7 @@ type ceremony struct {
 	handle    string // the user handle in base64url, for PasskeyTracker; empty if there is none
 	// conditional reports that the browser creates the passkey without a prompt.
 	conditional bool
-	started   flowSession
+	started     flowSession
 }
 
 // pendingCeremony decrypts the challenge cookie of the ceremony that the browser started.

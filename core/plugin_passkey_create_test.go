@@ -38,6 +38,10 @@ func TestConditionalCreate(t *testing.T) {
 		w.users["u"] = core.User{ID: "u", Email: "ada@x.example"}
 		return b.submit("/auth/callback/credentials", url.Values{"id": {"u"}})
 	}
+	byMail := func(w *town, b *browser) *core.Response { return w.byMail(b, victim) }
+	byProvider := func(w *town, b *browser) *core.Response { return w.through(b, "plain", "1", victim, "") }
+	signedOut := func(*town, *browser) *core.Response { return &core.Response{} }
+	withoutFacts := func(c *core.Config, _ *core.WebAuthnProvider) { c.Plugins = nil }
 	for name, row := range map[string]struct {
 		enter  func(w *town, b *browser) *core.Response
 		wait   time.Duration
@@ -48,15 +52,15 @@ func TestConditionalCreate(t *testing.T) {
 		"after a password":    {enter: password, want: true},
 		"five minutes later":  {enter: password, wait: 5 * time.Minute, want: true},
 		"later than that":     {enter: password, wait: 5*time.Minute + time.Second},
-		"after an email link": {enter: func(w *town, b *browser) *core.Response { return w.byMail(b, victim) }},
-		"after a provider":    {enter: func(w *town, b *browser) *core.Response { return w.through(b, "plain", "1", victim, "") }},
-		"not signed in":       {enter: func(*town, *browser) *core.Response { return &core.Response{} }},
-		"without facts":       {enter: password, change: func(c *core.Config, _ *core.WebAuthnProvider) { c.Plugins = nil }},
+		"after an email link": {enter: byMail},
+		"after a provider":    {enter: byProvider},
+		"not signed in":       {enter: signedOut},
+		"without facts":       {enter: password, change: withoutFacts},
 		"linking is too late": {enter: password, wait: time.Minute + time.Second, change: linkWithin(time.Minute)},
 		"linking is possible": {enter: password, wait: time.Minute, change: linkWithin(time.Minute), want: true},
 		"the option is off":   {enter: password, asked: true, change: conditionalOff},
 		"off, an hour later":  {enter: password, wait: time.Hour, asked: true, change: conditionalOff},
-		"off, not signed in":  {enter: func(*town, *browser) *core.Response { return &core.Response{} }, change: conditionalOff},
+		"off, not signed in":  {enter: signedOut, change: conditionalOff},
 		"after a new passkey": {enter: func(w *town, b *browser) *core.Response {
 			return w.passkey(b, "action=register&email=eve%40x.example", "register", "key")
 		}},

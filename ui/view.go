@@ -63,8 +63,8 @@ type PasskeySignals struct {
 	DisplayName string `json:"displayName,omitempty"`
 }
 
-// PasskeyCreation is the input of the script that creates a passkey without a prompt, in browsers whose password manager
-// has just filled in a password (WebAuthn Level 3 section 5.1.3, conditional mediation).
+// PasskeyCreation is the input of the script that creates a passkey without a prompt, in browsers whose password
+// manager has just filled in a password (WebAuthn Level 3 section 5.1.3, conditional mediation).
 type PasskeyCreation struct {
 	// Options is the URL of the options, and Callback the URL that the new passkey is posted to.
 	Options  string `json:"options"`

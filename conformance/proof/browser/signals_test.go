@@ -123,7 +123,7 @@ func enter(v *visitor) {
 	v.follow(click(factorSignIn))
 }
 
-// TestConditionalCreate: after a sign-in with a password, the account page creates a passkey, which signs in. Chromium's
+// TestConditionalCreate: after a sign-in with a password, the account page creates a passkey, which signs in. The
 // virtual authenticator does not answer requests with mediation, so that the test removes it from the request.
 func TestConditionalCreate(t *testing.T) {
 	v := visit(t, servePasskeys(t, core.True))
