@@ -142,12 +142,13 @@ func FuzzAnswers(f *testing.F) {
 
 // TestConditional: a passkey that is created without a prompt needs neither user presence nor user verification.
 func TestConditional(t *testing.T) {
+	const both = authenticator.UserPresent | authenticator.UserVerified
 	for name, row := range map[string]struct {
 		conditional, ok bool
 		flags           byte
 	}{
 		"without a prompt":       {conditional: true, flags: authenticator.BackupEligible, ok: true},
-		"with one anyway":        {conditional: true, flags: authenticator.UserPresent | authenticator.UserVerified, ok: true},
+		"with one anyway":        {conditional: true, flags: both, ok: true},
 		"impossible flags":       {conditional: true, flags: authenticator.BackupState},
 		"the user was not asked": {flags: authenticator.BackupEligible},
 	} {
