@@ -252,26 +252,46 @@ func catalogued(key string) (english string, ok bool) {
 		return "Banned", true
 	case "admin.changes":
 		return "Changes", true
+	case "admin.delete":
+		return "Delete user", true
+	case "admin.delete.confirm":
+		return "To delete the user with all data, type “%s”.", true
 	case "admin.details":
 		return "Details", true
 	case "admin.done.banned":
 		return "User banned.", true
+	case "admin.done.deleted":
+		return "User deleted.", true
 	case "admin.done.ended":
 		return "Sessions ended.", true
+	case "admin.done.factors":
+		return "Two-step verification reset.", true
+	case "admin.done.invited":
+		return "Invitation sent.", true
+	case "admin.done.reset":
+		return "Link sent.", true
 	case "admin.done.unbanned":
 		return "Ban lifted.", true
+	case "admin.done.verified":
+		return "Email marked as verified.", true
 	case "admin.email":
 		return "Email", true
 	case "admin.end":
 		return "End sessions", true
 	case "admin.ends":
 		return "Ends %s", true
+	case "admin.factors":
+		return "Reset two-step verification", true
 	case "admin.find":
 		return "Find", true
 	case "admin.heading":
 		return "Users", true
 	case "admin.id":
 		return "User ID", true
+	case "admin.invite":
+		return "Invite user", true
+	case "admin.invite.send":
+		return "Send invitation", true
 	case "admin.is-admin":
 		return "Administrators can't be changed here.", true
 	case "admin.methods":
@@ -292,18 +312,28 @@ func catalogued(key string) (english string, ok bool) {
 		return "Manage users in a browser.", true
 	case "admin.problem.busy":
 		return "Another administrator is changing this user. Try again.", true
+	case "admin.problem.confirm":
+		return "Type the text exactly to delete the user.", true
 	case "admin.problem.cursor":
 		return "This page of the list has expired. Start again.", true
+	case "admin.problem.email":
+		return "Enter a valid email address.", true
 	case "admin.problem.gone":
 		return "This user or session no longer exists.", true
+	case "admin.problem.no-email":
+		return "This user has no email address.", true
 	case "admin.problem.not-banned":
 		return "This user isn't banned.", true
 	case "admin.problem.reason":
 		return "Enter a reason of at most 200 characters.", true
 	case "admin.problem.until":
 		return "Choose an end date in the future.", true
+	case "admin.problem.verified":
+		return "This address is already verified.", true
 	case "admin.reason":
 		return "Reason", true
+	case "admin.reset":
+		return "Send password reset link", true
 	case "admin.search":
 		return "Email or user ID", true
 	case "admin.self":
@@ -324,6 +354,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Last used %s", true
 	case "admin.verified":
 		return "Verified", true
+	case "admin.verify":
+		return "Mark email as verified", true
+	case "admin.verify.hint":
+		return "Do this only if you're sure that the address belongs to the user. Sign-in methods that may belong to someone else are removed.", true
 	case "admin.view":
 		return "View", true
 	case "admin.which":

@@ -120,6 +120,11 @@ const (
 
 	AdminBanned        Name = "admin.banned"         // an administrator banned a user
 	AdminUnbanned      Name = "admin.unbanned"       // an administrator lifted a ban
+	AdminResetSent     Name = "admin.reset.sent"     // an administrator sent a link to choose a new password
+	AdminEmailVerified Name = "admin.email.verified" // an administrator marked an address as verified
+	AdminFactorsReset  Name = "admin.factors.reset"  // an administrator removed the second factors of a user
+	AdminDeleted       Name = "admin.deleted"        // an administrator deleted a user
+	AdminInvited       Name = "admin.invited"        // an administrator invited a person to sign up
 	AdminSessionsEnded Name = "admin.sessions.ended" // an administrator ended sessions of a user
 
 	AppSignedIn Name = "app.signed-in" // an app of this site got tokens of a user

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/limit"
 )
 
 // name is the name of the actions, and of the page.
@@ -25,13 +27,36 @@ type change struct {
 	run func(ctx context.Context, c *core.ActionRequest, by *core.Session, u *core.User) (any, error)
 }
 
+// changes returns the changes that the options allow.
 func (a *Admin) changes() []change {
-	return []change{
+	all := []change{
 		{"end-sessions", audit.AdminSessionsEnded, doneEnded, a.postEndSessions},
 		{"ban", audit.AdminBanned, doneBanned, a.postBan},
 		{"unban", audit.AdminUnbanned, doneUnbanned, a.postUnban},
 	}
+	if a.options.SendReset != nil {
+		all = append(all, change{verbReset, audit.AdminResetSent, doneReset, a.postReset})
+	}
+	if a.options.VerifyEmail {
+		all = append(all, change{verbVerify, audit.AdminEmailVerified, doneVerified, a.postVerify})
+	}
+	if a.options.ResetFactors != nil {
+		all = append(all, change{verbFactors, audit.AdminFactorsReset, doneFactors, a.postFactors})
+	}
+	if a.options.Delete != nil {
+		all = append(all, change{verbDelete, audit.AdminDeleted, doneDeleted, a.postDelete})
+	}
+	return all
 }
+
+// The verbs of the changes that depend on the options.
+const (
+	verbReset   = "send-reset"
+	verbVerify  = "verify-email"
+	verbFactors = "reset-factors"
+	verbDelete  = "delete"
+	verbInvite  = "invite"
+)
 
 // actions returns the pages and the changes. Options.Guard runs first, so that other users learn nothing.
 func (a *Admin) actions() []core.Action {
@@ -50,6 +75,11 @@ func (a *Admin) actions() []core.Action {
 	for _, ch := range a.changes() {
 		all = append(all, core.Action{
 			Method: http.MethodPost, Name: name, Verb: ch.verb, Require: write, Handle: inBrowser(a.make(ch)),
+		})
+	}
+	if a.options.Invite != nil {
+		all = append(all, core.Action{
+			Method: http.MethodPost, Name: name, Verb: verbInvite, Require: write, Handle: inBrowser(a.postInvite),
 		})
 	}
 	return all
@@ -94,11 +124,15 @@ func (a *Admin) make(ch change) handler {
 			return nil, err
 		}
 		result, err := ch.run(ctx, c, s, u)
-		if problemOf(err) != nil {
+		var limited *limitError
+		if problemOf(err) != nil || errors.As(err, &limited) {
 			return nil, err
 		}
 		e := audit.Event{Name: ch.event, Outcome: audit.OK, UserID: u.ID, ActorID: s.UserID, Note: reason}
-		if err != nil {
+		switch {
+		case errors.As(err, new(*core.Problem)): // the application refused it
+			e.Outcome, e.Reason = audit.Refused, audit.ReasonDenied
+		case err != nil:
 			e.Outcome, e.Reason = audit.Failed, audit.ReasonFault
 		}
 		c.Audit(ctx, e)
@@ -108,7 +142,11 @@ func (a *Admin) make(ch change) handler {
 		if c.WantsJSON {
 			return c.JSON(ctx, http.StatusOK, result), nil
 		}
-		return say(c, flash{Done: ch.done, User: u.ID})
+		f := flash{Done: ch.done, User: u.ID}
+		if ch.verb == verbDelete {
+			f.User = ""
+		}
+		return say(c, f)
 	}
 }
 
@@ -160,7 +198,7 @@ func (a *Admin) getList(ctx context.Context, c *core.ActionRequest, s *core.Sess
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, page), nil
 	}
-	v := &listView{view: newView(c, s), query: q, page: page}
+	v := &listView{view: newView(c, s), query: q, page: page, invites: a.options.Invite != nil}
 	sheet := c.Page(v.say(textHeading))
 	return c.Render(ctx, http.StatusOK, sheet, listPage(sheet, v)), nil
 }
@@ -173,7 +211,7 @@ func (a *Admin) getUser(ctx context.Context, c *core.ActionRequest, s *core.Sess
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, u), nil
 	}
-	v := &userView{view: newView(c, s), fullUser: u, self: u.ID == s.UserID}
+	v := &userView{view: newView(c, s), fullUser: u, self: u.ID == s.UserID, options: &a.options}
 	sheet := c.Page(v.title())
 	return c.Render(ctx, http.StatusOK, sheet, userSheet(sheet, v)), nil
 }
@@ -207,6 +245,83 @@ func (a *Admin) postUnban(ctx context.Context, c *core.ActionRequest, _ *core.Se
 		err = errNotBanned
 	}
 	return struct{}{}, err
+}
+
+// limitError is the error of a limit: nothing was changed.
+type limitError struct{ error }
+
+func (e *limitError) Unwrap() error { return e.error }
+
+func (a *Admin) postReset(ctx context.Context, c *core.ActionRequest, _ *core.Session, u *core.User) (any, error) {
+	if u.Email == "" {
+		return nil, errNoEmail
+	}
+	if err := c.Allow(ctx, limit.AttemptMail, u.Email); err != nil {
+		return nil, &limitError{err}
+	}
+	return struct{}{}, a.options.SendReset(ctx, u.ID)
+}
+
+func (a *Admin) postVerify(ctx context.Context, _ *core.ActionRequest, _ *core.Session, u *core.User) (any, error) {
+	switch {
+	case u.Email == "":
+		return nil, errNoEmail
+	case !u.EmailVerified.IsZero():
+		return nil, errVerified
+	}
+	return struct{}{}, a.host.MarkEmailVerified(ctx, u.ID, u.Email)
+}
+
+func (a *Admin) postFactors(ctx context.Context, _ *core.ActionRequest, _ *core.Session, u *core.User) (any, error) {
+	return struct{}{}, a.options.ResetFactors(ctx, u.ID)
+}
+
+// postDelete handles POST admin/delete. The field confirm must be the user's address, or the ID of a user without one.
+// The sessions end before the user is deleted, because StrategyJWT needs the user to revoke them, and again afterwards,
+// because one may have started in between.
+func (a *Admin) postDelete(ctx context.Context, c *core.ActionRequest, _ *core.Session, u *core.User) (any, error) {
+	if strings.TrimSpace(c.Field("confirm")) != cmp.Or(u.Email, u.ID) {
+		return nil, errConfirm
+	}
+	if err := a.options.Delete(ctx, u.Clone()); err != nil {
+		return nil, err
+	}
+	if err := a.endAll(ctx, u.ID); err != nil {
+		return nil, err
+	}
+	if err := a.host.UserDeleter.DeleteUser(ctx, u.ID); err != nil {
+		return nil, err
+	}
+	_, err := a.endSessions(ctx, u.ID, core.EndOptions{})
+	return struct{}{}, err
+}
+
+// postInvite handles POST admin/invite. Its response does not say whether the address has an account.
+func (a *Admin) postInvite(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+	reason := strings.TrimSpace(c.Field("reason"))
+	if !isReason(reason) {
+		return nil, ErrReason
+	}
+	address, err := core.NormalizeEmail(strings.TrimSpace(c.Field("email")))
+	if err != nil {
+		return nil, errEmail
+	}
+	if err := c.Allow(ctx, limit.AttemptMail, address); err != nil {
+		return nil, err
+	}
+	err = a.options.Invite(ctx, address)
+	e := audit.Event{Name: audit.AdminInvited, Outcome: audit.OK, ActorID: s.UserID, Subject: address, Note: reason}
+	if err != nil {
+		e.Outcome, e.Reason = audit.Failed, audit.ReasonFault
+	}
+	c.Audit(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	if c.WantsJSON {
+		return c.JSON(ctx, http.StatusOK, struct{}{}), nil
+	}
+	return say(c, flash{Done: doneInvited})
 }
 
 // flash is what the next page shows about this request.

@@ -23,6 +23,20 @@ type Options struct {
 	Fresh time.Duration
 	// Strong requires two factors for a change; see [core.Strong]. The default is false.
 	Strong bool
+
+	// SendReset emails a user a link to choose a new password, as SendReset of providers/password does. If it is nil, the
+	// page has no form for it. So it is with the other functions below.
+	SendReset func(ctx context.Context, userID string) error
+	// ResetFactors removes the second factors of a user, as Reset of plugins/secondfactor does.
+	ResetFactors func(ctx context.Context, userID string) error
+	// Invite emails an invitation to an address, for example with Invite of plugins/account.
+	Invite func(ctx context.Context, email string) error
+	// Delete deletes the data of the application about a user, before the user is deleted with all data in the store. An
+	// error stops the deletion. It is called again if a later step has failed.
+	Delete func(ctx context.Context, u *core.User) error
+	// VerifyEmail lets administrators mark the address of a user as verified. With StrategyJWT, sessions of users whose
+	// address is not verified then cost one query, as with plugins/account. The default is false.
+	VerifyEmail bool
 }
 
 // Admin is the plugin. Create it with [New], and add it to Config.Plugins of one Auth. It is safe for concurrent use.
@@ -55,6 +69,12 @@ func (a *Admin) Attach(h *core.PluginHost) error {
 	if h.Store != nil && (h.UserFinder == nil || h.RecordLister == nil) {
 		h.AddConfigError("the store is not a store.UserFinder and a store.RecordLister: use a store that lists users and " +
 			"records")
+	}
+	if h.Store != nil && a.options.Delete != nil && h.UserDeleter == nil {
+		h.AddConfigError("Options.Delete needs a Store that is a store.UserDeleter too (package core/store)")
+	}
+	if a.options.VerifyEmail {
+		h.VerifiesEmail()
 	}
 	h.TrackAuthentication() // for Options.Fresh
 	h.EndsSessions()

@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -238,6 +239,11 @@ func TestAttacks(t *testing.T) {
 		for _, until := range []string{"2030-01-01", "tomorrow", "9999-01-01"} {
 			s.is(root.post("ban", "user", "ada", "reason", "x", "until", until), "422 until_invalid")
 		}
+		for _, verb := range []string{"send-reset", "reset-factors", "verify-email", "delete", "invite"} {
+			if r := root.post(verb, "user", "ada", "reason", "x"); r.status != http.StatusNotFound {
+				t.Errorf("%s without its option has status %d", verb, r.status)
+			}
+		}
 		r := root.send("POST", "/auth/admin/ban", strings.NewReader(`{"user":"ada","reason":"x"}`),
 			"Content-Type", "application/json", "Accept", "application/json")
 		s.is(r, "403 missing_csrf")
@@ -336,6 +342,99 @@ func TestCost(t *testing.T) {
 		key()
 		if n := s.rows.count(); n != 0 {
 			t.Errorf("requests of a signed-in user and with a key read %d bans", n)
+		}
+	})
+}
+
+// TestSupport makes the changes that depend on the options.
+func TestSupport(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, strategy core.Strategy) {
+		var calls []string
+		call := func(name string) func(context.Context, string) error {
+			return func(_ context.Context, id string) error {
+				calls = append(calls, name+" "+id)
+				return nil
+			}
+		}
+		refuses := false
+		s := newSite(t, strategy, func(_ *core.Config, o *admin.Options) {
+			o.SendReset, o.ResetFactors, o.Invite, o.VerifyEmail = call("reset"), call("factors"), call("invite"), true
+			o.Delete = func(ctx context.Context, u *core.User) error {
+				if refuses {
+					return &core.Problem{Status: 409, Code: "unpaid"}
+				}
+				return call("delete")(ctx, u.ID)
+			}
+		})
+		for _, u := range []core.User{{ID: "new", Email: "new@example.com"}, {ID: "anon"}} {
+			if _, err := s.rows.CreateUser(t.Context(), &u); err != nil {
+				t.Fatal(err)
+			}
+		}
+		root, ada, key := s.as("root"), s.as("ada"), s.key("ada")
+		for _, verb := range []string{"send-reset", "reset-factors", "verify-email", "delete", "invite"} {
+			s.is(ada.post(verb, "user", "bob", "reason", "x", "email", "bob@example.com"), "403 forbidden")
+		}
+		page := root.page("/auth/admin/user?user=new").body + root.page("/auth/admin").body
+		for _, text := range []string{
+			"Send password reset link", "Mark email as verified", "Reset two-step verification", "type “new@example.com”",
+			"Send invitation",
+		} {
+			if !strings.Contains(page, text) {
+				t.Errorf("the pages lack %q", text)
+			}
+		}
+		for _, row := range []struct{ verb, user, field, value, want string }{
+			{"send-reset", "ada", "", "", "200"},
+			{"send-reset", "anon", "", "", "409 no_email"},
+			{"send-reset", "grace", "", "", "403 administrator"},
+			{"reset-factors", "ada", "", "", "200"},
+			{"verify-email", "new", "", "", "200"},
+			{"verify-email", "ada", "", "", "409 already_verified"},
+			{"verify-email", "anon", "", "", "409 no_email"},
+			{"delete", "ada", "confirm", "ada", "422 confirmation_required"},
+			{"delete", "grace", "confirm", "grace@example.com", "403 administrator"},
+			{"delete", "root", "confirm", "root@example.com", "403 own_account"},
+			{"delete", "ada", "confirm", "ada@example.com", "200"},
+			{"delete", "ada", "confirm", "ada@example.com", "404 not_found"},
+			{"invite", "", "email", "No address", "422 email_invalid"},
+			{"invite", "", "email", "Eve@Example.com", "200"},
+		} {
+			s.is(root.post(row.verb, "user", row.user, "reason", "Ticket 7", row.field, row.value), row.want)
+		}
+		s.is(root.post("invite", "email", "eve@example.com"), "422 reason_invalid")
+		if got, want := strings.Join(calls, ", "), "reset ada, factors ada, delete ada, invite eve@example.com"; got != want {
+			t.Errorf("the calls are %s, want %s", got, want)
+		}
+		want := "admin.reset.sent ok ada by root: Ticket 7\nadmin.factors.reset ok ada by root: Ticket 7\n" +
+			"admin.email.verified ok new by root: Ticket 7\nadmin.deleted ok ada by root: Ticket 7\n" +
+			"admin.invited ok  by root: Ticket 7"
+		if got := s.events(); got != want {
+			t.Errorf("the events are %s, want %s", got, want)
+		}
+		if u, err := s.rows.User(t.Context(), "new"); err != nil || u.EmailVerified.IsZero() {
+			t.Errorf("the address is not verified: %+v (%v)", u, err)
+		}
+		if _, err := s.rows.User(t.Context(), "ada"); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("the user was not deleted: %v", err)
+		}
+		if ada.get("/me").status == 200 || key() == 200 {
+			t.Error("a session or a key of a deleted user works")
+		}
+		refuses = true
+		s.is(root.post("delete", "user", "bob", "reason", "x", "confirm", "bob@example.com"), "409 unpaid")
+		if got, want := s.events(), "admin.deleted refused bob by root: x"; got != want {
+			t.Errorf("the events are %s, want %s", got, want)
+		}
+		if s.browser().signIn("bob") != 200 {
+			t.Error("a refused deletion deleted the user")
+		}
+		refuses = false
+		root = s.as("root")
+		deleted := root.submit("delete", "user", "bob", "reason", "x", "confirm", "bob@example.com")
+		if !strings.Contains(deleted.body, "User deleted.") || !strings.Contains(deleted.body, "Email or user ID") {
+			t.Errorf("the page after a deletion is %d %s", deleted.status, deleted.body)
 		}
 	})
 }

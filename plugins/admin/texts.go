@@ -42,16 +42,34 @@ var (
 		Key:     "admin.ban.hint",
 		English: "This ends the user's sessions, apps, and API keys, and the user can't sign in.",
 	}
-	textUntil    = ui.Text{Key: "admin.until", English: "End date (optional)"}
-	textEnds     = ui.Text{Key: "admin.ends", English: "Ends %s"}
-	textNoEnd    = ui.Text{Key: "admin.no-end", English: "No end date"}
-	textUnban    = ui.Text{Key: "admin.unban", English: "Lift ban"}
+	textUntil  = ui.Text{Key: "admin.until", English: "End date (optional)"}
+	textEnds   = ui.Text{Key: "admin.ends", English: "Ends %s"}
+	textNoEnd  = ui.Text{Key: "admin.no-end", English: "No end date"}
+	textUnban  = ui.Text{Key: "admin.unban", English: "Lift ban"}
+	textReset  = ui.Text{Key: "admin.reset", English: "Send password reset link"}
+	textVerify = ui.Text{Key: "admin.verify", English: "Mark email as verified"}
+	textSure   = ui.Text{
+		Key: "admin.verify.hint",
+		English: "Do this only if you're sure that the address belongs to the user. Sign-in methods that may belong to " +
+			"someone else are removed.",
+	}
+	textFactors  = ui.Text{Key: "admin.factors", English: "Reset two-step verification"}
+	textDelete   = ui.Text{Key: "admin.delete", English: "Delete user"}
+	textConfirm  = ui.Text{Key: "admin.delete.confirm", English: "To delete the user with all data, type “%s”."}
+	textInvite   = ui.Text{Key: "admin.invite", English: "Invite user"}
+	textSend     = ui.Text{Key: "admin.invite.send", English: "Send invitation"}
 	textChanges  = ui.Text{Key: "admin.changes", English: "Changes"}
 	textSelf     = ui.Text{Key: "admin.self", English: "You can't change your own account here."}
 	textIsAdmin  = ui.Text{Key: "admin.is-admin", English: "Administrators can't be changed here."}
 	textEnded    = ui.Text{Key: "admin.done.ended", English: "Sessions ended."}
 	textDoneBan  = ui.Text{Key: "admin.done.banned", English: "User banned."}
 	textUnbanned = ui.Text{Key: "admin.done.unbanned", English: "Ban lifted."}
+
+	textDoneReset    = ui.Text{Key: "admin.done.reset", English: "Link sent."}
+	textDoneVerified = ui.Text{Key: "admin.done.verified", English: "Email marked as verified."}
+	textDoneFactors  = ui.Text{Key: "admin.done.factors", English: "Two-step verification reset."}
+	textDoneDeleted  = ui.Text{Key: "admin.done.deleted", English: "User deleted."}
+	textDoneInvited  = ui.Text{Key: "admin.done.invited", English: "Invitation sent."}
 
 	textProblemReason = ui.Text{Key: "admin.problem.reason", English: "Enter a reason of at most 200 characters."}
 	textProblemUntil  = ui.Text{Key: "admin.problem.until", English: "Choose an end date in the future."}
@@ -62,8 +80,12 @@ var (
 	textProblemBusy      = ui.Text{
 		Key: "admin.problem.busy", English: "Another administrator is changing this user. Try again.",
 	}
-	textProblemBrowser = ui.Text{Key: "admin.problem.browser", English: "Manage users in a browser."}
-	textProblemCursor  = ui.Text{Key: "admin.problem.cursor", English: "This page of the list has expired. Start again."}
+	textProblemConfirm  = ui.Text{Key: "admin.problem.confirm", English: "Type the text exactly to delete the user."}
+	textProblemEmail    = ui.Text{Key: "admin.problem.email", English: "Enter a valid email address."}
+	textProblemNoEmail  = ui.Text{Key: "admin.problem.no-email", English: "This user has no email address."}
+	textProblemVerified = ui.Text{Key: "admin.problem.verified", English: "This address is already verified."}
+	textProblemBrowser  = ui.Text{Key: "admin.problem.browser", English: "Manage users in a browser."}
+	textProblemCursor   = ui.Text{Key: "admin.problem.cursor", English: "This page of the list has expired. Start again."}
 )
 
 // The messages after a change.
@@ -71,16 +93,29 @@ const (
 	doneEnded    = "ended"
 	doneBanned   = "banned"
 	doneUnbanned = "unbanned"
+	doneReset    = "reset"
+	doneVerified = "verified"
+	doneFactors  = "factors"
+	doneDeleted  = "deleted"
+	doneInvited  = "invited"
 )
 
 func doneText(done string) ui.Text {
-	return map[string]ui.Text{doneEnded: textEnded, doneBanned: textDoneBan, doneUnbanned: textUnbanned}[done]
+	return map[string]ui.Text{
+		doneEnded: textEnded, doneBanned: textDoneBan, doneUnbanned: textUnbanned, doneReset: textDoneReset,
+		doneVerified: textDoneVerified, doneFactors: textDoneFactors, doneDeleted: textDoneDeleted,
+		doneInvited: textDoneInvited,
+	}[done]
 }
 
 var (
 	errSelf      = errors.New("admin: an administrator cannot change their own account")
 	errAdmin     = errors.New("admin: the user is an administrator")
 	errNotBanned = errors.New("admin: the user is not banned")
+	errConfirm   = errors.New("admin: the typed confirmation is wrong")
+	errEmail     = errors.New("admin: the address is not valid")
+	errNoEmail   = errors.New("admin: the user has no address")
+	errVerified  = errors.New("admin: the address is already verified")
 )
 
 // The codes of problem responses without an error in the table.
@@ -101,6 +136,10 @@ var problems = []struct {
 	{errSelf, 403, "own_account", textSelf},
 	{errAdmin, 403, "administrator", textIsAdmin},
 	{errNotBanned, 409, "not_banned", textProblemNotBanned},
+	{errConfirm, 422, "confirmation_required", textProblemConfirm},
+	{errEmail, 422, "email_invalid", textProblemEmail},
+	{errNoEmail, 409, "no_email", textProblemNoEmail},
+	{errVerified, 409, "already_verified", textProblemVerified},
 	{core.ErrNotFound, http.StatusNotFound, "not_found", textProblemGone},
 	{core.ErrConflict, http.StatusConflict, "conflict", textProblemBusy},
 }

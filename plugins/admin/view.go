@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -65,8 +66,17 @@ func (v *view) tag(u *listedUser) string {
 // listView is the data of the page that lists users.
 type listView struct {
 	view
-	query string
-	page  *userPage
+	query   string
+	page    *userPage
+	invites bool
+}
+
+func (v *listView) sections() []ui.PageSection {
+	all := []ui.PageSection{{ID: "users", Heading: v.say(textHeading), Content: userRows(v)}}
+	if v.invites {
+		all = append(all, ui.PageSection{ID: "invite", Heading: v.say(textInvite), Content: inviteForm(v)})
+	}
+	return all
 }
 
 func (v *listView) next() string {
@@ -87,7 +97,8 @@ const separator = " · "
 type userView struct {
 	view
 	*fullUser
-	self bool // the administrator's own page
+	self    bool // the administrator's own page
+	options *Options
 }
 
 func (v *userView) title() string { return v.titleOf(&v.listedUser) }
@@ -118,6 +129,9 @@ func (v *userView) forms() templ.Component {
 	}
 	return changeForms(v)
 }
+
+// phrase is what an administrator types to delete the user.
+func (v *userView) phrase() string { return cmp.Or(v.Email, v.ID) }
 
 func (v *userView) verified() string {
 	switch {
