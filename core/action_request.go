@@ -193,11 +193,11 @@ func (c *ActionRequest) UpdatedUser(ctx context.Context, before, after *User) {
 }
 
 // Render returns a response with a page. It has the headers of the built-in pages, including their content security
-// policy: resources load only from this site and page.Picture, and styles and scripts need the nonce of page. If view
-// fails, the error is logged and the response has status 500.
+// policy: resources load only from this site, page.Picture and page.Challenge, and styles and scripts need the nonce
+// of page. If view fails, the error is logged and the response has status 500.
 func (c *ActionRequest) Render(ctx context.Context, status int, page ui.Page, view templ.Component) *Response {
 	response := c.plugins.auth.pages.render(ctx, &c.in.arrival, &Response{Status: status}, page.Nonce, view)
-	return permitPicture(response, page.Picture)
+	return permitChallenge(permitPicture(response, page.Picture), page.Challenge)
 }
 
 // JSON returns a response with v as JSON. If v cannot be encoded, the error is logged and the response has status

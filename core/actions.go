@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/pagecache"
@@ -160,6 +161,9 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		}
 	}
 	p.splitSignIn(c, &view)
+	if view.SwitchURL == "" && p.hasForm() {
+		view.Challenge = p.plugins.challenges.widget(challenge.SignIn)
+	}
 	view.Signals = p.unknownSignals(c)
 	view.Remembered = view.RememberMe && (view.Error != "" || view.Email != "") && c.rememberedChoice()
 	switch view.Error {
@@ -174,7 +178,8 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *Response {
 	draw := func(view ui.SignInView) *Response {
 		view.Providers = p.providerViews(&c.arrival)
-		return permitPicture(p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view)), view.Picture)
+		response := p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
+		return permitChallenge(permitPicture(response, view.Picture), view.Challenge)
 	}
 	plain := p.builtIn && view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil &&
 		view.CallbackURL == c.home
@@ -198,7 +203,15 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		page = pagecache.New(response.Body, marked.Nonce, marked.CSRFToken)
 		p.cached.Keep(key, page)
 	}
-	return p.asPage(&c.arrival, &Response{Body: page.For(view.Nonce, view.CSRFToken)}, view.Nonce)
+	response := &Response{Body: page.For(view.Nonce, view.CSRFToken)}
+	return permitChallenge(p.asPage(&c.arrival, response, view.Nonce), view.Challenge)
+}
+
+// hasForm reports whether a provider has a form that needs a challenge.
+func (p *pages) hasForm() bool {
+	return slices.ContainsFunc(p.providers, func(v ui.Provider) bool {
+		return v.Type == string(TypeCredentials) || v.Type == string(TypeEmail)
+	})
 }
 
 // The values of the query parameter step of the sign-in page with PagesConfig.EmailFirst.
@@ -402,8 +415,10 @@ func (s *signIns) verifyRequestPage(ctx context.Context, c *call) (*Response, er
 		} else {
 			view.ResendURL = again
 		}
+		view.Challenge = s.plugins.challenges.widget(challenge.SignIn)
 	}
-	return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.VerifyRequest(view)), nil
+	response := p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.VerifyRequest(view))
+	return permitChallenge(response, view.Challenge), nil
 }
 
 // addRules adds the plugins' actions to those of core. An action that would replace one of core is a configuration

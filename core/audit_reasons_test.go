@@ -390,7 +390,8 @@ func TestAuditReasons(t *testing.T) {
 	told := map[string]bool{
 		"logout.backchannel": true,
 		"asked":              true,
-	} // TestAuditBackChannelLogout, TestEndSessions
+		"challenge":          true,
+	} // TestAuditBackChannelLogout, TestEndSessions, TestChallenge
 	// reauth_test.go, email_codes_test.go
 	for _, text := range []string{"reauth", "other_user", "stale", "acr", "code", "code_expired"} {
 		told[text] = true

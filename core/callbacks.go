@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -35,6 +36,10 @@ type Callbacks struct {
 	// correct. Such an attempt no longer needs to count. The default is the Limiter's method if Limit is also the
 	// default, else nil.
 	Forgive func(ctx context.Context, p LimitParams)
+	// Challenge is a CAPTCHA service. Sign-ins with a form or an email link, sign-ups and requests to reset a password
+	// then need a token of its widget, which the built-in pages contain. Users who are signed in need none, and neither
+	// do OAuth, passkeys and the codes and links in emails. The default is nil.
+	Challenge *challenge.Challenge
 	// Locale returns the language of a request, one of Config.Locales, as a BCP 47 tag, for example from the user's
 	// settings. SessionFrom(ctx) returns the session if the request hook runs first. If the result is empty or not in
 	// Config.Locales, the parameter, the cookie or the browser decides. It is called at most once for each request,

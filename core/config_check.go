@@ -22,6 +22,11 @@ func checkConfig(c *Config, chosen Strategy, faults *ConfigError) []warning {
 	for _, problem := range c.Theme.Validate() {
 		faults.add(ErrInvalidConfig, "Theme: %s", problem)
 	}
+	if c.Callbacks.Challenge != nil {
+		for _, problem := range c.Callbacks.Challenge.Validate() {
+			faults.add(ErrInvalidConfig, "Callbacks.Challenge: %s", problem)
+		}
+	}
 	for _, page := range []struct{ field, url string }{
 		{"SignIn", c.Pages.SignIn}, {"SignOut", c.Pages.SignOut}, {"Error", c.Pages.Error},
 		{"VerifyRequest", c.Pages.VerifyRequest}, {"NewUser", c.Pages.NewUser},

@@ -98,6 +98,9 @@ const (
 	ErrInvalidConfig ErrorType = "InvalidConfig"
 	// ErrTooManyRequests means that a rate limit applies. The response is 429. Auth.js does not have it.
 	ErrTooManyRequests ErrorType = "TooManyRequests"
+	// errChallenge means that a CAPTCHA service did not accept the token of a form. Browsers see the name. Auth.js does
+	// not have it.
+	errChallenge ErrorType = "ChallengeFailed"
 	// errTooManyFailures means that consecutive failed attempts have used up limit.AttemptInARow: the provider rejects
 	// this identifier until its owner has signed in with another method. Browsers see the name. Auth.js does not have it.
 	errTooManyFailures ErrorType = "TooManyFailures"
@@ -114,7 +117,7 @@ func (t ErrorType) Is(target error) bool { return target == ErrAuth }
 func (t ErrorType) Public() string {
 	switch t {
 	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, ErrMissingCSRF, ErrOAuthAccountNotLinked,
-		errOAuthCallback, errTooManyFailures, ErrVerification, errWebAuthnVerification:
+		errChallenge, errOAuthCallback, errTooManyFailures, ErrVerification, errWebAuthnVerification:
 		return string(t)
 	case ErrEmailSignIn:
 		return "EmailSignin" // the user can correct the address or try again
@@ -128,7 +131,7 @@ func (t ErrorType) Public() string {
 func (t ErrorType) level() slog.Level {
 	switch t {
 	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, errInvalidCallbackURL, errInvalidProvider,
-		ErrOAuthAccountNotLinked, ErrUnknownAction, ErrVerification:
+		ErrOAuthAccountNotLinked, ErrUnknownAction, ErrVerification, errChallenge:
 		return slog.LevelInfo
 	case errInvalidCheck, errJWTSession, ErrMissingCSRF, errTooManyFailures, ErrTooManyRequests,
 		errWebAuthnVerification:

@@ -158,7 +158,7 @@ func (p *pages) failurePage(c *call, e *Error) (string, error) {
 func (t ErrorType) onSignInPage() bool {
 	switch t {
 	case ErrAccountNotLinked, ErrCredentialsSignin, ErrEmailSignIn, ErrMissingCSRF, ErrOAuthAccountNotLinked,
-		errOAuthCallback, errOAuthSignIn, errTooManyFailures:
+		errChallenge, errOAuthCallback, errOAuthSignIn, errTooManyFailures:
 		return true
 	}
 	return false
@@ -354,5 +354,10 @@ func (c *call) refused(ctx context.Context, name audit.Name, typed string, err e
 
 // alreadyNoted reports whether an event was emitted for the error already: by a guard or a limit.
 func alreadyNoted(err error) bool {
-	return errors.Is(err, ErrMissingCSRF) || errors.Is(err, ErrTooManyRequests) || errors.Is(err, errTooManyFailures)
+	for _, noted := range []ErrorType{ErrMissingCSRF, ErrTooManyRequests, errTooManyFailures, errChallenge} {
+		if errors.Is(err, noted) {
+			return true
+		}
+	}
+	return false
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 
+	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 )
@@ -13,7 +14,8 @@ import (
 type credentialsFlow struct {
 	*CredentialsProvider
 	*site
-	limits *limits
+	limits     *limits
+	challenges *challenges
 }
 
 // start implements [flow].
@@ -36,6 +38,11 @@ func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) 
 		}
 	}
 	out := outcome{typed: f.name(credentials)}
+	if c.reauth == nil { // the user of a session has passed a challenge before
+		if err := f.challenges.check(ctx, c, challenge.SignIn); err != nil {
+			return out, err
+		}
+	}
 	others := f.otherNames(credentials, out.typed)
 	err := f.limits.askAll(ctx, c, others)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -41,8 +42,9 @@ type emailFlow struct {
 	pages  *pages
 	now    func() time.Time
 
-	sessions *sessions
-	cleaning *cleaning
+	sessions   *sessions
+	challenges *challenges
+	cleaning   *cleaning
 	// used contains the hashes of links that this process has redeemed.
 	used *once.Memory[string, struct{}]
 	// codes is set if emails have a code.
@@ -65,6 +67,9 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	typed := address
 	address, err := f.normalize(typed)
 	if err != nil {
+		return nil, err
+	}
+	if err := f.challenges.check(ctx, c, challenge.SignIn); err != nil {
 		return nil, err
 	}
 	limited := f.limits.ask(ctx, c, newAttempt(limit.AttemptEmail, address))

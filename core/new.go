@@ -113,6 +113,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	asked := newLimits(c, a, a.plugins.knows)
 	a.plugins.assemble(a, entry, asked)
 	entry.codes = newEmailCodes(c, a, asked)
+	a.plugins.challenges = newChallenges(c, asked, watch{c.Observe, a.log})
 	if facts {
 		a.plugins.reauth = entry.reauthActions(a.providers)
 		a.site.plugins = a.plugins.paths()
@@ -172,7 +173,8 @@ func (m *flowMaker) flow(p *provider) flow {
 		f := &emailFlow{
 			asked:         askedLinks{secrets: m.site.secrets, provider: p.id, maxAge: p.email.MaxAge},
 			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store, tokens: m.store.tokens,
-			pages: m.pages, now: m.config.Now, cleaning: m.cleaning, sent: newSentLinks(m, p.email), sessions: m.sessions,
+			pages: m.pages, now: m.config.Now, challenges: m.plugins.challenges,
+			cleaning: m.cleaning, sent: newSentLinks(m, p.email), sessions: m.sessions,
 			used: &once.Memory[string, struct{}]{Now: m.config.Now},
 		}
 		if p.email.Code {
@@ -186,7 +188,9 @@ func (m *flowMaker) flow(p *provider) flow {
 			plugins: m.plugins,
 		}
 	}
-	return &credentialsFlow{CredentialsProvider: p.credentials, site: m.site, limits: m.limits}
+	return &credentialsFlow{
+		CredentialsProvider: p.credentials, site: m.site, limits: m.limits, challenges: m.plugins.challenges,
+	}
 }
 
 // announce logs warnings and, with Debug, the callback URL of each provider, so that a wrong redirect URI or origin is

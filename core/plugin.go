@@ -106,6 +106,7 @@ type plugins struct {
 	now        func() time.Time
 	entry      *signIns
 	limits     *limits
+	challenges *challenges
 	auth       *Auth
 }
 

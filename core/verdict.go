@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/upstream"
@@ -71,7 +72,7 @@ func callOutcome(ctx context.Context, err error) observe.Outcome {
 		return observe.Absent
 	case errors.Is(err, ErrConflict):
 		return observe.Conflict
-	case errors.As(err, &refusal):
+	case errors.As(err, &refusal), errors.Is(err, challenge.ErrRefused):
 		return observe.Refused
 	case errors.Is(ctx.Err(), context.Canceled):
 		return observe.Canceled

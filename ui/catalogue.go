@@ -420,6 +420,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Your API keys", true
 	case "cancel":
 		return "Cancel", true
+	case "challenge.noscript":
+		return "Turn on JavaScript to confirm that you're human.", true
 	case "code.again":
 		return "Send a new code", true
 	case "code.body":
@@ -1200,6 +1202,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Didn't get it? Check your spam folder.", true
 	case "signin.canceled":
 		return "Sign-in was canceled or didn't finish. Try again or use another sign-in method.", true
+	case "signin.challenge":
+		return "We couldn't confirm that you're human. Please try again.", true
 	case "signin.continue":
 		return "Continue", true
 	case "signin.email":

@@ -42,6 +42,13 @@ func signIn(p ui.Page, providers ...ui.Provider) ui.SignInView {
 	return ui.SignInView{Page: p, CSRFToken: token, CallbackURL: "https://app.test", Providers: providers}
 }
 
+// challenged is a page with the widget of a CAPTCHA service.
+var challenged = ui.Page{
+	BasePath: "/auth", Challenge: &ui.Challenge{
+		Script: "https://captcha.test/api.js", Class: "captcha", SiteKey: "site", Action: "sign-in",
+	},
+}
+
 // views are the pages with golden files, by file name.
 func views() map[string]templ.Component {
 	painted := mock
@@ -76,6 +83,7 @@ func views() map[string]templ.Component {
 	remembered.Remembered = true
 	return map[string]templ.Component{
 		"signin-remember":         ui.SignInPage(remembered),
+		"signin-challenge":        ui.SignInPage(signIn(challenged, email, passkey)),
 		"signin-remember-buttons": ui.SignInPage(signIn(remembering, mock, plain)),
 		"sign-up-remember": ui.SignUpPage(ui.SignUpView{
 			Page: remembering, CSRFToken: token, Heading: "Create your account", Providers: []ui.Provider{mock},

@@ -25,6 +25,8 @@ func (l Locale) SignInMessage(name string) string {
 		return l.Say(textNoMatch)
 	case "TooManyFailures":
 		return l.Say(textMailOnly)
+	case "ChallengeFailed":
+		return l.Say(textChallenge)
 	case "SessionRequired":
 		return l.Say(textRequired)
 	case "StaleSignIn":

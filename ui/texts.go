@@ -24,6 +24,10 @@ var (
 		Key: "passkey.noscript", English: "Turn on JavaScript to use passkeys.",
 	}
 
+	textChallengeScript = Text{
+		Key: "challenge.noscript", English: "Turn on JavaScript to confirm that you're human.",
+	}
+
 	textReauth     = Text{Key: "reauth.heading", English: "Confirm it's you"}
 	textReauthBody = Text{
 		Key: "reauth.body", English: "You're signed in as %s. For your security, confirm this with one of your " +
@@ -112,6 +116,9 @@ var (
 	textMailOnly = Text{
 		Key:     "signin.mail-only",
 		English: "Too many failed attempts. Reset your password by email or use another sign-in method.",
+	}
+	textChallenge = Text{
+		Key: "signin.challenge", English: "We couldn't confirm that you're human. Please try again.",
 	}
 	textRequired = Text{Key: "signin.required", English: "Sign in to continue."}
 	textStale    = Text{

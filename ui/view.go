@@ -41,10 +41,36 @@ type Page struct {
 	Signals *PasskeySignals
 	// NewPasskey lets the script create a passkey without a prompt. It may be nil.
 	NewPasskey *PasskeyCreation
+	// Challenge is the widget of a CAPTCHA service in the forms of the page. If it is nil, there is none.
+	Challenge *Challenge
 	// Title is the document's title. The default depends on the page.
 	Title string
 	// Locale is the language of the page. The default is English.
 	Locale Locale
+}
+
+// Challenge is the widget of a CAPTCHA service. Its texts come from the configuration only.
+type Challenge struct {
+	// Script is the URL of the service's script. It turns elements with the class into widgets.
+	Script string
+	// Class is the class of the element, and SiteKey identifies the site to the service, in the attribute data-sitekey.
+	Class, SiteKey string
+	// Action says what the form does, in the attribute data-action.
+	Action string
+	// ScriptSources, FrameSources, StyleSources and ConnectSources are the origins that core adds to the directives
+	// script-src, frame-src, style-src and connect-src of the Content-Security-Policy of pages with the widget. Script
+	// needs none, because its element has the nonce.
+	ScriptSources, FrameSources, StyleSources, ConnectSources []string
+}
+
+// challengeStyle is the style of a page with a widget. Widgets are 300 pixels wide: on small screens, they use the
+// padding of the card.
+const challengeStyle = ".challenge{margin-block:1rem;margin-inline:min(0px,(100% - 300px)/2)}"
+
+// language returns the primary language of the page, such as "pt" (RFC 5646 section 2.2.1).
+func (c *Challenge) language(page Page) string {
+	primary, _, _ := strings.Cut(page.Locale.tag(), "-")
+	return primary
 }
 
 // PasskeySignals is the input of the browser's signal methods, which remove and rename passkeys in the user's password

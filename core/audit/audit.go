@@ -71,6 +71,7 @@ const (
 	PasskeyAdded  Name = "passkey.added"  // a passkey was registered
 	CSRF          Name = "csrf"           // a request was refused as a possible cross-site request
 	Limit         Name = "limit"          // an attempt exceeded a limit
+	Challenge     Name = "challenge"      // a CAPTCHA service refused the token of a form, or was unavailable
 	Config        Name = "config"         // New succeeded or failed, or the host of a request was refused
 
 	BackChannelLogout Name = "logout.backchannel" // a provider's logout token arrived

@@ -26,6 +26,7 @@ const (
 	AttemptKey         Attempt = "key"              // an API key or another token of a program is about to be checked
 	AttemptKeyUse      Attempt = "key-use"          // a request has a valid API key or another token of a program
 	AttemptDevice      Attempt = "device"           // a device asks for the code that its user types in the browser
+	AttemptChallenge   Attempt = "challenge"        // the token of a CAPTCHA service is about to be verified
 	AttemptInARow      Attempt = "in-a-row"         // like AttemptCredentials, for consecutive wrong attempts
 )
 
@@ -125,6 +126,8 @@ func defaultRates(a Attempt) Rates {
 		return Rates{Network: Rate{5, 5 * time.Minute}}
 	case AttemptDevice:
 		return Rates{Network: Rate{20, 30 * time.Second}}
+	case AttemptChallenge:
+		return Rates{Network: Rate{30, 2 * time.Second}}
 	case AttemptKey:
 		return Rates{Network: Rate{20, 3 * time.Second}}
 	case AttemptWebAuthn:

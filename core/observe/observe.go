@@ -11,12 +11,14 @@ type Call struct {
 	// Target is the store or the kind of service that is called.
 	Target Target
 	// Name is the operation. For the store it is the operation as in the store's errors, for example "read session". A
-	// transaction is "transaction", and core's calls within it are reported as well. For a provider it is "discover" (its
-	// metadata, which are cached), "token", "refresh", "verify" (of an ID token, with cached keys), "userinfo" and, with
-	// OAuth 1.0a, "request token". "authorize" is core.CredentialsProvider.Authorize, and "mail" is
-	// core.EmailProvider.Send. For [Mail] it is the mailkind.Kind.
+	// transaction is "transaction", and core's calls within it are reported as well. For a provider it is "discover"
+	// (its metadata, which are cached), "token", "refresh", "verify" (of an ID token, with cached keys), "userinfo"
+	// and, with OAuth 1.0a, "request token". "challenge" is the verification of a token of core.Callbacks.Challenge.
+	// "authorize" is core.CredentialsProvider.Authorize, and "mail" is core.EmailProvider.Send. For [Mail] it is the
+	// mailkind.Kind.
 	Name string
-	// Provider is the ID of a configured provider. It is empty for calls to the store and for emails of plugins.
+	// Provider is the ID of a configured provider. It is empty for calls to the store, for emails of plugins and for
+	// "challenge".
 	Provider string
 }
 

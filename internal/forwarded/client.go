@@ -32,9 +32,21 @@ type Proxies []netip.Prefix
 // if it is unknown, for example on a Unix socket. own reports whether the network is the client's own, and not that of
 // a proxy that forwards requests of several clients.
 func (p Proxies) Client(r *Request) (network netip.Prefix, own bool) {
+	at, own := p.Address(r)
+	bits := 32
+	if at.Is6() {
+		bits = 64
+	}
+	network, _ = at.Prefix(bits) // both fit; the zero address has no prefix
+	return network, own
+}
+
+// Address returns the client's address, which [Proxies.Client] counts the network of. It is zero if it is unknown. own
+// reports whether the address is the client's own, and not that of a proxy.
+func (p Proxies) Address(r *Request) (at netip.Addr, own bool) {
 	at, ok := p.peer(r)
 	if !ok {
-		return netip.Prefix{}, false
+		return netip.Addr{}, false
 	}
 	if len(p) > 0 && !r.ProxyUntrusted && p.contain(at) {
 		entries := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
@@ -49,15 +61,10 @@ func (p Proxies) Client(r *Request) (network netip.Prefix, own bool) {
 			}
 		}
 	}
-	bits := 32
-	if at.Is6() {
-		bits = 64
-	}
-	network, _ = at.Prefix(bits) // both fit
 	if len(p) > 0 {
-		return network, !p.contain(at)
+		return at, !p.contain(at)
 	}
-	return network, public(at) && !HasHeader(r.Header)
+	return at, public(at) && !HasHeader(r.Header)
 }
 
 // carrierNAT is the shared address space of RFC 6598. Load balancers also use it.

@@ -12,6 +12,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
@@ -82,7 +83,7 @@ func (l *sentLinks) forget(address string) {
 func forgotForm(c *core.ActionRequest) form {
 	return form{textForgot, func(page ui.Page, v filled) templ.Component {
 		return forgotPage(page, c.URL(ID+"/forgot"), c.URL("signin"), v)
-	}, filled{email: c.Field("email")}}
+	}, filled{email: c.Field("email"), challenge: challenge.Reset}}
 }
 
 func (s *resetRequests) show(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
@@ -98,6 +99,9 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	address, ok := isMail(typed)
 	if !ok {
 		return s.pages.showAgain(ctx, c, forgotForm(c), problem(http.StatusUnprocessableEntity, codeEmail, textAddress))
+	}
+	if err := c.CheckChallenge(ctx, challenge.Reset); err != nil {
+		return s.pages.showAgain(ctx, c, forgotForm(c), err)
 	}
 	switch err := c.Allow(ctx, limit.AttemptMail, address); {
 	case errors.Is(err, core.ErrTooManyRequests) && s.emails.sent.recent(address):
@@ -218,15 +222,17 @@ func showSent(ctx context.Context, c *core.ActionRequest) (*core.Response, error
 		Page: page, CSRFToken: c.CSRFToken, Text: page.Locale.Say(textSentBody), Email: sent.Email,
 		ChangeURL: c.URL(ID + "/sign-up"), URL: c.Home, Host: c.Host(),
 	}
-	resend := ID + "/resend"
+	resend, action := ID+"/resend", challenge.SignUp
 	if c.Field("for") == forReset {
+		action = challenge.Reset
 		v.Text, v.ChangeURL, resend = page.Locale.Say(textSentReset), c.URL(ID+"/forgot"), ID+"/forgot"
 	}
 	input := codeInput(c, sent, &v)
 	if sent.Email != "" {
 		v.ResendURL = c.URL(resend)
+		v.Challenge = c.ChallengeWidget(action)
 	}
-	return c.Render(ctx, http.StatusOK, page, sentPage(v, input)), nil
+	return c.Render(ctx, http.StatusOK, v.Page, sentPage(v, input)), nil
 }
 
 // forReset is the query parameter "for" of password/sent after a password reset was requested.

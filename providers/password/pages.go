@@ -46,6 +46,8 @@ type filled struct {
 	ends bool
 	// methods are the recently added sign-in methods.
 	methods []core.SignInMethod
+	// challenge is the action of the form's challenge. It is empty if the form has none.
+	challenge string
 	// min is the minimum length of a new password, in characters.
 	min int
 	// problem is the error message, and field the name of its field, or "" for the form as a whole.
@@ -58,6 +60,9 @@ type pages struct{ min int }
 // show responds with a form.
 func (p *pages) show(ctx context.Context, c *core.ActionRequest, status int, f form) (*core.Response, error) {
 	page := c.Page(c.Locale.Say(f.title))
+	if f.challenge != "" {
+		page.Challenge = c.ChallengeWidget(f.challenge)
+	}
 	f.csrf, f.min, f.locale = c.CSRFToken, p.min, page.Locale
 	return c.Render(ctx, status, page, f.show(page, f.filled)), nil
 }

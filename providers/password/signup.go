@@ -16,6 +16,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -72,7 +73,7 @@ func (s *signUps) form(c *core.ActionRequest) form {
 		return signUpPage(view, c.URL(ID+"/sign-up"), v)
 	}, filled{
 		email: c.Field("email"), name: c.Field("name"), callback: c.Field("callbackUrl"),
-		fields: s.fields.Fields, values: s.fields.read(c),
+		fields: s.fields.Fields, values: s.fields.read(c), challenge: challenge.SignUp,
 	}}
 }
 
@@ -96,6 +97,9 @@ func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Resp
 		return s.pages.showAgain(ctx, c, f, problem(http.StatusUnprocessableEntity, codeName, textBadName))
 	}
 	if err := s.fields.check(ctx, f.values); err != nil {
+		return s.pages.showAgain(ctx, c, f, err)
+	}
+	if err := c.CheckChallenge(ctx, challenge.SignUp); err != nil {
 		return s.pages.showAgain(ctx, c, f, err)
 	}
 	if err := c.Allow(ctx, limit.AttemptMail, address); err != nil {
@@ -134,6 +138,9 @@ func (s *signUps) resend(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	var sent sentMail
 	if !c.EncryptedCookie(signUpCookie, &known) || !c.EncryptedCookie(sentCookie, &sent) || len(known.Digests) == 0 {
 		return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent")
+	}
+	if err := c.CheckChallenge(ctx, challenge.SignUp); err != nil {
+		return nil, err
 	}
 	if err := c.Allow(ctx, limit.AttemptMail, sent.Email); err != nil {
 		return nil, err

@@ -27,6 +27,8 @@ func Arabic() ui.Locale {
 		"signin.email":         "البريد الإلكتروني",
 		"signin.email.example": "name@example.com",
 
+		"challenge.noscript":  "شغّل JavaScript لتأكيد أنك إنسان.",
+		"signin.challenge":    "تعذّر التأكد من أنك إنسان. يُرجى المحاولة مرة أخرى.",
 		"passkey.noscript":    "تتطلب مفاتيح المرور JavaScript، وهو معطّل في هذا المتصفح.",
 		"passkey.waiting":     "في انتظار مفتاح المرور…",
 		"passkey.cancelled":   "تم الإلغاء. يمكنك المحاولة مرة أخرى.",

@@ -27,6 +27,8 @@ func Chinese() ui.Locale {
 		"signin.email":         "邮箱",
 		"signin.email.example": "name@example.com",
 
+		"challenge.noscript":  "请启用 JavaScript 以确认您是真人。",
+		"signin.challenge":    "无法确认您是真人，请重试。",
 		"passkey.noscript":    "通行密钥需要 JavaScript，但此浏览器已将其停用。",
 		"passkey.waiting":     "正在等待您的通行密钥…",
 		"passkey.cancelled":   "操作已取消。您可以重试。",

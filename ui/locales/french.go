@@ -27,6 +27,8 @@ func French() ui.Locale {
 		"signin.email":         "Adresse e-mail",
 		"signin.email.example": "nom@example.com",
 
+		"challenge.noscript":  "Activez JavaScript pour confirmer que vous êtes humain.",
+		"signin.challenge":    "Nous n’avons pas pu confirmer que vous êtes humain. Veuillez réessayer.",
 		"passkey.noscript":    "Les clés d’accès nécessitent JavaScript, qui est désactivé dans ce navigateur.",
 		"passkey.waiting":     "En attente de votre clé d’accès…",
 		"passkey.cancelled":   "L’opération a été annulée. Vous pouvez réessayer.",

@@ -27,6 +27,9 @@ func German() ui.Locale {
 		"signin.email":         "E-Mail-Adresse",
 		"signin.email.example": "name@example.com",
 
+		"challenge.noscript": "Schalten Sie JavaScript ein, um zu bestätigen, dass Sie ein Mensch sind.",
+		"signin.challenge": "" +
+			"Wir konnten nicht bestätigen, dass Sie ein Mensch sind. Bitte versuchen Sie es noch einmal.",
 		"passkey.noscript":    "Passkeys brauchen JavaScript, das in diesem Browser ausgeschaltet ist.",
 		"passkey.waiting":     "Warten auf Ihren Passkey …",
 		"passkey.cancelled":   "Der Vorgang wurde abgebrochen. Sie können es noch einmal versuchen.",

@@ -27,6 +27,8 @@ func Japanese() ui.Locale {
 		"signin.email":         "メールアドレス",
 		"signin.email.example": "name@example.com",
 
+		"challenge.noscript":  "人間であることを確認するには、JavaScriptを有効にしてください。",
+		"signin.challenge":    "人間であることを確認できませんでした。もう一度お試しください。",
 		"passkey.noscript":    "パスキーを使うにはJavaScriptが必要ですが、このブラウザーでは無効になっています。",
 		"passkey.waiting":     "パスキーを待っています…",
 		"passkey.cancelled":   "キャンセルされました。もう一度お試しいただけます。",

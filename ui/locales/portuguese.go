@@ -27,6 +27,8 @@ func Portuguese() ui.Locale {
 		"signin.email":         "E-mail",
 		"signin.email.example": "nome@example.com",
 
+		"challenge.noscript":  "Ative o JavaScript para confirmar que você é humano.",
+		"signin.challenge":    "Não foi possível confirmar que você é humano. Tente novamente.",
 		"passkey.noscript":    "As chaves de acesso precisam de JavaScript, que está desativado neste navegador.",
 		"passkey.waiting":     "Aguardando sua chave de acesso…",
 		"passkey.cancelled":   "A operação foi cancelada. Você pode tentar novamente.",

@@ -27,6 +27,8 @@ func Spanish() ui.Locale {
 		"signin.email":         "Correo electrónico",
 		"signin.email.example": "nombre@example.com",
 
+		"challenge.noscript":  "Active JavaScript para confirmar que es una persona.",
+		"signin.challenge":    "No hemos podido confirmar que es una persona. Inténtelo de nuevo.",
 		"passkey.noscript":    "Las llaves de acceso necesitan JavaScript, que está desactivado en este navegador.",
 		"passkey.waiting":     "Esperando su llave de acceso…",
 		"passkey.cancelled":   "Se ha cancelado. Puede intentarlo de nuevo.",

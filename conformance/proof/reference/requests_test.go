@@ -215,6 +215,7 @@ func TestLimits(t *testing.T) {
 		limit.AttemptKey:         "key`: an API key or another token of a program is about to be checked",
 		limit.AttemptKeyUse:      "key-use`: a request has a valid API key or another token of a program",
 		limit.AttemptDevice:      "device`: a device asks for the code that its user types in the browser",
+		limit.AttemptChallenge:   "challenge`: the token of a CAPTCHA service is about to be verified",
 		limit.AttemptMail:        "mail`: another email is about to be sent",
 		limit.AttemptSignUp:      "sign-up`: an account is requested",
 	} {
