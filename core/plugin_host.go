@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/purposekey"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -20,7 +21,7 @@ import (
 // PluginHost is the plugin host: the [Auth] as a plugin sees it. The methods that register something or declare what
 // the plugin does may only be called in Attach, and panic later: AddProvider, AddAction, AddWellKnown, AddSignInGate,
 // AddFinalSignInGate, TrackAuthentication, AddConfigError, EndsSessions, OnEndSessions, EmailsLinks,
-// RequireRecentSignInToLink, AddTask, RememberBrowsers, NotifyMethodChanges, AcceptIDTokens, VerifiesEmail,
+// RequireRecentSignInToLink, AddTask, OnAudit, RememberBrowsers, NotifyMethodChanges, AcceptIDTokens, VerifiesEmail,
 // AddPasswordReset, ProtectOrigins, TrackPasskeys, AddUserCheck and AddUserData. Records must be called there too, so
 // that a missing store becomes a configuration error. Records and all other methods also work later and are safe for
 // concurrent use. The fields are read-only: New sets them before Attach.
@@ -227,6 +228,23 @@ func (h *PluginHost) NewToken() (string, error) { return randomText(h.Rand) }
 // Audit reports a decision that was made outside of a request to Config.Audit. Within a request use
 // [ActionRequest.Audit].
 func (h *PluginHost) Audit(ctx context.Context, e audit.Event) { h.Auth.site.audit.Note(ctx, e) }
+
+// OnAudit registers a function that receives each audit event after Config.Audit, under the same rules: it is called
+// synchronously and concurrently, after the change is committed, and a panic is logged.
+func (h *PluginHost) OnAudit(receive func(ctx context.Context, e audit.Event)) {
+	h.attaching("OnAudit")
+	s, sink := h.Auth.site, auditSink(h.Auth.log, receive)
+	switch {
+	case s.audit != nil:
+		first := s.audit.Sink
+		s.audit.Sink = func(ctx context.Context, e audit.Event) {
+			first(ctx, e)
+			sink(ctx, e)
+		}
+	case len(s.secrets) > 0: // without secrets there is no Auth
+		s.audit = &auditor.Auditor{Sink: sink, Now: h.Now, Secret: s.secrets[0], Tenant: h.Auth.audience}
+	}
+}
 
 // ProviderInfo is the public information about a configured provider, as in the response of GET providers.
 type ProviderInfo struct {

@@ -89,21 +89,25 @@ func readTrustedOrigins(c *Config, faults *ConfigError) (trusted []string) {
 	return trusted
 }
 
-// newAuditor returns nil if Config.Audit is nil. A panic of Config.Audit is logged and has no other effect.
+// newAuditor returns nil if Config.Audit is nil.
 func newAuditor(c *Config, secrets []string, log *reporter) *auditor.Auditor {
 	if c.Audit == nil || len(secrets) == 0 {
 		return nil
 	}
-	sink := func(ctx context.Context, e audit.Event) {
+	return &auditor.Auditor{Sink: auditSink(log, c.Audit), Now: c.Now, Secret: secrets[0], Tenant: c.Audience}
+}
+
+// auditSink returns receive without its panics, which are logged and have no other effect.
+func auditSink(log *reporter, receive func(ctx context.Context, e audit.Event)) func(context.Context, audit.Event) {
+	return func(ctx context.Context, e audit.Event) {
 		defer func() {
 			if v := recover(); v != nil {
 				panicked := panics.New("Audit", v)
 				log.failure(ctx, errorf(errEvent, "audit: %w", panicked))
 			}
 		}()
-		c.Audit(ctx, e)
+		receive(ctx, e)
 	}
-	return &auditor.Auditor{Sink: sink, Now: c.Now, Secret: secrets[0], Tenant: c.Audience}
 }
 
 // newLocales checks Config.Locales and reports its errors.

@@ -130,6 +130,9 @@ const (
 
 	AppSignedIn Name = "app.signed-in" // an app of this site got tokens of a user
 	AppEnded    Name = "app.ended"     // the tokens of an app ended: the user ended them, or they were used twice
+
+	WebhookChanged  Name = "webhook.changed"  // an endpoint for webhooks was created, changed or deleted
+	WebhookDisabled Name = "webhook.disabled" // an endpoint for webhooks failed for too long, or refused all webhooks
 )
 
 // Outcome is the result of a decision.

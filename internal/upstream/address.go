@@ -130,6 +130,39 @@ func checkAddress(addr netip.Addr, loopbackNamed bool) error {
 	return nil
 }
 
+// notPublic are networks that are not reachable from the internet, in addition to those of [netip.Addr.IsPrivate]:
+// carrier NAT (RFC 6598), protocol assignments, the three documentation networks, benchmarks, the local-use prefix of
+// NAT64 (RFC 8215) whose translation is not known, discard, documentation, Teredo, ORCHID and site-local addresses.
+var notPublic = []netip.Prefix{
+	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
+	netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("100::/64"),
+	netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("3fff::/20"),
+	netip.MustParsePrefix("fec0::/10"),
+}
+
+// CheckPublic returns ErrAddress unless addr can be a server on the internet. It rejects loopback, private, link-local
+// and multicast addresses, metadata services and reserved networks, also if an IPv6 address embeds them.
+func CheckPublic(addr netip.Addr) error {
+	addr = addr.Unmap().WithZone("")
+	if err := checkAddress(addr, false); err != nil || addr.IsPrivate() {
+		return ErrAddress
+	}
+	for _, network := range notPublic {
+		if network.Contains(addr) {
+			return ErrAddress
+		}
+	}
+	if inner, ok := wrapped(addr); ok {
+		return CheckPublic(inner)
+	}
+	return nil
+}
+
+// CheckInternal returns ErrAddress for addresses that no server of the operator's own network has: link-local addresses,
+// metadata services, multicast and reserved networks. It allows loopback and private addresses.
+func CheckInternal(addr netip.Addr) error { return checkAddress(addr, addr.Unmap().IsLoopback()) }
+
 // wrapped returns the IPv4 address embedded in an IPv6 address: NAT64 (RFC 6052), 6to4 (RFC 3056) or the
 // IPv4-compatible form (RFC 4291 section 2.5.5.1). The IPv4-mapped form was unmapped earlier.
 func wrapped(addr netip.Addr) (netip.Addr, bool) {

@@ -60,6 +60,62 @@ func TestCheckAddress(t *testing.T) {
 	}
 }
 
+// TestCheckPublic checks addresses of servers that a user of the site has chosen.
+func TestCheckPublic(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name, addr       string
+		public, internal bool
+	}{
+		{"public", "93.184.215.14", true, true},
+		{"public, mapped", "::ffff:93.184.215.14", true, true},
+		{"public IPv6", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", true, true},
+		{"public behind NAT64", "64:ff9b::5db8:d70e", true, true},
+		{"public in 6to4", "2002:5db8:d70e::1", true, true},
+
+		{"loopback", "127.0.0.1", false, true},
+		{"loopback, mapped", "::ffff:127.0.0.1", false, true},
+		{"loopback IPv6", "::1", false, true},
+		{"private 10", "10.1.2.3", false, true},
+		{"private 172", "172.31.0.1", false, true},
+		{"private 192", "192.168.1.1", false, true},
+		{"private, mapped", "::ffff:10.1.2.3", false, true},
+		{"private behind NAT64", "64:ff9b::0a01:0203", false, true},
+		{"private in 6to4", "2002:0a01:0203::1", false, true},
+		{"private IPv6", "fd12:3456::1", false, true},
+		{"carrier NAT", "100.64.0.1", false, true},
+		{"local-use NAT64", "64:ff9b:1::0a01:0203", false, true},
+		{"benchmarks", "198.18.0.1", false, true},
+		{"documentation", "192.0.2.1", false, true},
+		{"documentation IPv6", "2001:db8::1", false, true},
+		{"Teredo", "2001::1", false, true},
+		{"site-local", "fec0::1", false, true},
+
+		{"loopback behind NAT64", "64:ff9b::7f00:1", false, false},
+		{"loopback in 6to4", "2002:7f00:1::1", false, false},
+		{"loopback, IPv4-compatible", "::7f00:1", false, false},
+		{"metadata service", "169.254.169.254", false, false},
+		{"metadata service, mapped", "::ffff:169.254.169.254", false, false},
+		{"metadata service behind NAT64", "64:ff9b::a9fe:a9fe", false, false},
+		{"metadata service of Amazon with a zone", "fd00:ec2::254%eth0", false, false},
+		{"link-local with a zone", "fe80::1%eth0", false, false},
+		{"unspecified", "0.0.0.0", false, false},
+		{"unspecified IPv6", "::", false, false},
+		{"multicast", "224.0.0.1", false, false},
+		{"broadcast", "255.255.255.255", false, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			addr := netip.MustParseAddr(row.addr)
+			if err := CheckPublic(addr); (err == nil) != row.public {
+				t.Errorf("public: %v", err)
+			}
+			if err := CheckInternal(addr); (err == nil) != row.internal {
+				t.Errorf("internal: %v", err)
+			}
+		})
+	}
+}
+
 // TestLiteral: a host is an address if the standard library parses it, and names are recognized without allocations.
 func TestLiteral(t *testing.T) {
 	for _, host := range []string{

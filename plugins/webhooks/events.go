@@ -1,0 +1,136 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// events are the events that are sent. Refusals and failures are not: an unauthenticated client can cause any number of
+// them.
+var events = []audit.Name{
+	audit.SignIn, audit.SignUp, audit.Reauth, audit.SignOut, audit.SessionEnded, audit.SessionsEnded,
+	audit.EmailBounced, audit.PasskeyAdded, audit.PasskeyRemoved,
+	audit.UserCreated, audit.UserDeleted, audit.DeletionScheduled, audit.DeletionCanceled, audit.ProfileChanged,
+	audit.AccountLinked, audit.AccountUnlinked, audit.AccountSecured,
+	audit.PasswordSet, audit.PasswordChanged, audit.PasswordBreached, audit.PasswordImported, audit.UsernameChanged,
+	audit.EmailProved, audit.EmailChanged, audit.EmailUndone, audit.Invited,
+	audit.FactorAdded, audit.FactorRemoved, audit.FactorsReset, audit.RecoveryUsed, audit.RecoveryRenewed,
+	audit.KeyCreated, audit.KeyRotated, audit.KeyRevoked, audit.TokenIssued,
+	audit.OrganizationCreated, audit.OrganizationChanged, audit.OrganizationDeleted,
+	audit.MemberJoined, audit.MemberChanged, audit.MemberRemoved,
+	audit.AppSignedIn, audit.AppEnded, audit.WebhookChanged, audit.WebhookDisabled,
+}
+
+// testEvent is the type of a test request. It is not in a filter.
+const testEvent = "webhook.test"
+
+// Events returns the names of the events, for [Config].Events. They are those of package audit with the outcome ok.
+func Events() []string { return audit.Texts(events) }
+
+// wants reports whether a filter contains an event. An empty filter contains all.
+func wants(filter []string, event string) bool {
+	return len(filter) == 0 || slices.ContainsFunc(filter, func(pattern string) bool {
+		group, ok := strings.CutSuffix(pattern, "*")
+		return pattern == event || ok && (group == "" || strings.HasSuffix(group, ".") && strings.HasPrefix(event, group))
+	})
+}
+
+// unknownEvent returns an entry of a filter that matches no event, or "".
+func unknownEvent(filter []string) string {
+	for _, pattern := range filter {
+		if !slices.ContainsFunc(Events(), func(event string) bool { return wants([]string{pattern}, event) }) {
+			return pattern
+		}
+	}
+	return ""
+}
+
+// payload is the body of a request.
+type payload struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Data      data      `json:"data"`
+}
+
+// data describes an event. It has IDs and constants, and no address, name, network or session ID.
+type data struct {
+	UserID   string       `json:"user_id,omitempty"`
+	ActorID  string       `json:"actor_id,omitempty"`
+	Tenant   string       `json:"tenant,omitempty"`
+	Provider string       `json:"provider,omitempty"`
+	Methods  []string     `json:"methods,omitempty"`
+	Reason   audit.Reason `json:"reason,omitempty"`
+}
+
+// The kinds of the records of events.
+const (
+	// eventKind is an event that was not yet assigned to endpoints. The key is its ID, the value a storedEvent.
+	eventKind = "webhook-event"
+	// eventFor is the lifetime of a stored event, and of a delivery. It is a day longer than the attempts.
+	eventFor = 4 * 24 * time.Hour
+)
+
+// storedEvent is the value of the record of an event.
+type storedEvent struct {
+	Type string          `json:"type"`
+	Body json.RawMessage `json:"body"`
+	At   time.Time       `json:"at"`
+}
+
+// record stores an event that an endpoint wants, and sends it in the background.
+func (w *Webhooks) record(ctx context.Context, e audit.Event) {
+	if e.Outcome != audit.OK || !slices.Contains(events, e.Name) || w.records == nil || w.host.RecordLister == nil {
+		return
+	}
+	wanted := func(each endpoint) bool { return each.active() && wants(each.Events, string(e.Name)) }
+	// If the endpoints cannot be read now, the event is stored, and they are read later.
+	if all, err := w.endpoints(ctx); err == nil && !slices.ContainsFunc(all, wanted) {
+		return
+	}
+	r, err := w.newEvent(e)
+	if err == nil {
+		err = w.records.CreateRecord(ctx, r)
+	}
+	if err != nil {
+		w.host.Logger.ErrorContext(ctx, "webhooks: an event was not stored and is lost", "event", string(e.Name),
+			"error", err)
+		return
+	}
+	w.queue.start(func(ctx context.Context) error { return w.fanOut(ctx, r) })
+}
+
+// newEvent returns the record of an event.
+func (w *Webhooks) newEvent(e audit.Event) (*store.Record, error) {
+	at := e.Time.UTC().Truncate(time.Millisecond)
+	body, err := json.Marshal(payload{
+		Type: string(e.Name), Timestamp: at, Data: data{
+			UserID: e.UserID, ActorID: e.ActorID, Tenant: e.Tenant, Provider: e.Provider, Methods: e.Methods,
+			Reason: e.Reason,
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	id, err := w.newID("msg_")
+	if err != nil {
+		return nil, err
+	}
+	value, err := json.Marshal(storedEvent{string(e.Name), body, at})
+	return &store.Record{Kind: eventKind, Key: id, Value: value, Expires: at.Add(eventFor)}, err
+}
+
+// newID returns a prefix and 22 random characters.
+func (w *Webhooks) newID(prefix string) (string, error) {
+	token, err := w.host.NewToken()
+	if err != nil {
+		return "", fmt.Errorf("webhooks: %w", err)
+	}
+	return prefix + token[:22], nil
+}
