@@ -333,3 +333,50 @@ func TestAuditNamesSessions(t *testing.T) {
 		})
 	}
 }
+
+// listener is a plugin that receives audit events.
+type listener struct {
+	receive func(ctx context.Context, e audit.Event)
+	host    *core.PluginHost
+}
+
+func (l *listener) Attach(h *core.PluginHost) error {
+	l.host = h
+	h.OnAudit(l.receive)
+	return nil
+}
+
+// TestOnAudit passes each event to Config.Audit and to the plugins, in this order. A panic of one is logged, and the
+// others get the event.
+func TestOnAudit(t *testing.T) {
+	t.Parallel()
+	for _, configured := range []bool{true, false} {
+		var got []string
+		receive := func(who string) func(context.Context, audit.Event) {
+			return func(_ context.Context, e audit.Event) {
+				if e.Name == audit.SessionsEnded {
+					got = append(got, who+" "+e.UserID+" "+e.Tenant)
+				}
+			}
+		}
+		first := &listener{receive: receive("first")}
+		config := core.Config{
+			Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Audience: "acme",
+			Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), Plugins: []core.Plugin{
+				&listener{receive: func(context.Context, audit.Event) { panic("a plugin") }}, first,
+				&listener{receive: receive("second")},
+			},
+		}
+		want := "first ada acme, second ada acme"
+		if configured {
+			config.Audit, want = receive("config"), "config ada acme, "+want
+		}
+		if _, err := core.New(config); err != nil {
+			t.Fatal(err)
+		}
+		first.host.Audit(t.Context(), audit.Event{Name: audit.SessionsEnded, Outcome: audit.OK, UserID: "ada"})
+		if all := strings.Join(got, ", "); all != want {
+			t.Errorf("with Config.Audit %t: %s, want %s", configured, all, want)
+		}
+	}
+}

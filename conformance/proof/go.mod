@@ -39,6 +39,7 @@ require (
 	github.com/latchkey-go/latchkey/plugins/organization v0.0.0
 	github.com/latchkey-go/latchkey/plugins/secondfactor v0.0.0
 	github.com/latchkey-go/latchkey/plugins/tokens v0.0.0
+	github.com/latchkey-go/latchkey/plugins/webhooks v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/providers/smtp v0.0.0
@@ -200,6 +201,7 @@ replace (
 	github.com/latchkey-go/latchkey/plugins/organization => ../../plugins/organization
 	github.com/latchkey-go/latchkey/plugins/secondfactor => ../../plugins/secondfactor
 	github.com/latchkey-go/latchkey/plugins/tokens => ../../plugins/tokens
+	github.com/latchkey-go/latchkey/plugins/webhooks => ../../plugins/webhooks
 	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
 	github.com/latchkey-go/latchkey/providers/smtp => ../../providers/smtp

@@ -132,7 +132,7 @@ func checkAddress(addr netip.Addr, loopbackNamed bool) error {
 
 // notPublic are networks that are not reachable from the internet, in addition to those of [netip.Addr.IsPrivate]:
 // carrier NAT (RFC 6598), protocol assignments, the three documentation networks, benchmarks, the local-use prefix of
-// NAT64 (RFC 8215) whose translation is not known, discard, documentation, Teredo, ORCHID and site-local addresses.
+// NAT64 (RFC 8215) with an unknown translation, discard, documentation, Teredo, ORCHID and site-local addresses.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
 	netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
@@ -144,16 +144,12 @@ var notPublic = []netip.Prefix{
 // CheckPublic returns ErrAddress unless addr can be a server on the internet. It rejects loopback, private, link-local
 // and multicast addresses, metadata services and reserved networks, also if an IPv6 address embeds them.
 func CheckPublic(addr netip.Addr) error {
-	addr = addr.Unmap().WithZone("")
-	if err := checkAddress(addr, false); err != nil || addr.IsPrivate() {
+	at := addr.Unmap().WithZone("")
+	if checkAddress(at, false) != nil || at.IsPrivate() ||
+		slices.ContainsFunc(notPublic, func(n netip.Prefix) bool { return n.Contains(at) }) {
 		return ErrAddress
 	}
-	for _, network := range notPublic {
-		if network.Contains(addr) {
-			return ErrAddress
-		}
-	}
-	if inner, ok := wrapped(addr); ok {
+	if inner, ok := wrapped(at); ok {
 		return CheckPublic(inner)
 	}
 	return nil

@@ -28,7 +28,7 @@ const (
 // maxListed is the maximum number of failed deliveries in a response, and of those that one request sends again.
 const maxListed = 100
 
-// actions are the JSON API. A change of an endpoint requires a recent sign-in: whoever can make one receives the events
+// actions are the JSON API. A change of an endpoint requires a recent sign-in, because an endpoint receives the events
 // of all users.
 func (w *Webhooks) actions() []core.Action {
 	managers := w.options.Managers

@@ -106,7 +106,7 @@ func (w *Webhooks) post(ctx context.Context, e *endpoint, id string, body []byte
 	if e.internal {
 		client = w.internal
 	}
-	response, err := client.Do(r) //nolint:gosec // the dialer checks the address
+	response, err := client.Do(r)
 	var timeout net.Error
 	switch {
 	case errors.Is(err, errAddress):

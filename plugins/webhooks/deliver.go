@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// deliveryKind is an event for one endpoint that was not accepted yet. The key is the ID of the endpoint, a dot and the
-	// ID of the event. failedKind is one that was given up.
+	// deliveryKind is an event for one endpoint that was not accepted yet. The key is the ID of the endpoint, a dot and
+	// the ID of the event. failedKind is one that was given up.
 	deliveryKind = "webhook-delivery"
 	failedKind   = "webhook-failed"
 	failedFor    = 30 * 24 * time.Hour // lifetime of a failed delivery
@@ -108,7 +108,12 @@ func (w *Webhooks) collect(ctx context.Context) error {
 	if w.host == nil {
 		return errNotReady
 	}
-	err := w.each(ctx, eventKind, "", func(r *store.Record) error { return w.fanOut(ctx, r) })
+	err := w.each(ctx, eventKind, "", func(r *store.Record) error {
+		if r.Expires.Add(claimFor - eventFor).After(w.host.Now()) { // the process that has stored it may be at it
+			return nil
+		}
+		return w.fanOut(ctx, r)
+	})
 	if err != nil {
 		return err
 	}
@@ -125,7 +130,7 @@ func (w *Webhooks) collect(ctx context.Context) error {
 	return nil
 }
 
-// fanOut creates the deliveries of an event, and then deletes the event. Two processes can do it at the same time: the
+// fanOut creates the deliveries of an event, and then deletes the event. If two processes do it at the same time, the
 // keys of the deliveries are the same.
 func (w *Webhooks) fanOut(ctx context.Context, r *store.Record) error {
 	all, err := w.endpoints(ctx)
@@ -285,7 +290,7 @@ func errorStatus(err error) int {
 	return int(status)
 }
 
-// current returns an endpoint as it was at most readAgain ago.
+// current returns an endpoint. A change in another process can be missing for readAgain.
 func (w *Webhooks) current(ctx context.Context, id string) (*endpoint, error) {
 	all, err := w.endpoints(ctx)
 	if err != nil {
@@ -341,8 +346,8 @@ func (w *Webhooks) accepted(ctx context.Context, e *endpoint) {
 	w.warn(ctx, e, err)
 }
 
-// refused notes that a request to an endpoint failed. It disables an endpoint that has failed for too long, and one that
-// responds with 410 Gone.
+// refused notes that a request to an endpoint failed. It disables an endpoint that has failed for too long, and one
+// that responds with 410 Gone.
 func (w *Webhooks) refused(ctx context.Context, e *endpoint, cause error) {
 	now := w.host.Now().UTC().Truncate(time.Millisecond)
 	over := func(e *endpoint) bool {
@@ -454,8 +459,8 @@ func isEventID(id string) bool {
 	return ok && len(rest) == 22 && !strings.ContainsAny(rest, ". ")
 }
 
-// Test sends a request of the type "webhook.test" to an endpoint, once, and returns its error. An endpoint can be tested
-// while it is disabled.
+// Test sends a request of the type "webhook.test" to an endpoint, once, and returns its error. An endpoint can be
+// tested while it is disabled.
 func (w *Webhooks) Test(ctx context.Context, endpointID string) error {
 	if w.host == nil {
 		return errNotReady

@@ -57,7 +57,7 @@ type endpoint struct {
 // secrets are the secrets of an endpoint.
 type secrets struct {
 	Current core.Secret `json:"-"`
-	// Previous signs too until Until. In the configuration it signs as long as it is there.
+	// Previous signs too until Until, or always if Until is zero.
 	Previous core.Secret `json:"-"`
 	Until    time.Time   `json:"until,omitzero"`
 }
@@ -101,7 +101,7 @@ func isEndpointID(id string) bool {
 	}) < 0
 }
 
-// endpoints returns all endpoints, as they were at most readAgain ago.
+// endpoints returns all endpoints. Changes in other processes can be missing for readAgain.
 func (w *Webhooks) endpoints(ctx context.Context) ([]endpoint, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,7 +113,7 @@ func (w *Webhooks) endpoints(ctx context.Context) ([]endpoint, error) {
 	switch {
 	case err == nil:
 		w.known, w.readAt = all, now
-	case w.known != nil: // the store is unavailable: the endpoints are as they were
+	case w.known != nil: // the store is unavailable: use the last result
 		return w.known, nil
 	}
 	return all, err

@@ -3,6 +3,7 @@ module github.com/latchkey-go/latchkey/plugins/webhooks
 go 1.26.0
 
 require (
+	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
 	github.com/latchkey-go/latchkey/internal v0.0.0

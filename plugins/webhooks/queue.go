@@ -64,7 +64,8 @@ func (q *queue) start(f func(ctx context.Context) error) {
 	q.background++
 	q.begin()
 	go func() {
-		q.log(f(context.Background()))
+		ctx := context.Background()
+		q.log(ctx, f(ctx))
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		q.background--
@@ -120,7 +121,8 @@ func (q *queue) work(l *lane) {
 		next := l.ready[0]
 		l.ready = l.ready[1:]
 		q.mu.Unlock()
-		q.log(q.hooks.attempt(context.Background(), next))
+		ctx := context.Background()
+		q.log(ctx, q.hooks.attempt(ctx, next))
 		q.finish(next)
 	}
 }
@@ -147,7 +149,7 @@ func (q *queue) later(wait time.Duration, key string) {
 			err = q.hooks.adopt(ctx, r)
 		}
 		if !errors.Is(err, core.ErrNotFound) {
-			q.log(err)
+			q.log(ctx, err)
 		}
 	})
 }
@@ -168,8 +170,8 @@ func (q *queue) wait(ctx context.Context) error {
 	}
 }
 
-func (q *queue) log(err error) {
+func (q *queue) log(ctx context.Context, err error) {
 	if err != nil && !errors.Is(err, errClaimed) && !errors.Is(err, errFull) {
-		q.hooks.host.Logger.Error("webhooks: a step failed and will be repeated", "error", err)
+		q.hooks.host.Logger.ErrorContext(ctx, "webhooks: a step failed and will be repeated", "error", err)
 	}
 }

@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 	if text := os.Getenv(answering); text != "" {
 		os.Exit(answerOne(text))
 	}
+	if text := os.Getenv(emitting); text != "" {
+		os.Exit(emitOne(text))
+	}
 	os.Exit(engines.Main(m))
 }
 

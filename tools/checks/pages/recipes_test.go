@@ -36,6 +36,7 @@ var programs = []program{
 	{"docs/passwords.md", "func main()", site("main.go.txt", "passwords.go.txt")},
 	{"docs/passwords.md", "", site("password_options.go.txt")},
 	{"docs/forward-auth.md", "func newAuth(", []string{"forward_auth.go.txt"}},
+	{"docs/webhooks.md", "func newAuth(", []string{"webhooks.go.txt"}},
 	{"docs/mcp.md", "func site(", site("mcp.go.txt")},
 	{"docs/organizations.md", "func newOrganizations(", site("organizations.go.txt")},
 	{"docs/moving/auth0.md", "func move(", []string{"auth0.go.txt", "site.go.txt", "failing.go.txt"}},

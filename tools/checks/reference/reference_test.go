@@ -46,6 +46,7 @@ var documented = []struct {
 	{"plugins/forwardauth", "forwardauth.", []string{"Options", "Site", "Header"}},
 	{"plugins/organization", "organization.", []string{"Options", "Role", "NewOrganization", "NewInvitation"}},
 	{"plugins/tokens", "tokens.", []string{"Options", "App"}},
+	{"plugins/webhooks", "webhooks.", []string{"Options", "Config", "NewEndpoint"}},
 	{"doctor", "doctor.", []string{"Options"}},
 	{"observe/otel", "otel.", []string{"Options"}},
 	{"providers/password", "password.", []string{"Options", "SignUpFields", "Params", "FirebaseParams", "Range"}},
