@@ -162,8 +162,8 @@ func emitOne(text string) int {
 	return 0
 }
 
-// TestWebhookEnds kills a process with SIGKILL after each of the writes with which it stores and sends an event, on the
-// store of each database. The event is not lost: another process sends it after the claim has ended, with the same ID
+// TestWebhookEnds kills a process with SIGKILL while it stores and sends an event: after each of its writes, on the store
+// of each database. The event is not lost: another process sends it after the claim has ended, with the same ID
 // if it was sent before.
 func TestWebhookEnds(t *testing.T) {
 	for _, engine := range stores {
