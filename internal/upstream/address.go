@@ -155,7 +155,7 @@ func CheckPublic(addr netip.Addr) error {
 	return nil
 }
 
-// CheckInternal returns ErrAddress for addresses that no server of the operator's own network has: link-local addresses,
+// CheckInternal returns ErrAddress for addresses that no server of the operator's own network has: link-local ones,
 // metadata services, multicast and reserved networks. It allows loopback and private addresses.
 func CheckInternal(addr netip.Addr) error { return checkAddress(addr, addr.Unmap().IsLoopback()) }
 

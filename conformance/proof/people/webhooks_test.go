@@ -82,8 +82,8 @@ func newHookReceiver(t *testing.T) *hookReceiver {
 
 func (r *hookReceiver) respond(status int) { r.mu.Lock(); defer r.mu.Unlock(); r.status = status }
 
-// TestWebhooks sends events of two processes on the store of each database. Those of an outage are sent afterwards, each
-// once, by whichever of the two processes claims it.
+// TestWebhooks sends events of two processes on the store of each database. Those of an outage are sent afterwards,
+// each once, by one of the two processes.
 func TestWebhooks(t *testing.T) {
 	onEachStore(t, func(t *testing.T, kept core.Store, strategy core.Strategy, _ *core.User) {
 		now := time.Now().UTC().Truncate(time.Second)
@@ -162,8 +162,8 @@ func emitOne(text string) int {
 	return 0
 }
 
-// TestWebhookEnds kills a process with SIGKILL while it stores and sends an event: after each of its writes, on the store
-// of each database. The event is not lost: another process sends it after the claim has ended, with the same ID
+// TestWebhookEnds kills a process with SIGKILL while it stores and sends an event: after each of its writes, on the
+// store of each database. The event is not lost: another process sends it after the claim has ended, with the same ID
 // if it was sent before.
 func TestWebhookEnds(t *testing.T) {
 	for _, engine := range stores {
