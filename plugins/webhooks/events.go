@@ -25,7 +25,8 @@ var events = []audit.Name{
 	audit.KeyCreated, audit.KeyRotated, audit.KeyRevoked, audit.TokenIssued,
 	audit.OrganizationCreated, audit.OrganizationChanged, audit.OrganizationDeleted,
 	audit.MemberJoined, audit.MemberChanged, audit.MemberRemoved,
-	audit.AppSignedIn, audit.AppEnded, audit.WebhookChanged, audit.WebhookDisabled,
+	audit.AppSignedIn, audit.AppEnded,
+	audit.AdminBanned, audit.AdminUnbanned, audit.AdminSessionsEnded, audit.WebhookChanged, audit.WebhookDisabled,
 }
 
 // testEvent is the type of a test request. It is not in a filter.
