@@ -26,7 +26,9 @@ var events = []audit.Name{
 	audit.OrganizationCreated, audit.OrganizationChanged, audit.OrganizationDeleted,
 	audit.MemberJoined, audit.MemberChanged, audit.MemberRemoved,
 	audit.AppSignedIn, audit.AppEnded,
-	audit.AdminBanned, audit.AdminUnbanned, audit.AdminSessionsEnded, audit.WebhookChanged, audit.WebhookDisabled,
+	audit.AdminBanned, audit.AdminUnbanned, audit.AdminResetSent, audit.AdminEmailVerified, audit.AdminFactorsReset,
+	audit.AdminDeleted, audit.AdminInvited, audit.AdminSessionsEnded,
+	audit.WebhookChanged, audit.WebhookDisabled,
 }
 
 // testEvent is the type of a test request. It is not in a filter.
