@@ -54,7 +54,7 @@ var numbers = []number{
 		"`latchkey.known` \\|.*\\| " + amount + ` \|`, "latchkey.known`, sealed, for " + amount,
 	}},
 	{"data of a session", "internal/sessiondata", "defaultMaxAge", []string{
-		`kept for ` + amount + " \\(`Data.MaxAge`", "`Data.MaxAge`, " + amount, `by SQL counts after up to ` + amount,
+		`insert with SQL takes effect after up to ` + amount,
 	}},
 	{"session", "core", "c.Session.MaxAge", []string{
 		"`SessionConfig.MaxAge` \\| " + amount + ` \|`, "`SessionConfig.MaxAge`, " + amount + ` unless`,

@@ -3,6 +3,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,7 +31,7 @@ With *issuer*, also set `+"`AUTH_<ID>_ISSUER`"+`, unless the service has only on
 capitals, with `+"`_`"+` instead of `+"`-`"+`. The comment of the function says where to register. Any other OpenID
 provider is `+"`providers.OIDC(id, issuer)`"+`, any OAuth 2 service a `+"`core.OAuthProvider`"+`.
 
-Providers use the checks pkce and state, and client_secret_basic. The tables have the exceptions.
+Providers use the checks pkce and state, and client_secret_basic. The lists name other checks and methods.
 `, kinds[core.TypeOAuth], kinds[core.TypeOIDC], len(mails))
 	for _, group := range []struct {
 		title string
@@ -43,27 +44,21 @@ Providers use the checks pkce and state, and client_secret_basic. The tables hav
 	ownRows()
 }
 
-// printGroup prints the providers of a type: those without exceptions, those that need only an issuer, and a table of
-// the others.
+// printGroup prints the providers of a type, by what differs from the defaults.
 func printGroup(all []providers.Entry, kind core.ProviderType) {
-	var plain, issuer, rows []string
+	by := map[string][]string{}
 	for _, e := range all {
-		p := e.New()
-		if p.Type != kind {
-			continue
-		}
-		switch differs := exceptions(p); differs {
-		case "":
-			plain = append(plain, p.ID)
-		case "issuer":
-			issuer = append(issuer, p.ID)
-		default:
-			rows = append(rows, fmt.Sprintf("| %s | %s |", p.ID, differs))
+		if p := e.New(); p.Type == kind {
+			differs := exceptions(p)
+			by[differs] = append(by[differs], p.ID)
 		}
 	}
-	fmt.Printf("\nWithout exceptions: %s.\n", strings.Join(plain, ", "))
-	fmt.Printf("\nWith *issuer*: %s.\n", strings.Join(issuer, ", "))
-	fmt.Printf("\n| ID | Exceptions |\n|---|---|\n%s\n", strings.Join(rows, "\n"))
+	fmt.Printf("\nWithout exceptions: %s.\n\n", strings.Join(by[""], ", "))
+	for _, differs := range slices.Sorted(maps.Keys(by)) {
+		if differs != "" {
+			fmt.Printf("- *%s*: %s\n", differs, strings.Join(by[differs], ", "))
+		}
+	}
 }
 
 // exceptions returns what differs from the defaults of a provider, and whether it needs an issuer.
@@ -89,23 +84,25 @@ func exceptions(p *core.OAuthProvider) string {
 	return strings.Join(differs, "; ")
 }
 
-// mailRows prints the rows of email providers.
+// mailRows prints the email providers by their variable.
 func mailRows() {
 	fmt.Print(`
 ## Email
 
-They need a store. A link is valid once, for 24 hours.
+They need a store. A link is valid once, for 24 hours. They read EMAIL_FROM, and:
 
-| ID | Function | Variables |
-|---|---|---|
 `)
+	by := map[string][]string{}
 	for _, m := range mails {
 		id, _, _ := m.provider.Describe()
-		key := core.EnvName(id, "KEY")
+		variable := "AUTH_<ID>_KEY"
 		if strings.HasPrefix(m.function, "smtp.") {
-			key = "EMAIL_SERVER"
+			variable = "EMAIL_SERVER"
 		}
-		fmt.Printf("| %s | `%s` | %s, EMAIL_FROM |\n", id, m.function, key)
+		by[variable] = append(by[variable], id+" (`"+m.function+"`)")
+	}
+	for _, variable := range slices.Sorted(maps.Keys(by)) {
+		fmt.Printf("- `%s`: %s\n", variable, strings.Join(by[variable], ", "))
 	}
 }
 
