@@ -1,6 +1,7 @@
 package people_test
 
 import (
+	"crypto/ed25519"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -29,6 +30,7 @@ type appSite struct {
 	*testing.T
 	auths   [2]*core.Auth
 	plugins [2]*tokens.Tokens
+	sdk     sdk
 	mu      sync.Mutex
 	now     time.Time
 }
@@ -40,14 +42,17 @@ func (s *appSite) wait(d time.Duration) { s.mu.Lock(); defer s.mu.Unlock(); s.no
 func newAppSite(t *testing.T, kept core.Store, strategy core.Strategy) *appSite {
 	t.Helper()
 	s := &appSite{T: t, now: time.Now().UTC().Truncate(time.Second)}
+	s.sdk.key = ed25519.NewKeyFromSeed([]byte("a seed with thirty-two characters"[:ed25519.SeedSize]))
+	app := cli
+	app.IDTokens = map[string][]string{"sdk": {"app"}}
 	for i := range s.auths {
-		s.plugins[i] = tokens.New(tokens.Options{Apps: []tokens.App{cli}})
+		s.plugins[i] = tokens.New(tokens.Options{Apps: []tokens.App{app}})
 		auth, err := core.New(core.Config{
 			URL: "https://app.example", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: kept,
 			Getenv: func(string) string { return "" }, StoreTimeout: time.Minute, Now: s.clock,
 			Logger:  slog.New(slog.DiscardHandler),
 			Session: core.SessionConfig{Strategy: strategy},
-			Plugins: []core.Plugin{s.plugins[i], account.New(account.Options{})},
+			Plugins: []core.Plugin{s.plugins[i], account.New(account.Options{})}, Providers: []core.Provider{s.sdk.provider()},
 			Limits: core.Limits{Rates: map[limit.Attempt]limit.Rates{
 				limit.AttemptKey: {Network: limit.Rate{Burst: 10_000, Every: time.Second}},
 			}},
