@@ -118,11 +118,15 @@ func (b *factorBrowser) signedIn() bool {
 }
 
 // code returns the code of an authenticator app at the site's time.
-func (s *factorSite) code(secret string) string {
+func (s *factorSite) code(secret string) string { return totp(s.T, secret, s.now) }
+
+// totp returns the code of an authenticator app (RFC 6238), computed independently of the plugin.
+func totp(t *testing.T, secret string, at time.Time) string {
+	t.Helper()
 	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret)
-	check(s.T, err)
+	check(t, err)
 	mac := hmac.New(sha1.New, key)
-	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(s.now.Unix()/30)))
+	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(at.Unix()/30)))
 	sum := mac.Sum(nil)
 	return fmt.Sprintf("%06d", binary.BigEndian.Uint32(sum[sum[19]&15:])&0x7fffffff%1_000_000)
 }

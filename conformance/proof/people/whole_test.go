@@ -18,6 +18,7 @@ import (
 	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
+	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/plugins/tokens"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
@@ -36,6 +37,7 @@ type parts struct {
 	passwords *password.Provider
 	keys      *apikey.Keys
 	apps      *tokens.Tokens
+	factors   *secondfactor.Factors
 	mails     *mailbox.Mailbox
 	// ahead is how far the clock of the application is ahead.
 	ahead *atomic.Int64
@@ -50,11 +52,12 @@ func build(kept core.Store, mails *mailbox.Mailbox, by core.Mailer) (p parts, er
 	})
 	p.keys = apikey.New(apikey.Options{Scopes: []apikey.Scope{{Name: "orders:read"}}})
 	p.apps = tokens.New(tokens.Options{Apps: []tokens.App{cli}})
+	p.factors = secondfactor.New(secondfactor.Options{})
 	p.auth, err = core.New(core.Config{
 		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: kept,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), InsecureNoLimits: true,
 		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, EnableWebAuthn: true,
-		Plugins:      []core.Plugin{p.mine, p.keys, p.apps},
+		Plugins:      []core.Plugin{p.mine, p.keys, p.apps, p.factors},
 		Now:          func() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) },
 		StoreTimeout: time.Minute, // a busy machine is slow although the store works
 		Providers: []core.Provider{
