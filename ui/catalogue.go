@@ -928,6 +928,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "Email", true
 	case "organization.expires":
 		return "Expires %s", true
+	case "organization.factor.off":
+		return "Members can use this organization without a second factor.", true
+	case "organization.factor.on":
+		return "Members must sign in with a second factor to use this organization.", true
+	case "organization.factor.relax":
+		return "Stop requiring a second factor", true
+	case "organization.factor.require":
+		return "Require a second factor", true
 	case "organization.heading":
 		return "Organizations", true
 	case "organization.invitation":
@@ -954,6 +962,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "New organization", true
 	case "organization.none":
 		return "You aren't a member of an organization yet.", true
+	case "organization.one":
+		return "Organization", true
 	case "organization.open":
 		return "Open", true
 	case "organization.problem.address":
@@ -1010,6 +1020,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Owner", true
 	case "organization.save":
 		return "Save", true
+	case "organization.security":
+		return "Security", true
 	case "organization.select":
 		return "Select", true
 	case "organization.selected":
@@ -1018,6 +1030,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Settings", true
 	case "organization.slug":
 		return "Short name for URLs (optional)", true
+	case "organization.slug.change":
+		return "Short name for URLs", true
 	case "organization.transfer":
 		return "Transfer ownership", true
 	case "organization.unnamed":

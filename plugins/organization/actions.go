@@ -32,6 +32,8 @@ func (o *Organizations) actions() []core.Action {
 		{http.MethodPost, "switch", signedIn, o.postSwitch},
 		{http.MethodGet, "members", signedIn, o.getMembers},
 		{http.MethodPost, "update", signedIn, o.postUpdate},
+		{http.MethodPost, "slug", signedIn, o.postSlug},
+		{http.MethodPost, "security", fresh, o.postSecurity},
 		{http.MethodPost, "role", signedIn, o.postRole},
 		{http.MethodPost, "remove", signedIn, o.postRemove},
 		{http.MethodPost, "leave", signedIn, o.postLeave},
@@ -87,8 +89,21 @@ type place struct {
 }
 
 // enter returns the organization of the field "organization" if the user is a member. Otherwise the error is
-// [core.ErrNotFound], whether the organization exists or not.
+// [core.ErrNotFound], whether the organization exists or not. If the organization requires a second factor that the
+// session does not have, the error is a [*core.StepUp].
 func (o *Organizations) enter(ctx context.Context, c *core.ActionRequest, s *core.Session) (*place, error) {
+	at, err := o.enterWeak(ctx, c, s)
+	if err == nil && at.org.SecondFactor {
+		err = core.Strong()(ctx, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return at, nil
+}
+
+// enterWeak is enter without the second factor.
+func (o *Organizations) enterWeak(ctx context.Context, c *core.ActionRequest, s *core.Session) (*place, error) {
 	id := c.Field("organization")
 	m, err := o.member(ctx, id, s.UserID)
 	if err != nil {
@@ -195,12 +210,15 @@ func (o *Organizations) postCreate(
 func (o *Organizations) postSwitch(
 	ctx context.Context, c *core.ActionRequest, s *core.Session,
 ) (*core.Response, error) {
-	at, err := o.enter(ctx, c, s)
+	at, err := o.enterWeak(ctx, c, s)
 	if err != nil {
 		return nil, err
 	}
 	if err := o.choose(c, s.UserID, at.org.ID); err != nil {
 		return nil, err
+	}
+	if c.Field("callbackUrl") != "" && !c.WantsJSON { // of the component
+		return c.Redirect(c.CallbackURL), nil
 	}
 	return done(ctx, c, &at.org.Organization, flash{Done: doneSwitched})
 }
@@ -243,7 +261,7 @@ func (o *Organizations) getMembers(
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, page), nil
 	}
-	v := &orgView{view: o.view(c, s), place: *at, of: o, page: page}
+	v := &orgView{view: o.view(c, s), place: *at, of: o, page: page, strong: core.Strong()(ctx, s) == nil}
 	if v.may(Invite) {
 		if v.invitations, err = o.Invitations(ctx, at.org.ID); err != nil {
 			return nil, err
@@ -308,6 +326,47 @@ func (o *Organizations) postUpdate(
 	return done(ctx, c, n, flash{Done: doneSaved, Organization: n.ID})
 }
 
+// enterAsOwner is enter for an action of owners.
+func (o *Organizations) enterAsOwner(ctx context.Context, c *core.ActionRequest, s *core.Session) (*place, error) {
+	at, err := o.enter(ctx, c, s)
+	if err == nil && at.role != Owner {
+		return nil, errDenied
+	}
+	return at, err
+}
+
+func (o *Organizations) postSlug(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+	at, err := o.enterAsOwner(ctx, c, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.SetSlug(ctx, at.org.ID, c.Field("slug")); err != nil {
+		return nil, err
+	}
+	o.audit(ctx, c, audit.OrganizationChanged, s, s.UserID)
+	return done(ctx, c, struct{}{}, flash{Done: doneSaved, Organization: at.org.ID})
+}
+
+// postSecurity requires a second factor, or ends the requirement. The owner's own session needs one, so that owners
+// cannot lock themselves out.
+func (o *Organizations) postSecurity(
+	ctx context.Context, c *core.ActionRequest, s *core.Session,
+) (*core.Response, error) {
+	at, err := o.enterAsOwner(ctx, c, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := core.Strong()(ctx, s); err != nil {
+		return nil, err
+	}
+	required := c.Field("secondFactor") == "true"
+	if err := o.RequireSecondFactor(ctx, at.org.ID, required); err != nil {
+		return nil, err
+	}
+	o.audit(ctx, c, audit.OrganizationChanged, s, s.UserID)
+	return done(ctx, c, struct{}{}, flash{Done: doneSaved, Organization: at.org.ID})
+}
+
 func (o *Organizations) postRole(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
 	at, err := o.enterAs(ctx, c, s, WriteMembers)
 	if err != nil {
@@ -343,7 +402,7 @@ func (o *Organizations) postRemove(
 }
 
 func (o *Organizations) postLeave(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
-	at, err := o.enter(ctx, c, s)
+	at, err := o.enterWeak(ctx, c, s)
 	if err != nil {
 		return nil, err
 	}
@@ -358,12 +417,9 @@ func (o *Organizations) postLeave(ctx context.Context, c *core.ActionRequest, s 
 func (o *Organizations) postTransfer(
 	ctx context.Context, c *core.ActionRequest, s *core.Session,
 ) (*core.Response, error) {
-	at, err := o.enter(ctx, c, s)
+	at, err := o.enterAsOwner(ctx, c, s)
 	if err != nil {
 		return nil, err
-	}
-	if at.role != Owner {
-		return nil, errDenied
 	}
 	userID := c.Field("user")
 	if err := o.TransferOwnership(ctx, at.org.ID, s.UserID, userID); err != nil {
@@ -376,12 +432,9 @@ func (o *Organizations) postTransfer(
 func (o *Organizations) postDelete(
 	ctx context.Context, c *core.ActionRequest, s *core.Session,
 ) (*core.Response, error) {
-	at, err := o.enter(ctx, c, s)
+	at, err := o.enterAsOwner(ctx, c, s)
 	if err != nil {
 		return nil, err
-	}
-	if at.role != Owner {
-		return nil, errDenied
 	}
 	if c.Field("confirm") != at.org.Slug {
 		return nil, errConfirm

@@ -190,6 +190,7 @@ func (o *Organizations) takeSlug(ctx context.Context, slug, id string) error {
 		return fmt.Errorf("organization: the record of a slug is malformed: %w", err)
 	}
 	switch _, err := o.read(ctx, taken.ID); {
+	case taken.ID == id: // a change of the slug was interrupted
 	case err == nil:
 		return ErrSlugTaken
 	case !errors.Is(err, core.ErrNotFound):
@@ -197,7 +198,7 @@ func (o *Organizations) takeSlug(ctx context.Context, slug, id string) error {
 	case o.host.Now().Sub(taken.Taken) < stale:
 		return ErrSlugTaken
 	}
-	r.Value = value
+	r.Value, r.Expires = value, time.Time{}
 	if err := o.records.UpdateRecord(ctx, r); errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) {
 		return ErrSlugTaken
 	} else if err != nil {
@@ -260,6 +261,67 @@ func (o *Organizations) Update(ctx context.Context, n Organization) error {
 			return err
 		}
 		r.Name, r.Logo, r.Metadata = n.Name, n.Logo, n.Metadata
+		return o.write(ctx, r)
+	})
+}
+
+// SetSlug changes the slug of an organization. The old slug is free then. The errors are [ErrSlug], [ErrSlugTaken] and
+// [core.ErrNotFound].
+func (o *Organizations) SetSlug(ctx context.Context, id, slug string) error {
+	if !isSlug(slug) {
+		return ErrSlug
+	}
+	taken := false
+	return retry(ctx, func() error {
+		r, err := o.find(ctx, id)
+		if err != nil || r.Slug == slug {
+			return err
+		}
+		// The record is read before the change: if a later change takes the old slug again, it has another version.
+		old, err := o.records.Record(ctx, kindSlug, r.Slug)
+		if err != nil && !errors.Is(err, core.ErrNotFound) {
+			return err
+		}
+		if !taken {
+			if err := o.takeSlug(ctx, slug, id); err != nil {
+				return err
+			}
+			taken = true
+		}
+		r.Slug = slug
+		if err := o.write(ctx, r); err != nil {
+			return err
+		}
+		return o.releaseSlug(ctx, old)
+	})
+}
+
+// releaseSlug makes a slug free, unless its record was changed since it was read.
+func (o *Organizations) releaseSlug(ctx context.Context, r *store.Record) (err error) {
+	if r == nil {
+		return nil
+	}
+	r.Expires = o.host.Now()
+	if r.Value, err = marshal(slugRecord{}); err != nil {
+		return err
+	}
+	err = o.records.UpdateRecord(ctx, r)
+	if errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// RequireSecondFactor decides whether the members of an organization need a session with two different kinds of factor,
+// as [core.Strong] does. Without one, the guards ask for it, [Organizations.Current] returns nil, and the pages of the
+// organization are not available. It takes effect in other processes within 10 seconds.
+func (o *Organizations) RequireSecondFactor(ctx context.Context, id string, required bool) error {
+	return retry(ctx, func() error {
+		r, err := o.find(ctx, id)
+		if err != nil || r.SecondFactor == required {
+			return err
+		}
+		r.SecondFactor = required
 		return o.write(ctx, r)
 	})
 }

@@ -20,7 +20,16 @@ type Membership struct {
 	Role   string    `json:"role"`
 	Joined time.Time `json:"joined"`
 
-	of *Organizations
+	of           *Organizations
+	secondFactor bool // the organization requires one
+}
+
+// checkFactor returns a [*core.StepUp] if the organization requires a second factor that the session does not have.
+func (m *Membership) checkFactor(ctx context.Context, s *core.Session) error {
+	if !m.secondFactor {
+		return nil
+	}
+	return core.Strong()(ctx, s)
 }
 
 // Allows reports whether the member's role has a permission. Owners have all permissions.
@@ -40,8 +49,9 @@ type selection struct {
 }
 
 // Current returns the membership of the signed-in user in the selected organization. It is nil if no user is signed in,
-// or if the user is not a member of that organization or has selected none. An error means that it is unknown. Current
-// needs the request hook of the adapter, and reads the store once for each request.
+// or if the user is not a member of that organization or has selected none, or if the organization requires a second
+// factor that the session does not have. An error means that it is unknown. Current needs the request hook of the
+// adapter, and reads the store once for each request.
 func (o *Organizations) Current(ctx context.Context) (*Membership, error) {
 	v := core.VisitOf(ctx, o.host.Auth)
 	if v == nil {
@@ -51,7 +61,11 @@ func (o *Organizations) Current(ctx context.Context) (*Membership, error) {
 	if err != nil || s == nil {
 		return nil, err
 	}
-	return o.current(ctx, s.UserID)
+	m, err := o.current(ctx, s.UserID)
+	if err != nil || m == nil || m.checkFactor(ctx, s) != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // currentKey is the key of a request's membership.
@@ -116,13 +130,14 @@ func (o *Organizations) effective(ctx context.Context, m *memberRecord) (*Member
 	if p.deleted {
 		return nil, nil
 	}
-	m.of, m.Role = o, roleAmong(p.owners, m)
+	m.of, m.Role, m.secondFactor = o, roleAmong(p.owners, m), p.secondFactor
 	return &m.Membership, nil
 }
 
 // policy is the part of an organization's record that guards need.
 type policy struct {
-	deleted bool
+	deleted, secondFactor bool
+
 	owners  []string
 	version int64
 	read    time.Time
@@ -219,7 +234,7 @@ func (o *Organizations) guard(allowed func(m *Membership) bool) core.Guard {
 		case m == nil || !allowed(m):
 			return core.ErrForbidden
 		}
-		return nil
+		return m.checkFactor(ctx, s)
 	}
 }
 

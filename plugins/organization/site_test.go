@@ -34,6 +34,7 @@ type site struct {
 	orgs *organization.Organizations
 	auth *core.Auth
 	url  string
+	mux  *http.ServeMux
 
 	mu    *sync.Mutex
 	now   *time.Time
@@ -230,7 +231,7 @@ func (s *site) process(change ...func(*core.Config, *organization.Options)) *sit
 	mux.Handle("GET /open", a.Hook(http.HandlerFunc(p.show)))
 	server := httptest.NewServer(mux)
 	s.Cleanup(server.Close)
-	p.url = server.URL
+	p.url, p.mux = server.URL, mux
 	return &p
 }
 

@@ -38,7 +38,7 @@ const (
 
 // Organization is an organization. Its members are in separate records.
 type Organization struct {
-	// ID is "org_" and 22 random characters. Slug is a unique name for URLs, which does not change.
+	// ID is "org_" and 22 random characters. Slug is a unique name for URLs.
 	ID   string `json:"id"`
 	Slug string `json:"slug"`
 	// Name is at most 64 characters. Any owner can choose it: escape it in pages.
@@ -47,6 +47,8 @@ type Organization struct {
 	Logo string `json:"logo,omitempty"`
 	// Metadata is a JSON value of the application of at most 4 KiB, or empty.
 	Metadata json.RawMessage `json:"metadata,omitempty"`
+	// SecondFactor reports that members need a session with a second factor: see [Organizations.RequireSecondFactor].
+	SecondFactor bool `json:"secondFactor,omitempty"`
 	// Created is when the organization was created.
 	Created time.Time `json:"created"`
 	// Owners are the IDs of the owners.
@@ -61,6 +63,8 @@ type stored struct {
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 	Created  time.Time       `json:"created"`
 	Owners   []string        `json:"owners"`
+	// SecondFactor is that of [Organization].
+	SecondFactor bool `json:"secondFactor,omitempty"`
 	// Deleted marks an organization whose deletion has begun. It counts as deleted.
 	Deleted bool `json:"deleted,omitempty"`
 }
@@ -73,7 +77,10 @@ type orgRecord struct {
 }
 
 func (r *orgRecord) policy(now time.Time) policy {
-	return policy{r.deleted, slices.Clone(r.Owners), r.record.Version, now}
+	return policy{
+		deleted: r.deleted, secondFactor: r.SecondFactor, owners: slices.Clone(r.Owners), version: r.record.Version,
+		read: now,
+	}
 }
 
 func (r *orgRecord) owns(userID string) bool { return slices.Contains(r.Owners, userID) }
@@ -116,6 +123,7 @@ func (o *Organizations) read(ctx context.Context, id string) (*orgRecord, error)
 	return &orgRecord{
 		Organization: Organization{
 			ID: id, Slug: v.Slug, Name: v.Name, Logo: v.Logo, Metadata: v.Metadata, Created: v.Created, Owners: v.Owners,
+			SecondFactor: v.SecondFactor,
 		},
 		deleted: v.Deleted, record: r,
 	}, nil
@@ -135,7 +143,7 @@ func (o *Organizations) find(ctx context.Context, id string) (*orgRecord, error)
 func (o *Organizations) write(ctx context.Context, r *orgRecord) (err error) {
 	r.record.Value, err = marshal(stored{
 		Slug: r.Slug, Name: r.Name, Logo: r.Logo, Metadata: r.Metadata, Created: r.Created, Owners: r.Owners,
-		Deleted: r.deleted,
+		SecondFactor: r.SecondFactor, Deleted: r.deleted,
 	})
 	if err != nil {
 		return err

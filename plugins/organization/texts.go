@@ -40,14 +40,26 @@ var (
 	textExpires     = ui.Text{Key: "organization.expires", English: "Expires %s"}
 	textSettings    = ui.Text{Key: "organization.settings", English: "Settings"}
 	textSave        = ui.Text{Key: "organization.save", English: "Save"}
-	textLeave       = ui.Text{Key: "organization.leave", English: "Leave organization"}
-	textTransfer    = ui.Text{Key: "organization.transfer", English: "Transfer ownership"}
-	textDelete      = ui.Text{Key: "organization.delete", English: "Delete organization"}
-	textConfirm     = ui.Text{Key: "organization.confirm", English: "To delete it for all members, type “%s”."}
-	textInvitation  = ui.Text{Key: "organization.invitation", English: "Invitation"}
-	textInvitedTo   = ui.Text{Key: "organization.invited-to", English: "You've been invited to join %s."}
-	textAccept      = ui.Text{Key: "organization.accept", English: "Accept invitation"}
-	textBack        = ui.Text{Key: "organization.back", English: "All organizations"}
+	textSecurity    = ui.Text{Key: "organization.security", English: "Security"}
+	textFactorOn    = ui.Text{
+		Key:     "organization.factor.on",
+		English: "Members must sign in with a second factor to use this organization.",
+	}
+	textFactorOff = ui.Text{
+		Key: "organization.factor.off", English: "Members can use this organization without a second factor.",
+	}
+	textFactorRequire = ui.Text{Key: "organization.factor.require", English: "Require a second factor"}
+	textFactorRelax   = ui.Text{Key: "organization.factor.relax", English: "Stop requiring a second factor"}
+	textOrganization  = ui.Text{Key: "organization.one", English: "Organization"}
+	textSlugChange    = ui.Text{Key: "organization.slug.change", English: "Short name for URLs"}
+	textLeave         = ui.Text{Key: "organization.leave", English: "Leave organization"}
+	textTransfer      = ui.Text{Key: "organization.transfer", English: "Transfer ownership"}
+	textDelete        = ui.Text{Key: "organization.delete", English: "Delete organization"}
+	textConfirm       = ui.Text{Key: "organization.confirm", English: "To delete it for all members, type “%s”."}
+	textInvitation    = ui.Text{Key: "organization.invitation", English: "Invitation"}
+	textInvitedTo     = ui.Text{Key: "organization.invited-to", English: "You've been invited to join %s."}
+	textAccept        = ui.Text{Key: "organization.accept", English: "Accept invitation"}
+	textBack          = ui.Text{Key: "organization.back", English: "All organizations"}
 
 	textDoneCreated  = ui.Text{Key: "organization.done.created", English: "Organization created."}
 	textDoneSwitched = ui.Text{Key: "organization.done.switched", English: "Organization selected."}

@@ -81,6 +81,7 @@ type orgView struct {
 	of          *Organizations
 	page        *memberPage
 	invitations []Invitation
+	strong      bool // the session has a second factor
 }
 
 func (v *orgView) may(permission string) bool { return v.of.allows(v.role, permission) }
@@ -95,6 +96,9 @@ func (v *orgView) sections() []ui.PageSection {
 		all = append(all, ui.PageSection{ID: "settings", Heading: v.say(textSettings), Content: settings(v)})
 	}
 	all = append(all, ui.PageSection{ID: "leave", Heading: v.say(textLeave), Content: leave(v)})
+	if v.role == Owner && v.strong {
+		all = append(all, ui.PageSection{ID: "security", Heading: v.say(textSecurity), Content: security(v)})
+	}
 	if v.role == Owner {
 		all = append(all, ui.PageSection{ID: "danger", Heading: v.say(textDelete), Content: deleteForm(v)})
 	}

@@ -483,6 +483,13 @@ func Arabic() ui.Locale {
 		"apikey.problem.gone":     "مفتاح API هذا لم يعد موجودًا.",
 		"apikey.problem.browser":  "أدر مفاتيح API في متصفح.",
 
+		"organization.security":        "الأمان",
+		"organization.factor.on":       "يجب على الأعضاء تسجيل الدخول بعامل ثانٍ لاستخدام هذه المؤسسة.",
+		"organization.factor.off":      "يمكن للأعضاء استخدام هذه المؤسسة دون عامل ثانٍ.",
+		"organization.factor.require":  "اشتراط عامل ثانٍ",
+		"organization.factor.relax":    "إلغاء اشتراط العامل الثاني",
+		"organization.one":             "المؤسسة",
+		"organization.slug.change":     "اسم قصير للروابط",
 		"organization.heading":         "المؤسسات",
 		"organization.none":            "لست عضوًا في أي مؤسسة بعد.",
 		"organization.yours":           "مؤسساتك",

@@ -447,6 +447,13 @@ func Chinese() ui.Locale {
 		"apikey.problem.gone":     "此 API 密钥已不存在。",
 		"apikey.problem.browser":  "请在浏览器中管理您的 API 密钥。",
 
+		"organization.security":        "安全",
+		"organization.factor.on":       "成员必须使用第二验证方式登录才能使用此组织。",
+		"organization.factor.off":      "成员无需第二验证方式即可使用此组织。",
+		"organization.factor.require":  "要求第二验证方式",
+		"organization.factor.relax":    "不再要求第二验证方式",
+		"organization.one":             "组织",
+		"organization.slug.change":     "用于网址的短名称",
 		"organization.heading":         "组织",
 		"organization.none":            "您还不是任何组织的成员。",
 		"organization.yours":           "您的组织",

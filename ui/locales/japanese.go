@@ -455,6 +455,13 @@ func Japanese() ui.Locale {
 		"apikey.problem.gone":     "このAPIキーはもう存在しません。",
 		"apikey.problem.browser":  "APIキーはブラウザーで管理してください。",
 
+		"organization.security":        "セキュリティ",
+		"organization.factor.on":       "この組織を利用するには、メンバーは第2要素を使ってログインする必要があります。",
+		"organization.factor.off":      "メンバーは第2要素なしでこの組織を利用できます。",
+		"organization.factor.require":  "第2要素を必須にする",
+		"organization.factor.relax":    "第2要素を必須にしない",
+		"organization.one":             "組織",
+		"organization.slug.change":     "URL用の短い名前",
 		"organization.heading":         "組織",
 		"organization.none":            "まだどの組織のメンバーでもありません。",
 		"organization.yours":           "あなたの組織",

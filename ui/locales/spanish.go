@@ -536,6 +536,14 @@ func Spanish() ui.Locale {
 		"apikey.problem.gone":     "Esta clave de API ya no existe.",
 		"apikey.problem.browser":  "Administra tus claves de API en un navegador.",
 
+		"organization.security": "Seguridad",
+		"organization.factor.on": "" +
+			"Los miembros deben iniciar sesión con un segundo factor para usar esta organización.",
+		"organization.factor.off":      "Los miembros pueden usar esta organización sin un segundo factor.",
+		"organization.factor.require":  "Exigir un segundo factor",
+		"organization.factor.relax":    "Dejar de exigir un segundo factor",
+		"organization.one":             "Organización",
+		"organization.slug.change":     "Nombre corto para URL",
 		"organization.heading":         "Organizaciones",
 		"organization.none":            "Aún no perteneces a ninguna organización.",
 		"organization.yours":           "Tus organizaciones",
