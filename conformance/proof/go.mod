@@ -34,6 +34,7 @@ require (
 	github.com/latchkey-go/latchkey/plugins/accesstoken v0.0.0
 	github.com/latchkey-go/latchkey/plugins/accesstoken/verify v0.0.0
 	github.com/latchkey-go/latchkey/plugins/account v0.0.0
+	github.com/latchkey-go/latchkey/plugins/admin v0.0.0
 	github.com/latchkey-go/latchkey/plugins/apikey v0.0.0
 	github.com/latchkey-go/latchkey/plugins/forwardauth v0.0.0
 	github.com/latchkey-go/latchkey/plugins/organization v0.0.0
@@ -196,6 +197,7 @@ replace (
 	github.com/latchkey-go/latchkey/plugins/accesstoken => ../../plugins/accesstoken
 	github.com/latchkey-go/latchkey/plugins/accesstoken/verify => ../../plugins/accesstoken/verify
 	github.com/latchkey-go/latchkey/plugins/account => ../../plugins/account
+	github.com/latchkey-go/latchkey/plugins/admin => ../../plugins/admin
 	github.com/latchkey-go/latchkey/plugins/apikey => ../../plugins/apikey
 	github.com/latchkey-go/latchkey/plugins/forwardauth => ../../plugins/forwardauth
 	github.com/latchkey-go/latchkey/plugins/organization => ../../plugins/organization

@@ -196,6 +196,10 @@ func TestList(t *testing.T) {
 			t.Errorf("%s finds %v, want %s", query, ids, want)
 		}
 	}
+	s.rows.empty = 20
+	if ids, next := list(""); len(ids) != 25 || next == "" {
+		t.Errorf("after empty pages of the store, the first page has %d users", len(ids))
+	}
 	ids, next := list("q=many.")
 	if len(ids) != 25 || next == "" {
 		t.Fatalf("a prefix finds %d users, and the next page %q", len(ids), next)

@@ -4,7 +4,11 @@ go 1.26.0
 
 require (
 	github.com/a-h/templ v0.3.977
+	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/dev v0.0.0
+	github.com/latchkey-go/latchkey/plugins/apikey v0.0.0
+	github.com/latchkey-go/latchkey/storage/memory v0.0.0
 	github.com/latchkey-go/latchkey/ui v0.0.0
 )
 
@@ -18,7 +22,14 @@ require (
 )
 
 replace (
+	github.com/latchkey-go/latchkey/adapters/stdlib => ../../adapters/stdlib
+	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
+	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/plugins/account => ../account
+	github.com/latchkey-go/latchkey/plugins/apikey => ../apikey
+	github.com/latchkey-go/latchkey/providers => ../../providers
+	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

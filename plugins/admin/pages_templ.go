@@ -208,7 +208,7 @@ func userRows(v *listView) templ.Component {
 			templ_7745c5c3_Var8 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if len(v.page.Users) == 0 {
+		if len(v.page.Users) == 0 && v.page.Next == "" {
 			templ_7745c5c3_Err = hint(v.say(textNone)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

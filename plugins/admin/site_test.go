@@ -52,6 +52,15 @@ type rows struct {
 	fails string // such as "delete sessions"
 	// then runs once, after the next read of a ban.
 	then func()
+	// empty is the number of empty pages before the first user, as on Redis.
+	empty int
+}
+
+func (r *rows) ListUsers(ctx context.Context, cursor string, limit int) ([]*core.User, string, error) {
+	if n := len(strings.TrimRight(cursor, "!")); n == 0 && len(cursor) < r.empty {
+		return nil, cursor + "!", nil
+	}
+	return r.Store.ListUsers(ctx, strings.TrimLeft(cursor, "!"), limit)
 }
 
 func (r *rows) failing(op string) {

@@ -77,18 +77,28 @@ func isQuery(s string) bool {
 	return len(s) <= maxQuery && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
+// maxEmpty is the maximum number of empty pages that a request reads. Redis returns them between other pages.
+const maxEmpty = 50
+
 // list returns a page of the users with the ID q, or whose address begins with q. An empty q lists all users.
 func (a *Admin) list(ctx context.Context, q, cursor string) (page *userPage, next string, err error) {
 	var users []*core.User
-	switch {
-	case !isQuery(q):
-	case q == "":
-		users, next, err = a.host.UserFinder.ListUsers(ctx, cursor, perPage)
-	default:
-		users, next, err = a.search(ctx, q, cursor)
+	if !isQuery(q) {
+		return &userPage{Users: []listedUser{}}, "", nil
 	}
-	if err != nil {
-		return nil, "", fmt.Errorf("admin: list users: %w", err)
+	next = cursor
+	for range maxEmpty {
+		if q == "" {
+			users, next, err = a.host.UserFinder.ListUsers(ctx, next, perPage)
+		} else {
+			users, next, err = a.search(ctx, q, next)
+		}
+		if err != nil {
+			return nil, "", fmt.Errorf("admin: list users: %w", err)
+		}
+		if len(users) > 0 || next == "" {
+			break
+		}
 	}
 	page = &userPage{Users: []listedUser{}}
 	for _, u := range users {
