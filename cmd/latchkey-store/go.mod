@@ -7,6 +7,7 @@ require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/doctor v0.0.0
+	github.com/latchkey-go/latchkey/plugins/admin v0.0.0
 	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/providers/smtp v0.0.0
 	github.com/latchkey-go/latchkey/storage/bbolt v0.0.0
@@ -58,6 +59,9 @@ replace (
 	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/doctor => ../../doctor
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/plugins/account => ../../plugins/account
+	github.com/latchkey-go/latchkey/plugins/admin => ../../plugins/admin
+	github.com/latchkey-go/latchkey/plugins/apikey => ../../plugins/apikey
 	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
 	github.com/latchkey-go/latchkey/providers/smtp => ../../providers/smtp

@@ -43,6 +43,10 @@ const usage = `latchkey-store creates, checks and cleans up the tables of a stor
                                             remove their passkeys and second factors, end all sessions, and email
                                             them if the settings of reset-password are set. --kind also removes
                                             records of your own plugin ("users show" lists the kinds)
+  users ban ADDRESS|ID --reason TEXT [--until DATE]
+                                            end their sessions, API keys and apps, and refuse sign-ins in applications
+                                            with plugins/admin
+  users unban ADDRESS|ID --reason TEXT      lift the ban
   users delete ADDRESS|ID                   delete the user and all their data in the store
   keys list [ADDRESS|ID]                    list API keys (plugins/apikey), of a user or all
   keys revoke KEY-ID                        revoke an API key; the ID is in the list, and in the key itself
@@ -72,6 +76,7 @@ type command struct {
 
 	flags                  *flag.FlagSet
 	address, engine, kinds string
+	reason, until          string
 	yes, asJSON            bool
 	// id is the user's ID if --id=ID was given. If byID is set, the positional argument is an ID.
 	id   string
@@ -139,6 +144,8 @@ func (c *command) parse(args []string) (words []string, err error) {
 	c.flags.StringVar(&c.address, "store", c.getenv("LATCHKEY_STORE"), "")
 	c.flags.StringVar(&c.engine, "engine", "", "")
 	c.flags.StringVar(&c.kinds, "kind", "", "")
+	c.flags.StringVar(&c.reason, "reason", "", "")
+	c.flags.StringVar(&c.until, "until", "", "")
 	c.flags.BoolVar(&c.yes, "yes", false, "")
 	c.flags.BoolVar(&c.asJSON, "json", false, "")
 	c.id, c.byID = "", false

@@ -206,11 +206,12 @@ func (c *terminal) manages(id string) {
 		!strings.HasPrefix(string(c.letters[0].URL), "https://app.example.org/auth/password/reset?token=") {
 		c.Errorf("%d letters", len(c.letters))
 	}
+	c.bans(id)
 	c.must("users", "--yes", "delete", id)
 	if _, err := c.run("users", "find", id); err == nil || !strings.Contains(err.Error(), "there is no user") {
 		c.Errorf("after delete: %v", err)
 	}
-	for _, action := range []string{"sign-out", "reset-factors", "reset-password", "delete"} {
+	for _, action := range []string{"sign-out", "reset-factors", "reset-password", "ban", "unban", "delete"} {
 		if !strings.Contains(c.log.String(), `"action":"latchkey users `+action+`","user":"`+id+`","by":"grace"`) {
 			c.Errorf("the audit lacks %s: %s", action, c.log.String())
 		}

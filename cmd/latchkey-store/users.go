@@ -32,6 +32,8 @@ var acts = map[string]*act{
 	"sign-out":       {"end all sessions of %s", (*command).signOut},
 	"reset-password": {"email %s a link to set a new password", (*command).resetPassword},
 	"reset-factors":  {"remove all passkeys and second factors of %s, and end all sessions", (*command).resetFactors},
+	"ban":            {"ban %s, and end all sessions, API keys and apps", (*command).ban},
+	"unban":          {"lift the ban of %s", (*command).unban},
 	"delete":         {"delete %s with all accounts, sessions, passkeys and records", (*command).remove},
 }
 
@@ -262,6 +264,16 @@ func (c *command) show(ctx context.Context, s *opened, u *core.User) error {
 	kinds := map[string]int{}
 	for _, r := range records {
 		kinds[r.Kind]++
+		if r.Kind != "ban" {
+			continue
+		}
+		line, err := banLine(r)
+		if err == nil {
+			err = c.say("%s", line)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		if err := c.say("records  %s: %d", kind, kinds[kind]); err != nil {

@@ -261,7 +261,7 @@ var table = []rule{
 	{
 		module: "cmd/latchkey-store",
 		code: []string{
-			"core", "doctor", "providers/password", "providers/smtp", "storage/*",
+			"core", "doctor", "plugins/admin", "providers/password", "providers/smtp", "storage/*",
 		},
 		tests: []string{"conformance"},
 	},
