@@ -25,6 +25,7 @@ type confirmations struct {
 	hashes      *hasher
 	userCreator *userCreator
 	fields      *SignUpFields
+	names       *usernames // nil without Options.Usernames
 	log         *slog.Logger
 }
 
@@ -100,9 +101,17 @@ func (s *confirmations) signIn(ctx context.Context, c *core.ActionRequest, w *st
 	if err := s.userCreator.check(ctx, w); err != nil {
 		return nil, linkGone(err)
 	}
-	user := s.userCreator.of(w)
+	user, callback := s.userCreator.of(w), w.Callback
+	if s.names != nil && w.Username != "" {
+		switch taken, err := s.names.taken(ctx, w.Username); {
+		case err != nil:
+			return nil, err
+		case taken: // the address is verified, so the user may learn it
+			callback = c.URL(ID+"/username", "error", queryTaken)
+		}
+	}
 	return c.SignIn(ctx, core.SignIn{
-		User: user, Methods: []core.Method{core.MethodPassword}, CallbackURL: w.Callback,
+		User: user, Methods: []core.Method{core.MethodPassword}, CallbackURL: callback,
 		Create: func(ctx context.Context) (*core.User, error) { return s.create(ctx, c, w, user) },
 		Account: &core.Account{
 			Type: core.TypeCredentials, Provider: s.provider, ProviderAccountID: user.ID, UserID: user.ID,
@@ -121,6 +130,7 @@ func (s *confirmations) create(
 	if err := s.saveFields(ctx, w, user); err != nil {
 		return nil, err
 	}
+	s.setName(ctx, c, w, user)
 	if err := forgetSignUp(c, w.record.Key); err != nil {
 		s.log.WarnContext(ctx, "password: could not remove the finished sign-up from the browser's cookie", "error", err)
 	}
@@ -128,6 +138,20 @@ func (s *confirmations) create(
 		Name: audit.PasswordSet, Outcome: audit.OK, UserID: user.ID, Provider: s.provider,
 	})
 	return user, nil
+}
+
+// setName gives a new user the username of the sign-up. If another user has it, or the store fails, the user has none
+// and can choose one later.
+func (s *confirmations) setName(ctx context.Context, c *core.ActionRequest, w *storedSignUp, user *core.User) {
+	if s.names == nil || w.Username == "" {
+		return
+	}
+	switch _, err := s.names.set(ctx, user.ID, w.Username); {
+	case err == nil:
+		c.Audit(ctx, audit.Event{Name: audit.UsernameChanged, Outcome: audit.OK, UserID: user.ID, Provider: s.provider})
+	case !errors.As(err, new(*core.Problem)):
+		s.log.WarnContext(ctx, "password: could not store the username of a sign-up", "user", user.ID, "error", err)
+	}
 }
 
 // linkGone returns errLink if the link was used or the address belongs to a user by now.

@@ -37,6 +37,8 @@ type filled struct {
 	locale                             ui.Locale
 	csrf, email, name, token, callback string
 	link                               string // of a reset
+	username                           string // of a sign-up
+	usernames                          bool   // the sign-up form has a username
 	// fields are those of Options.SignUpFields, with their submitted values.
 	fields []ui.Field
 	values map[string]string

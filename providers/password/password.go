@@ -260,6 +260,10 @@ func (p *Provider) check(h *core.PluginHost) {
 		h.AddConfigError(fmt.Sprintf("SignUp is %d: set it to Open, ByInvitation or Closed", o.SignUp))
 	}
 	o.SignUpFields.validate(h)
+	isUsername := func(f ui.Field) bool { return f.Name == "username" }
+	if o.Usernames.On && slices.ContainsFunc(o.SignUpFields.Fields, isUsername) {
+		h.AddConfigError("SignUpFields: the name \"username\" of a field is reserved by Usernames: use another one")
+	}
 }
 
 // Flush calls [core.Auth.FlushMail] of all Auths that use the provider. Call it at shutdown, after the HTTP server's
@@ -313,8 +317,8 @@ func (p *Provider) newHandlers(h *core.PluginHost) *handlers {
 	managed := &management{h, users, records, kept, hashes, reset, nil}
 	s := &handlers{
 		signIns:       &signIns{users, kept, hashes, nil, nil, h.Logger, managed},
-		signUps:       &signUps{shown, chosen, pending, post, users, &o.SignUpFields, o.Code, h.Logger},
-		confirmations: &confirmations{p.ID, shown, pending, hashes, made, &o.SignUpFields, h.Logger},
+		signUps:       &signUps{shown, chosen, pending, post, users, &o.SignUpFields, nil, o.Code, h.Logger},
+		confirmations: &confirmations{p.ID, shown, pending, hashes, made, &o.SignUpFields, nil, h.Logger},
 		resetRequests: &resetRequests{shown, reset, post, users, o.Code},
 		resets:        &resets{h, p.ID, shown, reset, chosen, kept, revoker, post, nil, h.Logger},
 		changes:       &changes{p.ID, shown, chosen, kept, hashes, revoker, post, users, h.Logger},
@@ -323,7 +327,7 @@ func (p *Provider) newHandlers(h *core.PluginHost) *handlers {
 	}
 	if o.Usernames.On {
 		s.signIns.names = &usernames{o.Usernames, records, users, h.Now}
-		s.resets.names = s.signIns.names
+		s.resets.names, s.signUps.names, s.confirmations.names = s.signIns.names, s.signIns.names, s.signIns.names
 		managed.names = s.signIns.names
 		s.usernames = &usernamePages{p.ID, shown, s.signIns.names}
 	}

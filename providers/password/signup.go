@@ -31,7 +31,8 @@ type signUps struct {
 	emails  *emails
 	users   core.Store
 	fields  *SignUpFields
-	code    bool // Options.Code
+	names   *usernames // nil without Options.Usernames
+	code    bool       // Options.Code
 	log     *slog.Logger
 }
 
@@ -74,16 +75,18 @@ func (s *signUps) form(c *core.ActionRequest) form {
 	}, filled{
 		email: c.Field("email"), name: c.Field("name"), callback: c.Field("callbackUrl"),
 		fields: s.fields.Fields, values: s.fields.read(c), challenge: challenge.SignUp,
+		usernames: s.names != nil, username: c.Field("username"),
 	}}
 }
 
 func (s *signUps) show(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	f := s.form(c)
-	f.email, f.name, f.values = "", "", nil // a link must not prefill the form
+	f.email, f.name, f.username, f.values = "", "", "", nil // a link must not prefill the form
 	return s.pages.show(ctx, c, http.StatusOK, f)
 }
 
-// signUp handles POST password/sign-up (email, password, name, callbackUrl and the fields of Options.SignUpFields). The
+// signUp handles POST password/sign-up (email, password, name, callbackUrl, username with Options.Usernames, and the
+// fields of Options.SignUpFields). It does not look the username up, so that it does not reveal who has one. The
 // response is the same whether or not the address belongs to a user. Everything that depends on it happens after the
 // response.
 func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
@@ -95,6 +98,10 @@ func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	name := strings.TrimSpace(c.Field("name"))
 	if !isName(name) {
 		return s.pages.showAgain(ctx, c, f, problem(http.StatusUnprocessableEntity, codeName, textBadName))
+	}
+	username, err := s.names.wanted(f.username)
+	if err != nil {
+		return s.pages.showAgain(ctx, c, f, err)
 	}
 	if err := s.fields.check(ctx, f.values); err != nil {
 		return s.pages.showAgain(ctx, c, f, err)
@@ -109,7 +116,7 @@ func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	if err != nil {
 		return s.pages.showAgain(ctx, c, f, err)
 	}
-	p := pendingSignUp{Email: address, Name: name, Hash: hash, Values: f.values}
+	p := pendingSignUp{Email: address, Name: name, Username: username, Hash: hash, Values: f.values}
 	if typed := strings.Trim(c.Field("email"), " \t"); typed != address {
 		p.Typed = typed
 	}
@@ -259,6 +266,7 @@ type pendingSignUp struct {
 	Email    string `json:"email"`
 	Typed    string `json:"typed,omitempty"` // as the browser sent it, if it differs from Email
 	Name     string `json:"name,omitempty"`
+	Username string `json:"username,omitempty"` // normalized; another user may have it
 	Hash     hashed `json:"hash"`
 	Callback string `json:"callback,omitempty"`
 	// Values are those of Options.SignUpFields.

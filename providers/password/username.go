@@ -191,6 +191,27 @@ func (u *usernames) load(ctx context.Context, userID string) (r *store.Record, n
 	return r, n, nil
 }
 
+// wanted returns the normalized username of a sign-up, which is optional. It does not read the store.
+func (u *usernames) wanted(typed string) (string, error) {
+	if u == nil || strings.TrimSpace(typed) == "" {
+		return "", nil
+	}
+	name, ok := normalUsername(typed)
+	switch {
+	case !ok:
+		return "", errUsername
+	case u.isReserved(name):
+		return "", errUsernameTaken
+	}
+	return name, nil
+}
+
+// taken reports whether a user has a name, or had it until recently.
+func (u *usernames) taken(ctx context.Context, name string) (bool, error) {
+	claim, err := u.record(ctx, kindUsername, name)
+	return claim != nil && u.valid(claim), err
+}
+
 var (
 	errUsername         = problem(http.StatusUnprocessableEntity, "username_invalid", textUsernameInvalid)
 	errUsernameTaken    = problem(http.StatusConflict, "username_taken", textUsernameTaken)
@@ -330,6 +351,9 @@ func (s *usernamePages) actions() []core.Action {
 	}
 }
 
+// queryTaken is the value of error in the query after a sign-up with another user's name.
+const queryTaken = "taken"
+
 // show handles GET password/username.
 func (s *usernamePages) show(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	session, err := c.Session(ctx)
@@ -343,7 +367,11 @@ func (s *usernamePages) show(ctx context.Context, c *core.ActionRequest) (*core.
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, map[string]string{"username": has.Name}), nil
 	}
-	return s.pages.show(ctx, c, http.StatusOK, s.form(c, has.Name))
+	f := s.form(c, has.Name)
+	if c.Field("error") == queryTaken {
+		f.problem, f.field = c.Locale.Say(textUsernameTaken), "username"
+	}
+	return s.pages.show(ctx, c, http.StatusOK, f)
 }
 
 func (s *usernamePages) form(c *core.ActionRequest, name string) form {
@@ -376,9 +404,12 @@ func (s *usernamePages) change(ctx context.Context, c *core.ActionRequest) (*cor
 func usernameField() core.Field {
 	return core.Field{
 		Name: "email", Label: "Email or username", Type: "text", Autocomplete: "username", Required: true,
-		Attributes: []ui.Attribute{{Name: "autocapitalize", Value: "none"}, {Name: "spellcheck", Value: "false"}},
+		Attributes: usernameAttributes,
 	}
 }
+
+// usernameAttributes keep browsers from changing what the user types.
+var usernameAttributes = []ui.Attribute{{Name: "autocapitalize", Value: "none"}, {Name: "spellcheck", Value: "false"}}
 
 // AccountSection implements account.Section: the username, and a link to the page that changes it.
 func (p *Provider) AccountSection(ctx context.Context, c *core.ActionRequest) (*ui.PageSection, error) {

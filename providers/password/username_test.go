@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
@@ -332,4 +333,82 @@ func TestUsernamePage(t *testing.T) {
 	if page := string(b.get("/auth/password/username").Body); !strings.Contains(page, `value="ada.l"`) {
 		t.Errorf("the page is %s", page)
 	}
+}
+
+// signUpNamed signs up with a username and confirms the address. It returns the browser and the URL after the sign-in.
+func (w *world) signUpNamed(email, name string) (*browser, string) {
+	w.t.Helper()
+	b := w.visit()
+	says(w.t, b.post("password/sign-up", "email", email, "password", good, "username", name), 202, "mail")
+	r := b.post("password/confirm", "token", token(w.t, w.letter(email, mailkind.Verify)))
+	if b.session() != email {
+		w.t.Fatalf("no session after the confirmation: %d %s, %v", r.Status, r.Body, r.Err)
+	}
+	return b, r.Redirect + string(r.Body)
+}
+
+// TestUsernameAtSignUp: a new user gets the username of the sign-up form after the address was verified, if it is free
+// by then.
+func TestUsernameAtSignUp(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
+		w := site(t, withNames, func(_ *password.Options, c *core.Config) { c.Session.Strategy = strategy })
+		first := w.visit() // signs up first, and confirms last
+		says(t, first.post("password/sign-up", "email", "eve@example.com", "password", good, "username", "ada.l"), 202, "mail")
+		b, next := w.signUpNamed(ada, " Ada.L ")
+		if w.signIn("ada.l", good) != ada || strings.Contains(next, "password/username") {
+			t.Errorf("%s: the name does not sign in, redirected to %s", strategy, next)
+		}
+		if r := b.get("/auth/password/username"); string(r.Body) != `{"username":"ada.l"}` {
+			t.Errorf("answered %s", r.Body)
+		}
+		r := first.post("password/confirm", "token", token(t, w.letter("eve@example.com", mailkind.Verify)))
+		if to := r.Redirect + string(r.Body); first.session() != "eve@example.com" ||
+			!strings.Contains(to, "password/username?error=taken") {
+			t.Errorf("%s: with a taken name: %s", strategy, to)
+		}
+		if w.signIn("ada.l", good) != ada {
+			t.Errorf("%s: the name belongs to another user now", strategy)
+		}
+		if got := first.choose("eve"); got != "eve" {
+			t.Errorf("another name: %s", got)
+		}
+		if _, next := w.signUpNamed("bob@example.com", ""); strings.Contains(next, "password/username") {
+			t.Errorf("without a name: %s", next)
+		}
+	}
+}
+
+// TestUsernameAtSignUpRevealsNothing: the response to an unauthenticated client is the same for a free and a taken name.
+func TestUsernameAtSignUpRevealsNothing(t *testing.T) {
+	t.Parallel()
+	w := site(t, withNames)
+	w.signUpNamed(ada, "ada.l")
+	ask := func(name string) string {
+		r := w.visit().post("password/sign-up", "email", "eve@example.com", "password", good, "username", name)
+		w.flush()
+		return fmt.Sprint(r.Status, " ", string(r.Body))
+	}
+	if taken, free := ask("ada.l"), ask("nobody"); taken != free {
+		t.Errorf("a taken name: %s, a free one: %s", taken, free)
+	}
+	for name, want := range map[string]string{"a b": "username_invalid", "admin": "username_taken", "Acme": "username_taken"} {
+		if got := ask(name); !strings.Contains(got, want) {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
+	}
+	page := w.person()
+	shown := string(page.get("/auth/password/sign-up?username=eve").Body)
+	if !strings.Contains(shown, `name="username"`) || strings.Contains(shown, `value="eve"`) {
+		t.Error("the form has no username, or a link fills it in")
+	}
+	page.post("callback/password", "email", ada, "password", good)
+	if chosen := string(page.get("/auth/password/username?error=taken").Body); !strings.Contains(chosen, "aria-invalid") {
+		t.Errorf("the page does not say that the name is taken: %s", chosen)
+	}
+	off := site(t)
+	if strings.Contains(string(off.person().get("/auth/password/sign-up").Body), `name="username"`) {
+		t.Error("the form has a username without the option")
+	}
+	says(t, off.visit().post("password/sign-up", "email", ada, "password", good, "username", "a b"), 202, "mail")
 }
