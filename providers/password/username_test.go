@@ -354,7 +354,8 @@ func TestUsernameAtSignUp(t *testing.T) {
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		w := site(t, withNames, func(_ *password.Options, c *core.Config) { c.Session.Strategy = strategy })
 		first := w.visit() // signs up first, and confirms last
-		says(t, first.post("password/sign-up", "email", "eve@example.com", "password", good, "username", "ada.l"), 202, "mail")
+		asked := first.post("password/sign-up", "email", "eve@example.com", "password", good, "username", "ada.l")
+		says(t, asked, 202, "mail")
 		b, next := w.signUpNamed(ada, " Ada.L ")
 		if w.signIn("ada.l", good) != ada || strings.Contains(next, "password/username") {
 			t.Errorf("%s: the name does not sign in, redirected to %s", strategy, next)
@@ -379,7 +380,8 @@ func TestUsernameAtSignUp(t *testing.T) {
 	}
 }
 
-// TestUsernameAtSignUpRevealsNothing: the response to an unauthenticated client is the same for a free and a taken name.
+// TestUsernameAtSignUpRevealsNothing: the response to an unauthenticated client is the same for a free and a taken
+// name.
 func TestUsernameAtSignUpRevealsNothing(t *testing.T) {
 	t.Parallel()
 	w := site(t, withNames)
@@ -392,7 +394,9 @@ func TestUsernameAtSignUpRevealsNothing(t *testing.T) {
 	if taken, free := ask("ada.l"), ask("nobody"); taken != free {
 		t.Errorf("a taken name: %s, a free one: %s", taken, free)
 	}
-	for name, want := range map[string]string{"a b": "username_invalid", "admin": "username_taken", "Acme": "username_taken"} {
+	for name, want := range map[string]string{
+		"a b": "username_invalid", "admin": "username_taken", "Acme": "username_taken",
+	} {
 		if got := ask(name); !strings.Contains(got, want) {
 			t.Errorf("%q: %s, want %s", name, got, want)
 		}
