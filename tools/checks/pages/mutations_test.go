@@ -98,8 +98,8 @@ func (m mutation) runShown(t *testing.T) (string, error) {
 	return string(out), err
 }
 
-// failed matches the line of the output that names the test that failed.
-var failed = regexp.MustCompile(`(?m)^\s*(--- FAIL: Test.*|panic: .*)`)
+// failed matches the line of the output that names the test that failed, or the signal that ended the tests.
+var failed = regexp.MustCompile(`(?m)^\s*(--- FAIL: Test.*|panic: .*|signal: \w+)`)
 
 // TestMutationsFit: each mutation is of one place of its page.
 func TestMutationsFit(t *testing.T) {
