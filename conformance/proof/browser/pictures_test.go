@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/mailkind"
+	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
@@ -132,6 +133,27 @@ func TestPictures(t *testing.T) {
 			v.picture(name)
 		})
 	}
+	t.Run("mailbox", func(t *testing.T) {
+		box := mailbox.NewWith(providers.WriteEmail)
+		for _, kind := range []mailkind.Kind{mailkind.AddressChange, mailkind.Reset} {
+			email := letter(kind, locales.English(), core.Theme{Name: "Acme"})
+			email.URL = "http://localhost:3000/auth/account" // the mailbox shows no emails of a site on https
+			if err := box.Send(t.Context(), email); err != nil {
+				t.Fatal(err)
+			}
+		}
+		listener, origin := listen(t)
+		mux := http.NewServeMux()
+		mux.Handle("GET /mailbox", box)
+		mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusNoContent)
+		})
+		t.Cleanup(serveHTTP(listener, mux))
+		v := visit(t, origin)
+		v.looks("en", "light", 1000, 760)
+		v.open("/mailbox")
+		v.kept("mailbox")
+	})
 }
 
 // looks sets the browser's language, color scheme and window size.
