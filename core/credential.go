@@ -12,6 +12,8 @@ import (
 type Principal struct {
 	// UserID is the ID of the user. It is empty for a credential that belongs to no user.
 	UserID string
+	// Service is the service that the credential belongs to, such as apikey.NewKey.Service, or empty.
+	Service string
 	// Session is the user's session. It is nil if the request was made with another credential.
 	Session *Session
 	// Credential identifies the credential in logs, for example "apikey:3fJq…". It is public, and empty for a session.

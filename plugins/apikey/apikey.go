@@ -252,7 +252,8 @@ func (k *Keys) verify(ctx context.Context, text string, client netip.Prefix) (*c
 	}
 	k.usage.count(ctx, found)
 	return &core.Principal{
-		UserID: found.UserID, Credential: credentialPrefix + found.ID, Name: found.Name, Scopes: found.Scopes,
+		UserID: found.UserID, Service: found.Service, Credential: credentialPrefix + found.ID, Name: found.Name,
+		Scopes: found.Scopes,
 	}, nil
 }
 

@@ -733,6 +733,13 @@ func TestService(t *testing.T) {
 	if r := s.call(string(text)); r.StatusCode != 200 || r.body != " Invoices false" {
 		t.Errorf("with the key: %d %s", r.StatusCode, r.body)
 	}
+	principal, err := s.auth.Visit(t.Context(), &core.Request{
+		Method: "GET", Target: "/", Hosts: []string{"localhost"}, Scheme: "http", RemoteAddr: "127.0.0.1:4711",
+		Header: http.Header{"Authorization": {"Bearer " + string(text)}},
+	}).Principal()
+	if err != nil || principal == nil || principal.Service != "billing" || principal.UserID != "" {
+		t.Errorf("the principal is %+v, %v", principal, err)
+	}
 	keys, err := s.keys.OfService(t.Context(), "billing")
 	if err != nil || len(keys) != 1 || keys[0].ID != made.ID {
 		t.Errorf("the keys are %+v, %v", keys, err)
