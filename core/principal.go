@@ -22,18 +22,21 @@ func Scopes(all ...string) PrincipalGuard {
 	return func(_ context.Context, p *Principal) error {
 		for _, scope := range all {
 			if !p.Allows(scope) {
-				return &missingScope{all}
+				return &missingScope{all, p.Credential}
 			}
 		}
 		return nil
 	}
 }
 
-// missingScope is the error of [Scopes].
-type missingScope struct{ required []string }
+// missingScope is the error of [Scopes]. The log line of the request contains it, and so names the credential.
+type missingScope struct {
+	required   []string
+	credential string // Principal.Credential
+}
 
 func (e *missingScope) Error() string {
-	return "core: the credential lacks a scope: it needs " + strings.Join(e.required, " ")
+	return "core: the credential " + e.credential + " lacks a scope: it needs " + strings.Join(e.required, " ")
 }
 
 func (e *missingScope) Unwrap() error { return ErrForbidden }

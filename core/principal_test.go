@@ -174,9 +174,12 @@ func TestWrongCredentialsAreLimited(t *testing.T) {
 
 // TestPrincipalOnce reads the principal several times. The credential is verified once.
 func TestPrincipalOnce(t *testing.T) {
+	var log strings.Builder
 	k := &keyring{verify: func(name string) (*core.Principal, error) {
 		return &core.Principal{UserID: "1", Credential: "key:" + name, Scopes: []string{"a"}}, nil
-	}, now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+	}, now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), change: func(c *core.Config) {
+		c.Logger, c.Debug = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), true
+	}}
 	visit := k.site(t).Visit(t.Context(), &core.Request{
 		Method: "GET", Target: "/api", Hosts: []string{"app.example"}, Scheme: "https",
 		Header: http.Header{"Authorization": {"Bearer key_one"}, "Accept": {"text/html"}},
@@ -192,6 +195,10 @@ func TestPrincipalOnce(t *testing.T) {
 	if _, refusal := visit.RequirePrincipal(core.Scopes("a"), core.Scopes("a", "b")); refusal == nil ||
 		refusal.Status != 403 || !strings.Contains(refusal.Header.Get("Www-Authenticate"), `scope="a b"`) {
 		t.Errorf("without a scope: %+v", refusal)
+	}
+	text := log.String()
+	if !strings.Contains(text, "credential key:one lacks a scope") || strings.Contains(text, "key_one") {
+		t.Errorf("logged %s", text)
 	}
 	if _, refusal := visit.RequirePrincipal(func(context.Context, *core.Principal) error {
 		return core.ErrForbidden
