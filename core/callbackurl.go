@@ -125,7 +125,7 @@ func (v *arrival) currentPage() string {
 	page := v.header("Hx-Current-Url")
 	switch {
 	case page != "":
-	case isSafe(v.r.Method) && len(v.r.Header["Turbo-Frame"]) == 0:
+	case isSafe(v.r.Method) && len(v.r.Header["Turbo-Frame"]) == 0 && len(v.r.Header["Datastar-Request"]) == 0:
 		return v.publicTarget()
 	default:
 		page = v.header("Referer")

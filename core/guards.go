@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -194,7 +197,7 @@ func HasRole[T interface{ Roles() []string }](d *SessionData[T], anyOf ...string
 
 // Require returns the session if the user is signed in and all guards allow the request. Otherwise it returns the
 // response to send, which depends on the client: a browser is redirected to the sign-in page with 303; HTMX gets 401
-// with HX-Redirect; scripts, API clients, WebSockets and event streams get 401 with a challenge and a problem document.
+// with HX-Redirect, and Datastar 401 with an event that redirects; scripts, API clients, WebSockets and event streams get 401 with a challenge and a problem document.
 // If the session could not be read, the response is 500 or 503: Require fails closed (docs/protocol.md §7.9). HEAD gets
 // the same response as GET. The guards are called in order, and the first error decides the response.
 func (v *Visit) Require(guards ...Guard) (*Session, *Response) {
@@ -241,8 +244,8 @@ func (v *Visit) signInProblem() *Problem {
 }
 
 // signInResponse returns the response to a client that is not signed in. It redirects a browser to the sign-in page,
-// with 303, and HTMX with the header HX-Redirect; the sign-in page returns to this page. Other clients get the problem
-// document with its challenge (RFC 9110 section 11.6.1).
+// with 303, HTMX with the header HX-Redirect, and Datastar with an event; the sign-in page returns to this page. Other
+// clients get the problem document with its challenge (RFC 9110 section 11.6.1).
 func (v *Visit) signInResponse(problem *Problem) *Response {
 	target, err := v.at.page(
 		v.pages.config.SignIn, "signin", "error", sessionRequired, "callbackUrl", v.at.currentPage(),
@@ -270,10 +273,32 @@ func (v *Visit) pageOrProblem(target string, problem *Problem) *Response {
 		response.set("Www-Authenticate", problem.challenge)
 		response.set("Referrer-Policy", sameOriginReferrer)
 	}
-	if asks == negotiate.HTMX && target != "" {
+	switch {
+	case target == "":
+	case asks == negotiate.HTMX:
 		response.set("Hx-Redirect", target)
+	case asks == negotiate.Datastar:
+		response.Body = datastarRedirect(target)
+		response.set("Content-Type", "text/event-stream")
 	}
 	return v.setGuardHeaders(response)
+}
+
+// datastarRedirect returns an event of the Datastar protocol that opens a page. It adds an element with an expression,
+// which the library evaluates: a script element would need an exception in the content security policy. All characters
+// that mean something in HTML, in JavaScript or in such expressions are escaped.
+func datastarRedirect(target string) []byte {
+	body := []byte("event: datastar-patch-elements\ndata: selector body\ndata: mode append\n" +
+		`data: elements <div data-effect="window.location.assign('`)
+	for _, c := range utf16.Encode([]rune(target)) {
+		if c < utf8.RuneSelf && (c == '/' || c == '-' || c == '_' || c == '.' || unicode.IsLetter(rune(c)) ||
+			unicode.IsDigit(rune(c))) {
+			body = append(body, byte(c))
+		} else {
+			body = fmt.Appendf(body, `\u%04x`, c)
+		}
+	}
+	return append(body, "')\"></div>\n\n"...)
 }
 
 // setGuardHeaders sets the headers of every response of a guard: no cache may store it or send it to another kind of

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -245,6 +248,55 @@ func checkChallenge(t *testing.T, r *core.Response) {
 	if h.Get("Www-Authenticate") != `Bearer realm="https://app.test"` ||
 		h.Get("Content-Type") != "application/problem+json" || h.Get("Location") != "" {
 		t.Errorf("the header is %v", h)
+	}
+}
+
+// TestDatastarRedirect: a request of Datastar gets 401 and an event that opens the sign-in page. No path can end the text
+// in its expression. The page is that of Referer, because Datastar requests parts of pages.
+func TestDatastarRedirect(t *testing.T) {
+	t.Parallel()
+	literal := regexp.MustCompile(`^event: datastar-patch-elements\ndata: selector body\ndata: mode append\n` +
+		`data: elements <div data-effect="window\.location\.assign\('((?:[A-Za-z0-9/._-]|\\u[0-9a-f]{4})*)'\)"></div>\n\n$`)
+	const accept = "text/event-stream, text/html, application/json"
+	for name, row := range map[string]struct{ method, referer, back string }{
+		"a page":             {"GET", "https://app.test/private?a=1", "/private?a=1"},
+		"an action":          {"POST", "https://app.test/private", "/private"},
+		"no page":            {"GET", "", "/"},
+		"another site":       {"GET", "https://evil.test/private", "/"},
+		"the end of a text":  {"GET", "https://app.test/');alert('1", "/');alert('1"},
+		"the end of an HTML": {"GET", `https://app.test/"><script>`, `/"><script>`},
+		"a signal":           {"GET", "https://app.test/$x;@get('/y')", "/$x;@get('/y')"},
+		"more lines":         {"GET", "https://app.test/a%0a%0aevent:x", "/a%0a%0aevent:x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newApp(t, core.Config{})
+			_, r := a.Visit(t.Context(), &core.Request{
+				Method: row.method, Target: "/part", Hosts: []string{"app.test"}, Scheme: "https", Header: http.Header{
+					"Accept": {accept}, "Datastar-Request": {"true"}, "Referer": {row.referer},
+				},
+			}).Require()
+			if r == nil || r.Status != 401 || r.Header.Get("Content-Type") != "text/event-stream" ||
+				r.Header.Get("Www-Authenticate") == "" || r.Header.Get("Cache-Control") == "" || r.Redirect != "" {
+				t.Fatalf("answered %+v", r)
+			}
+			found := literal.FindSubmatch(r.Body)
+			if found == nil {
+				t.Fatalf("the body is %s", r.Body)
+			}
+			text, err := strconv.Unquote(`"` + string(found[1]) + `"`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			target, err := url.Parse(text)
+			if err != nil || !strings.HasPrefix(text, "https://app.test/auth/signin?") {
+				t.Fatalf("opens %s, %v", text, err)
+			}
+			back, err := url.PathUnescape(target.Query().Get("callbackUrl"))
+			want, _ := url.PathUnescape(row.back)
+			if err != nil || back != want {
+				t.Errorf("returns to %s, want %s", back, row.back)
+			}
+		})
 	}
 }
 

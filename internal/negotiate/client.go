@@ -19,6 +19,8 @@ const (
 	Browser
 	// HTMX is a client that inserts responses into its page, unless a response header redirects it.
 	HTMX
+	// Datastar is a client that executes the events of a response, whatever its status is.
+	Datastar
 )
 
 // ClientOf returns the kind of client from the method and the headers of a request. Specific headers take precedence
@@ -27,6 +29,8 @@ func ClientOf(method string, h http.Header) Client {
 	switch {
 	case len(h["Hx-Request"]) > 0:
 		return HTMX
+	case len(h["Datastar-Request"]) > 0:
+		return Datastar
 	case isSocket(h), isXHR(h), accepts(h, "text/event-stream"):
 		return Program
 	case isTurbo(h): // it uses fetch, and follows redirects like a browser

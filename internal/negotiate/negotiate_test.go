@@ -37,8 +37,10 @@ func TestClientOf(t *testing.T) {
 		"a WebSocket, HTTP/2": {"GET", header("Accept", page, "Sec-Fetch-Mode", "websocket"), negotiate.Program},
 		"server-sent events":  {"GET", header("Accept", "text/event-stream"), negotiate.Program},
 		"HTMX":                {"GET", header("Accept", "*/*", "HX-Request", "true"), negotiate.HTMX},
-		"a frame of Turbo":    {"GET", header("Turbo-Frame", "f"), negotiate.Browser},
-		"a form of Turbo":     {"POST", header("Accept", "text/vnd.turbo-stream.html, text/html"), negotiate.Browser},
+		"Datastar": {"GET", header("Accept", "text/event-stream, text/html, application/json",
+			"Datastar-Request", "true"), negotiate.Datastar},
+		"a frame of Turbo": {"GET", header("Turbo-Frame", "f"), negotiate.Browser},
+		"a form of Turbo":  {"POST", header("Accept", "text/vnd.turbo-stream.html, text/html"), negotiate.Browser},
 	} {
 		if got := negotiate.ClientOf(row.method, row.header); got != row.want {
 			t.Errorf("%s: %d, want %d", name, got, row.want)
