@@ -197,9 +197,10 @@ func HasRole[T interface{ Roles() []string }](d *SessionData[T], anyOf ...string
 
 // Require returns the session if the user is signed in and all guards allow the request. Otherwise it returns the
 // response to send, which depends on the client: a browser is redirected to the sign-in page with 303; HTMX gets 401
-// with HX-Redirect, and Datastar 401 with an event that redirects; scripts, API clients, WebSockets and event streams get 401 with a challenge and a problem document.
-// If the session could not be read, the response is 500 or 503: Require fails closed (docs/protocol.md §7.9). HEAD gets
-// the same response as GET. The guards are called in order, and the first error decides the response.
+// with HX-Redirect, and Datastar 401 with an event that redirects; scripts, API clients, WebSockets and event streams
+// get 401 with a challenge and a problem document. If the session could not be read, the response is 500 or 503:
+// Require fails closed (docs/protocol.md §7.9). HEAD gets the same response as GET. The guards are called in order, and
+// the first error decides the response.
 func (v *Visit) Require(guards ...Guard) (*Session, *Response) {
 	session, err := v.Session()
 	switch {

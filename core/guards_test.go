@@ -251,8 +251,8 @@ func checkChallenge(t *testing.T, r *core.Response) {
 	}
 }
 
-// TestDatastarRedirect: a request of Datastar gets 401 and an event that opens the sign-in page. No path can end the text
-// in its expression. The page is that of Referer, because Datastar requests parts of pages.
+// TestDatastarRedirect: a request of Datastar gets 401 and an event that opens the sign-in page. No path can end the
+// text in its expression. The page is that of Referer, because Datastar requests parts of pages.
 func TestDatastarRedirect(t *testing.T) {
 	t.Parallel()
 	literal := regexp.MustCompile(`^event: datastar-patch-elements\ndata: selector body\ndata: mode append\n` +
