@@ -16,7 +16,7 @@ type Options struct {
 	// users who are no administrators. [core.HasRole] is such a guard.
 	Guard core.Guard
 	// IsAdmin reports whether a user is an administrator. Administrators cannot be changed here. If it is nil, an
-	// administrator can ban another one. Nobody can change their own account here.
+	// administrator can ban another one. Administrators cannot change their own account here.
 	IsAdmin func(ctx context.Context, userID string) (bool, error)
 	// Fresh is the maximum time since the last sign-in of an administrator who changes something. The default is 15
 	// minutes.

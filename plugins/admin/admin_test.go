@@ -213,7 +213,7 @@ func TestList(t *testing.T) {
 	s.is(root.get("/auth/admin/user?user=%00"), "404 not_found")
 }
 
-// TestAttacks checks that only administrators read and change users, and what an administrator cannot do.
+// TestAttacks checks that only administrators read and change users, and that some changes are refused to all.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, strategy core.Strategy) {

@@ -1,5 +1,5 @@
 // Package admin is a plugin for administrators and support: they find users, look at their sign-in methods and
-// sessions, end sessions, ban users, and help those who cannot sign in.
+// sessions, end sessions, ban users, and help users who cannot sign in.
 //
 //	admins := admin.New(admin.Options{Guard: func(ctx context.Context, s *core.Session) error {
 //		if !isAdmin(s.UserID) {
