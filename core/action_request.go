@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -42,6 +44,7 @@ type ActionRequest struct {
 	in      *call
 	plugins *plugins
 	plugin  string
+	action  *partAction // nil for the actions of core
 
 	moved   movedAddress // set by UpdatedUser
 	read    bool         // the session has been read
@@ -71,6 +74,9 @@ func (c *ActionRequest) Host() string { return hostOf(c.Origin) }
 // object. For a GET it is the first query parameter with that name. Field returns "" if there is none, or if the JSON
 // member is not text.
 func (c *ActionRequest) Field(name string) string {
+	if !c.declared(name) {
+		return ""
+	}
 	if c.in.r.Method == "POST" {
 		text, _ := c.in.fields.Text(name)
 		return text
@@ -81,8 +87,37 @@ func (c *ActionRequest) Field(name string) string {
 // JSONMember decodes a member of the JSON body, which may be nested, into v, a pointer. It returns false if the member
 // is missing or null, does not fit v, or the body is a form.
 func (c *ActionRequest) JSONMember(name string, v any) bool {
+	if !c.declared(name) {
+		return false
+	}
 	raw := c.in.fields.Raw(name)
 	return c.in.r.Method == "POST" && raw != nil && string(raw) != "null" && json.Unmarshal(raw, v) == nil
+}
+
+// declared reports whether the action may read a field.
+func (c *ActionRequest) declared(name string) bool {
+	if c.action == nil || c.action.inputs == nil || c.action.inputs["*"] || c.action.inputs[name] ||
+		name == "csrfToken" || name == "callbackUrl" {
+		return true
+	}
+	c.in.log.logger.Error("auth: an action reads a field that is not in Action.Input",
+		slog.String("action", c.action.path()), slog.String("field", name))
+	return false
+}
+
+// inputNames returns the json names of the members of a struct, or nil without one.
+func inputNames(input any) map[string]bool {
+	if input == nil || reflect.TypeOf(input).Kind() != reflect.Struct {
+		return nil
+	}
+	names := map[string]bool{}
+	for _, member := range reflect.VisibleFields(reflect.TypeOf(input)) {
+		name, _, _ := strings.Cut(member.Tag.Get("json"), ",")
+		if member.IsExported() && !member.Anonymous {
+			names[or(name, member.Name)] = true
+		}
+	}
+	return names
 }
 
 // URL returns the absolute URL of an action, for emails and forms. query lists the names and values of parameters:
@@ -200,10 +235,13 @@ func (c *ActionRequest) Render(ctx context.Context, status int, page ui.Page, vi
 	return permitChallenge(permitPicture(response, page.Picture), page.Challenge)
 }
 
-// JSON returns a response with v as JSON. If v cannot be encoded, the error is logged and the response has status
-// 500.
+// JSON returns a response with v as JSON. If v cannot be encoded, or does not have the type of [Action].Output, the
+// error is logged and the response has status 500.
 func (c *ActionRequest) JSON(ctx context.Context, status int, v any) *Response {
 	body, err := json.Marshal(v)
+	if c.action != nil && c.action.Output != nil && status < 300 && reflect.TypeOf(v) != reflect.TypeOf(c.action.Output) {
+		err = fmt.Errorf("the type of the response is %T, and Action.Output is %T", v, c.action.Output)
+	}
 	if err != nil {
 		e := errorf(ErrAuth, "encode the response of %s: %w", c.plugin, err)
 		c.in.log.failure(ctx, e, c.in.attrs()...)

@@ -58,6 +58,17 @@ type Action struct {
 	// so that a POST needs no CSRF token and [ActionRequest.Session] is nil, and core sets no cookies. A form that
 	// contains a field twice is rejected with status 400. Require must be empty.
 	NoCookies bool
+	// Summary describes the action in an OpenAPI document, for example "List the API keys of the user".
+	Summary string
+	// Input is the zero value of a struct with the fields of the request: those of the query for a GET, those of the body
+	// for a POST, named by their json tags, without csrfToken and callbackUrl. A member of type map[string]string with the
+	// json name "*" means that there may be further fields. If Input is set, [ActionRequest.Field] and
+	// [ActionRequest.JSONMember] do not find fields that are not in it. If it is nil, they find all fields.
+	Input any
+	// Output is the zero value of the type that Handle passes to [ActionRequest.JSON] with a status below 300. If it is
+	// set, a value of another type is an error. If it is nil, any type is allowed, and an OpenAPI document describes a
+	// response of [ActionRequest.Redirect].
+	Output any
 	// Handle returns the response. It is called concurrently, with a separate ActionRequest for each request. A
 	// returned [*Problem] is sent to the client. A *[StepUp] or [ErrForbidden] is handled as if a guard had returned
 	// it. Any other error, or a panic, is logged and answered with a general error response without details. The
@@ -114,6 +125,8 @@ type plugins struct {
 type partAction struct {
 	*Action
 	plugin string
+	// inputs are the names of the fields of Input. It is nil if all fields may be read.
+	inputs map[string]bool
 }
 
 // attach attaches all plugins, and inserts the providers that they add into c.Providers.
@@ -226,6 +239,7 @@ func (ps *plugins) assemble(a *Auth, entry *signIns, limits *limits) {
 func (ps *plugins) act(a *partAction) func(context.Context, *call) (*Response, error) {
 	return func(ctx context.Context, in *call) (*Response, error) {
 		c := newCall(in, ps, a.plugin)
+		c.action = a
 		response, err := a.answer(ctx, c)
 		if err != nil {
 			response = &Response{}

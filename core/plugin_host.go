@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"slices"
 	"time"
 
@@ -108,6 +109,7 @@ func (ps *plugins) add(h *PluginHost, a *Action) {
 		{a.Handle == nil, "Handle is nil"},
 		{a.NoCookies && len(a.Require) > 0, "NoCookies is set, so no request has a session: remove Require"},
 		{slices.ContainsFunc(a.Require, func(g Guard) bool { return g == nil }), "Require contains nil: remove it"},
+		{a.Input != nil && reflect.TypeOf(a.Input).Kind() != reflect.Struct, "Input is not a struct: use the zero value of one"},
 	} {
 		if c.wrong {
 			valid = false
@@ -127,7 +129,7 @@ func (ps *plugins) add(h *PluginHost, a *Action) {
 	if valid {
 		own := *a
 		own.Require = slices.Clone(a.Require)
-		ps.actions = append(ps.actions, &partAction{&own, h.plugin})
+		ps.actions = append(ps.actions, &partAction{&own, h.plugin, inputNames(a.Input)})
 	}
 }
 

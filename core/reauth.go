@@ -28,16 +28,25 @@ import (
 // reauthActions returns the actions of a configuration with these providers.
 func (s *signIns) reauthActions(providers []*provider) []*partAction {
 	signedIn := []Guard{func(context.Context, *Session) error { return nil }}
-	add := func(method, verb string, handle func(context.Context, *ActionRequest) (*Response, error)) *partAction {
-		return &partAction{&Action{
-			Method: method, Name: reauthAction, Verb: verb, Require: signedIn, Handle: handle,
-		}, reauthAction}
+	all := []*partAction{
+		{Action: &Action{
+			Method: http.MethodGet, Handle: s.reauthPage, Output: reauthMethods{},
+			Summary: "Get the methods by which the user can authenticate again",
+		}},
+		{Action: &Action{
+			Method: http.MethodPost, Handle: s.reauthByCode, Input: reauthCode{},
+			Summary: "Authenticate again with a code by email, or request one",
+		}},
 	}
-	all := []*partAction{add(http.MethodGet, "", s.reauthPage), add(http.MethodPost, "", s.reauthByCode)}
 	for _, p := range providers {
 		if p.canReauthenticate() {
-			all = append(all, add(http.MethodPost, p.id, s.reauthWith(p)))
+			all = append(all, &partAction{Action: &Action{
+				Method: http.MethodPost, Verb: p.id, Handle: s.reauthWith(p), Summary: "Authenticate again with a provider",
+			}})
 		}
+	}
+	for _, a := range all {
+		a.Name, a.Require, a.plugin = reauthAction, signedIn, reauthAction
 	}
 	return all
 }
@@ -131,6 +140,18 @@ type reauthMethod struct {
 	URL string `json:"url"`
 }
 
+// reauthMethods is the response to GET reauth.
+type reauthMethods struct {
+	Methods []reauthMethod `json:"methods"`
+}
+
+// reauthCode is the input of POST reauth.
+type reauthCode struct {
+	Code      string `json:"code,omitempty" jsonschema:"the code of the email; without it, a new code is sent"`
+	Strong    string `json:"strong,omitempty" jsonschema:"1 if two factors are required"`
+	ACRValues string `json:"acr_values,omitempty" jsonschema:"the required acr values, separated by spaces"`
+}
+
 // reauthPage handles GET reauth. It shows the user's methods that can satisfy the request.
 func (s *signIns) reauthPage(ctx context.Context, a *ActionRequest) (*Response, error) {
 	session, err := a.Session(ctx)
@@ -184,9 +205,7 @@ func (s *signIns) reauthPage(ctx context.Context, a *ActionRequest) (*Response, 
 	}
 	view.Links = append(view.Links, links...)
 	if a.WantsJSON {
-		return a.JSON(ctx, http.StatusOK, struct {
-			Methods []reauthMethod `json:"methods"`
-		}{methods}), nil
+		return a.JSON(ctx, http.StatusOK, reauthMethods{methods}), nil
 	}
 	return s.pages.render(ctx, &c.arrival, &Response{}, view.Nonce, s.pages.views.SignIn(view)), nil
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"net/http"
+	"reflect"
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/limit"
@@ -24,6 +25,14 @@ type Route struct {
 	Guards int `json:"guards"`
 	// Attempt is the rate limit that applies to the action. It is empty if there is none.
 	Attempt limit.Attempt `json:"attempt,omitempty"`
+	// Programs reports whether programs call the action, with a bearer token or without a session: see [Action].Programs
+	// and NoCookies.
+	Programs bool `json:"programs,omitempty"`
+	// Provider is the ID of the provider at the end of Path, or empty.
+	Provider string `json:"provider,omitempty"`
+	// Summary is that of the [Action]. Input and Output are the types of its members of these names, or nil.
+	Summary       string       `json:"summary,omitempty"`
+	Input, Output reflect.Type `json:"-"`
 }
 
 // Routes lists the requests that the Auth answers, sorted by path and method. It returns nil for an Auth made by
@@ -32,9 +41,15 @@ func (a *Auth) Routes() []Route {
 	var all []Route
 	for at, rule := range a.router.rules {
 		if plugin := a.plugins.action(at); plugin != nil {
+			name, provider := plugin.plugin, ""
+			if name == reauthAction { // an action of core, whose verb is a provider
+				name, provider = "", plugin.Verb
+			}
 			all = append(all, Route{
-				Method: at.method, Path: a.site.basePath + "/" + at.action, Plugin: plugin.plugin, CSRF: rule.csrf != nil,
-				Guards: len(plugin.Require), Attempt: plugin.Attempt,
+				Method: at.method, Path: a.site.basePath + "/" + at.action, Plugin: name, Provider: provider, CSRF: rule.csrf != nil,
+				Guards: len(plugin.Require), Attempt: plugin.Attempt, Programs: plugin.Programs || plugin.NoCookies,
+				Summary: plugin.Summary, Input: reflect.TypeOf(plugin.Input),
+				Output: reflect.TypeOf(plugin.Output),
 			})
 			continue
 		}
@@ -65,7 +80,7 @@ func routesOf(a *Auth, at route, rule rule) (all []Route) {
 	for _, p := range a.providers {
 		if works(p) {
 			all = append(all, Route{
-				Method: at.method, Path: path + "/" + p.id, CSRF: rule.csrf != nil && rule.csrf(&call{flow: p.flow}),
+				Method: at.method, Path: path + "/" + p.id, Provider: p.id, CSRF: rule.csrf != nil && rule.csrf(&call{flow: p.flow}),
 			})
 		}
 	}
@@ -94,7 +109,7 @@ func perProvider(at route) func(*provider) bool {
 
 // action returns the plugin action of a route, or nil.
 func (ps *plugins) action(at route) *partAction {
-	for _, a := range ps.actions {
+	for _, a := range slices.Concat(ps.actions, ps.reauth) {
 		if a.Method == at.method && a.path() == at.action {
 			return a
 		}

@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,11 +15,29 @@ type club struct{}
 
 func (club) Attach(h *core.PluginHost) error {
 	h.AddAction(core.Action{
-		Method: "POST", Name: "club", Verb: "leave", Attempt: "club-leave",
+		Method: "POST", Name: "club", Verb: "leave", Attempt: "club-leave", Summary: "Leave the club",
+		Input: leave{}, Output: left{},
 		Require: []core.Guard{func(context.Context, *core.Session) error { return nil }},
-		Handle:  func(context.Context, *core.ActionRequest) (*core.Response, error) { return &core.Response{}, nil },
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+			var when int
+			c.JSONMember("when", &when)
+			if c.Field("reason") == "broken" {
+				return c.JSON(ctx, 200, map[string]bool{"left": true}), nil
+			}
+			return c.JSON(ctx, 200, left{c.Field("reason") + c.Field("secret"), when}), nil
+		},
 	})
 	return nil
+}
+
+// leave and left are the input and the output of the action.
+type leave struct {
+	Reason string `json:"reason"`
+}
+
+type left struct {
+	Reason string `json:"reason"`
+	When   int    `json:"when"`
 }
 
 // TestRoutes checks that the listed routes are exactly those that are handled, with their requirements.
@@ -48,25 +67,26 @@ func TestRoutes(t *testing.T) {
 		}
 	}
 	want := []core.Route{
-		{Method: "POST", Path: "/api/auth/backchannel-logout/acme"},
-		{Method: "POST", Path: "/api/auth/backchannel-logout/posting"},
-		{Method: "POST", Path: "/api/auth/callback/credentials", CSRF: true},
-		{Method: "POST", Path: "/api/auth/callback/posting"},
+		{Method: "POST", Path: "/api/auth/backchannel-logout/acme", Provider: "acme"},
+		{Method: "POST", Path: "/api/auth/backchannel-logout/posting", Provider: "posting"},
+		{Method: "POST", Path: "/api/auth/callback/credentials", Provider: "credentials", CSRF: true},
+		{Method: "POST", Path: "/api/auth/callback/posting", Provider: "posting"},
 		{
 			Method: "POST", Path: "/api/auth/club/leave", Plugin: "Plugins[0] (core_test.club)", CSRF: true, Guards: 1,
-			Attempt: "club-leave",
+			Attempt: "club-leave", Summary: "Leave the club",
+			Input: reflect.TypeFor[leave](), Output: reflect.TypeFor[left](),
 		},
 		{Method: "GET", Path: "/api/auth/page.script"},
 		{Method: "GET", Path: "/api/auth/page.style"},
 		{Method: "POST", Path: "/api/auth/session", CSRF: true},
-		{Method: "POST", Path: "/api/auth/signin/acme", CSRF: true},
-		{Method: "POST", Path: "/api/auth/signin/posting", CSRF: true},
+		{Method: "POST", Path: "/api/auth/signin/acme", Provider: "acme", CSRF: true},
+		{Method: "POST", Path: "/api/auth/signin/posting", Provider: "posting", CSRF: true},
 		{Method: "POST", Path: "/api/auth/signout", CSRF: true},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)
 	}
-	back := core.Route{Method: "GET", Path: "/api/auth/logout/acme"}
+	back := core.Route{Method: "GET", Path: "/api/auth/logout/acme", Provider: "acme"}
 	if slices.Contains(auth.Routes(), back) {
 		t.Error("the logout route is listed without a provider logout")
 	}
@@ -84,6 +104,42 @@ func TestRoutes(t *testing.T) {
 	}
 	if len(auth.EmailProviders()) != 0 {
 		t.Error("there is no e-mail provider")
+	}
+}
+
+// TestActionTypes: an action reads only the fields of its Input, and responds only with its Output.
+func TestActionTypes(t *testing.T) {
+	t.Parallel()
+	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords()}, Plugins: []core.Plugin{club{}}}))
+	signIn(t, b)
+	send := func(fields string) *core.Response {
+		return b.send("POST", "/auth/club/leave", "application/json", `{"csrfToken":"`+b.csrf()+`",`+fields+`}`)
+	}
+	for fields, want := range map[string]string{
+		`"reason":"rain"`:                               `{"reason":"rain","when":0}`,
+		`"reason":"rain","secret":"x","when":7`:         `{"reason":"rain","when":0}`,
+		`"secret":"x"`:                                  `{"reason":"","when":0}`,
+		`"reason":"","callbackUrl":"/other","more":[1]`: `{"reason":"","when":0}`,
+	} {
+		if r := send(fields); r.Status != 200 || string(r.Body) != want {
+			t.Errorf("%s: %d %s", fields, r.Status, r.Body)
+		}
+	}
+	if r := send(`"reason":"broken"`); r.Status != 500 || strings.Contains(string(r.Body), "left") {
+		t.Errorf("a response of another type: %d %s", r.Status, r.Body)
+	}
+	_, err := core.New(core.Config{
+		URL: "https://app.test", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+		Getenv: func(string) string { return "" }, Plugins: []core.Plugin{partFunc(func(h *core.PluginHost) error {
+			h.AddAction(core.Action{
+				Method: "GET", Name: "toy", Input: map[string]string{},
+				Handle: func(context.Context, *core.ActionRequest) (*core.Response, error) { return nil, nil },
+			})
+			return nil
+		})},
+	})
+	if err == nil || !strings.Contains(err.Error(), "Input is not a struct") {
+		t.Errorf("an Input that is a map: %v", err)
 	}
 }
 
