@@ -74,7 +74,7 @@ func (c *ActionRequest) VerifyIDToken(
 	}
 	tokens := flow.tokenSet(&oauth.Tokens{IDToken: idToken, Now: c.plugins.now()})
 	tokens.Claims = claims
-	if sent := c.Field("user"); len(sent) <= maxFormAnswer {
+	if sent, _ := c.in.fields.Text("user"); len(sent) <= maxFormAnswer {
 		if user, there := firstConsent(flow.oauthClient, formAnswer{"user": sent}); there {
 			claims["user"] = user
 		}

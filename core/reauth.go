@@ -30,7 +30,7 @@ func (s *signIns) reauthActions(providers []*provider) []*partAction {
 	signedIn := []Guard{func(context.Context, *Session) error { return nil }}
 	all := []*partAction{
 		{Action: &Action{
-			Method: http.MethodGet, Handle: s.reauthPage, Output: reauthMethods{},
+			Method: http.MethodGet, Handle: s.reauthPage, Input: reauthQuery{}, Output: reauthMethods{},
 			Summary: "Get the methods by which the user can authenticate again",
 		}},
 		{Action: &Action{
@@ -41,7 +41,8 @@ func (s *signIns) reauthActions(providers []*provider) []*partAction {
 	for _, p := range providers {
 		if p.canReauthenticate() {
 			all = append(all, &partAction{Action: &Action{
-				Method: http.MethodPost, Verb: p.id, Handle: s.reauthWith(p), Summary: "Authenticate again with a provider",
+				Method: http.MethodPost, Verb: p.id, Handle: s.reauthWith(p), Input: reauthForm{},
+				Summary: "Authenticate again with a provider",
 			}})
 		}
 	}
@@ -145,11 +146,23 @@ type reauthMethods struct {
 	Methods []reauthMethod `json:"methods"`
 }
 
+// reauthQuery is the input of GET reauth.
+type reauthQuery struct {
+	CallbackURL string `json:"callbackUrl,omitempty" jsonschema:"where the user continues"`
+	Strong      string `json:"strong,omitempty" jsonschema:"1 if two factors are required"`
+	ACRValues   string `json:"acr_values,omitempty" jsonschema:"the required acr values, separated by spaces"`
+}
+
 // reauthCode is the input of POST reauth.
 type reauthCode struct {
 	Code      string `json:"code,omitempty" jsonschema:"the code of the email; without it, a new code is sent"`
 	Strong    string `json:"strong,omitempty" jsonschema:"1 if two factors are required"`
 	ACRValues string `json:"acr_values,omitempty" jsonschema:"the required acr values, separated by spaces"`
+}
+
+// reauthForm is the input of POST reauth/<provider>: the fields of the provider's form.
+type reauthForm struct {
+	Fields map[string]string `json:"*"`
 }
 
 // reauthPage handles GET reauth. It shows the user's methods that can satisfy the request.

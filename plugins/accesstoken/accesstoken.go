@@ -103,9 +103,13 @@ func (t *Tokens) Attach(h *core.PluginHost) error {
 	t.keys = newKeys(h, &t.options)
 	h.TrackAuthentication() // for sid, auth_time and amr
 	h.AddWellKnown("jwks.json", t.document)
-	h.AddAction(core.Action{Method: http.MethodPost, Name: actionName, Programs: true, Handle: t.post})
+	h.AddAction(core.Action{
+		Method: http.MethodPost, Name: actionName, Programs: true, Handle: t.post,
+		Summary: "Get an access token for another service", Input: tokenRequest{}, Output: issued{},
+	})
 	h.AddAction(core.Action{
 		Method: http.MethodPost, Name: actionName, Verb: "introspect", Programs: true, Handle: t.postIntrospect,
+		Summary: "Introspect an access token (RFC 7662)", Input: introspectionRequest{}, Output: introspection{},
 	})
 	if t.options.OwnAudience != "" {
 		h.AddCredential(core.Credential{Matches: t.matches, Verify: t.verify, Unlimited: true})

@@ -30,6 +30,15 @@ const (
 	codeExchange = "exchange_refused"
 )
 
+type tokenRequest struct {
+	Audience string `json:"audience" jsonschema:"the service that the token is for"`
+	Scope    string `json:"scope,omitempty" jsonschema:"scopes separated by spaces; the default is all that are allowed"`
+}
+
+type introspectionRequest struct {
+	Token string `json:"token"`
+}
+
 // issued is the response with a token (RFC 6749 section 5.1).
 type issued struct {
 	Token   string `json:"access_token"`

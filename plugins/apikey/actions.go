@@ -36,10 +36,22 @@ func (k *Keys) actions() []core.Action {
 	signedIn := []core.Guard{func(context.Context, *core.Session) error { return nil }}
 	fresh := []core.Guard{core.RecentSignIn(k.options.Fresh)}
 	return []core.Action{
-		{Method: http.MethodGet, Name: name, Require: signedIn, Handle: inBrowser(k.get)},
-		{Method: http.MethodPost, Name: name, Require: fresh, Handle: inBrowser(k.postCreate)},
-		{Method: http.MethodPost, Name: name, Verb: "rotate", Require: fresh, Handle: inBrowser(k.postRotate)},
-		{Method: http.MethodPost, Name: name, Verb: "revoke", Require: signedIn, Handle: inBrowser(k.postRevoke)},
+		{
+			Method: http.MethodGet, Name: name, Require: signedIn, Handle: inBrowser(k.get),
+			Summary: "List the API keys of the user", Input: struct{}{}, Output: list{},
+		},
+		{
+			Method: http.MethodPost, Name: name, Require: fresh, Handle: inBrowser(k.postCreate),
+			Summary: "Create an API key", Input: create{}, Output: created{},
+		},
+		{
+			Method: http.MethodPost, Name: name, Verb: "rotate", Require: fresh, Handle: inBrowser(k.postRotate),
+			Summary: "Replace an API key", Input: keyID{}, Output: created{},
+		},
+		{
+			Method: http.MethodPost, Name: name, Verb: "revoke", Require: signedIn, Handle: inBrowser(k.postRevoke),
+			Summary: "Revoke an API key", Input: keyID{}, Output: revoked{},
+		},
 	}
 }
 
@@ -69,6 +81,24 @@ type list struct {
 type scope struct {
 	Name  string `json:"name"`
 	Label string `json:"label"`
+}
+
+// create is the input of POST api-keys. A form has a field "scope <name>" for each scope, and networks separated by
+// spaces or commas.
+type create struct {
+	Name     string            `json:"name,omitempty"`
+	Scopes   []string          `json:"scopes,omitempty"`
+	Days     int               `json:"days,omitempty" jsonschema:"the lifetime; the site has a default and a maximum"`
+	Networks []string          `json:"networks,omitempty" jsonschema:"addresses or CIDR networks that may use the key"`
+	Form     map[string]string `json:"*"`
+}
+
+type keyID struct {
+	ID string `json:"id"`
+}
+
+type revoked struct {
+	Revoked bool `json:"revoked"`
 }
 
 // created is the response to a request that created a key. Key is its text.
@@ -212,7 +242,7 @@ func (k *Keys) postRevoke(ctx context.Context, c *core.ActionRequest, s *core.Se
 	}
 	k.audit(ctx, c, audit.KeyRevoked, s.UserID)
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, struct{}{}), nil
+		return c.JSON(ctx, http.StatusOK, revoked{true}), nil
 	}
 	return say(c, flash{Revoked: true})
 }

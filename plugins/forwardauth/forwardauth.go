@@ -107,18 +107,23 @@ func (p *Plugin) Attach(h *core.PluginHost) error {
 		}
 	}
 	s.originOf = h.ProtectOrigins(origins...)
-	get := func(verb string, handle func(context.Context, *core.ActionRequest) (*core.Response, error)) {
+	get := func(
+		verb, summary string, input any, handle func(context.Context, *core.ActionRequest) (*core.Response, error),
+	) {
 		h.AddAction(core.Action{
 			Method: http.MethodGet, Name: name, Verb: verb, Programs: verb != returnVerb, Handle: handle,
+			Summary: summary, Input: input,
 		})
 	}
-	get("", func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	get("", "Decide about a request of Caddy or Traefik", struct{}{}, func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 		return s.decide(ctx, c, http.StatusSeeOther)
 	})
-	get("nginx", func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	get("nginx", "Decide about a request of nginx", struct{}{}, func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 		return s.decide(ctx, c, http.StatusUnauthorized)
 	})
-	get(returnVerb, s.back)
+	get(returnVerb, "Sign in and return to a page of a protected site", struct {
+		To string `json:"to" jsonschema:"the page"`
+	}{}, s.back)
 	return nil
 }
 

@@ -64,10 +64,7 @@ func (t *Tokens) postNonce(_ context.Context, _ *core.ActionRequest, app *App) (
 		return nil, err
 	}
 	text := strconv.FormatInt(t.host.Now().Add(nonceTTL).Unix(), 36) + "." + random
-	return struct {
-		Nonce     string `json:"nonce"`
-		ExpiresIn int64  `json:"expires_in"`
-	}{text + "." + t.host.Digest(purposeNonce, nonceInput(app, text)), int64(nonceTTL.Seconds())}, nil
+	return nonceResponse{text + "." + t.host.Digest(purposeNonce, nonceInput(app, text)), int64(nonceTTL.Seconds())}, nil
 }
 
 // nonceInput returns the input of a nonce's digest. The ID of an app contains no space.

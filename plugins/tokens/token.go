@@ -22,27 +22,39 @@ const (
 
 // actions returns the endpoints for programs, and the pages for users.
 func (t *Tokens) actions() []core.Action {
-	program := func(name, verb string, handle endpoint) core.Action {
-		return core.Action{Method: http.MethodPost, Name: name, Verb: verb, NoCookies: true, Handle: t.answers(handle)}
+	program := func(name, verb string, handle endpoint, summary string, input, output any) core.Action {
+		return core.Action{
+			Method: http.MethodPost, Name: name, Verb: verb, NoCookies: true, Handle: t.answers(handle),
+			Summary: summary, Input: input, Output: output,
+		}
 	}
 	recent := []core.Guard{core.RecentSignIn(t.options.Fresh)}
 	// A user who has opened the page has the same time again to decide.
 	decide := []core.Guard{core.RecentSignIn(2 * t.options.Fresh)}
 	signedIn := []core.Guard{func(context.Context, *core.Session) error { return nil }}
-	page := func(method, name, verb string, guards []core.Guard, handle handler) core.Action {
-		return core.Action{Method: method, Name: name, Verb: verb, Require: guards, Handle: inBrowser(handle)}
+	page := func(
+		method, name, verb string, guards []core.Guard, handle handler, summary string, input, output any,
+	) core.Action {
+		return core.Action{
+			Method: method, Name: name, Verb: verb, Require: guards, Handle: inBrowser(handle),
+			Summary: summary, Input: input, Output: output,
+		}
 	}
 	return []core.Action{
-		program("token", "", t.postToken),
-		program("token", "nonce", t.postNonce),
-		program("token", "revoke", t.postRevoke),
-		program("device", "authorization", t.postDeviceAuthorization),
-		page(http.MethodGet, "authorize", "", recent, t.getAuthorize),
-		page(http.MethodPost, "authorize", "", decide, t.postAuthorize),
-		page(http.MethodGet, "device", "", recent, t.getDevice),
-		page(http.MethodPost, "device", "", decide, t.postDevice),
-		page(http.MethodGet, "apps", "", signedIn, t.getApps),
-		page(http.MethodPost, "apps", "end", signedIn, t.postEnd),
+		program("token", "", t.postToken, "Get tokens for a code, a refresh token or an ID token", tokenInput{}, tokenResponse{}),
+		program("token", "nonce", t.postNonce, "Get a nonce for an ID token", clientInput{}, nonceResponse{}),
+		program("token", "revoke", t.postRevoke, "Revoke a token (RFC 7009)", revokeInput{}, ended{}),
+		program("device", "authorization", t.postDeviceAuthorization,
+			"Start the sign-in of a device (RFC 8628)", deviceInput{}, deviceResponse{}),
+		page(http.MethodGet, "authorize", "", recent, t.getAuthorize,
+			"Ask the user whether an app may sign in (RFC 6749)", authorizeInput{}, nil),
+		page(http.MethodPost, "authorize", "", decide, t.postAuthorize,
+			"Let an app sign in, or deny it", authorizeDecision{}, nil),
+		page(http.MethodGet, "device", "", recent, t.getDevice, "Get the page for the code of a device", struct{}{}, nil),
+		page(http.MethodPost, "device", "", decide, t.postDevice,
+			"Show what a device asks for, and decide", deviceDecision{}, deviceAnswer{}),
+		page(http.MethodGet, "apps", "", signedIn, t.getApps, "List the apps that are signed in", struct{}{}, appList{}),
+		page(http.MethodPost, "apps", "end", signedIn, t.postEnd, "Sign an app out", grantID{}, ended{}),
 	}
 }
 
@@ -209,12 +221,12 @@ func (t *Tokens) postRevoke(ctx context.Context, c *core.ActionRequest, app *App
 	case id == "" && strings.Count(text, ".") == 2: // a signed one, which services verify without this site
 		return nil, invalid("unsupported_token_type", "Revoke the refresh token.")
 	case id == "":
-		return struct{}{}, nil
+		return ended{true}, nil
 	}
 	g, err := t.find(ctx, id)
 	switch {
 	case errors.Is(err, core.ErrNotFound), err == nil && g.App != app.ID:
-		return struct{}{}, nil
+		return ended{true}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -222,5 +234,5 @@ func (t *Tokens) postRevoke(ctx context.Context, c *core.ActionRequest, app *App
 		return nil, err
 	}
 	t.audit(ctx, c, audit.AppEnded, g.UserID, audit.ReasonAsked)
-	return struct{}{}, nil
+	return ended{true}, nil
 }

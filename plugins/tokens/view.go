@@ -106,7 +106,7 @@ func (t *Tokens) getApps(ctx context.Context, c *core.ActionRequest, s *core.Ses
 		return nil, err
 	}
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, map[string][]Grant{"apps": v.grants}), nil
+		return c.JSON(ctx, http.StatusOK, appList{v.grants}), nil
 	}
 	v.home, v.host = c.Home, c.Host()
 	if s.User != nil {
@@ -133,7 +133,7 @@ func (t *Tokens) postEnd(ctx context.Context, c *core.ActionRequest, s *core.Ses
 		t.audit(ctx, c, audit.AppEnded, s.UserID, audit.ReasonAsked)
 	}
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, struct{}{}), nil
+		return c.JSON(ctx, http.StatusOK, ended{true}), nil
 	}
 	if err := c.SetEncryptedCookie(flashCookie, said, time.Minute); err != nil {
 		return nil, err
