@@ -105,6 +105,15 @@ func (c *ActionRequest) declared(name string) bool {
 	return false
 }
 
+// returns reports whether v has the type of Output, or points to it.
+func (a *partAction) returns(v any) bool {
+	if a.Output == nil {
+		return true
+	}
+	got, want := reflect.TypeOf(v), reflect.TypeOf(a.Output)
+	return got == want || got == reflect.PointerTo(want)
+}
+
 // inputNames returns the json names of the members of a struct, or nil without one.
 func inputNames(input any) map[string]bool {
 	if input == nil || reflect.TypeOf(input).Kind() != reflect.Struct {
@@ -239,7 +248,7 @@ func (c *ActionRequest) Render(ctx context.Context, status int, page ui.Page, vi
 // error is logged and the response has status 500.
 func (c *ActionRequest) JSON(ctx context.Context, status int, v any) *Response {
 	body, err := json.Marshal(v)
-	if c.action != nil && c.action.Output != nil && status < 300 && reflect.TypeOf(v) != reflect.TypeOf(c.action.Output) {
+	if c.action != nil && status < http.StatusMultipleChoices && !c.action.returns(v) {
 		err = fmt.Errorf("the type of the response is %T, and Action.Output is %T", v, c.action.Output)
 	}
 	if err != nil {

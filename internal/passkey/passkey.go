@@ -96,15 +96,25 @@ type Authentication struct {
 
 // JSON returns the response to a request for the options.
 func (a Authentication) JSON() ([]byte, error) {
-	return response(Authenticate, struct {
-		Challenge        string         `json:"challenge"`
-		AllowCredentials *[]Descriptor  `json:"allowCredentials,omitempty"`
-		Timeout          int64          `json:"timeout"`
-		UserVerification string         `json:"userVerification"`
-		RPID             string         `json:"rpId"`
-		Extensions       map[string]any `json:"extensions,omitempty"`
-		Hints            []string       `json:"hints,omitempty"`
-	}{a.Challenge, a.Allowed, a.Timeout.Milliseconds(), a.UserVerification, a.RPID, a.Extensions, a.Hints})
+	return json.Marshal(AuthenticationResponse{Authenticate, authenticationOptions{
+		a.Challenge, a.Allowed, a.Timeout.Milliseconds(), a.UserVerification, a.RPID, a.Extensions, a.Hints,
+	}})
+}
+
+// AuthenticationResponse is the JSON of an [Authentication].
+type AuthenticationResponse struct {
+	Action  string                `json:"action"`
+	Options authenticationOptions `json:"options"`
+}
+
+type authenticationOptions struct {
+	Challenge        string         `json:"challenge"`
+	AllowCredentials *[]Descriptor  `json:"allowCredentials,omitempty"`
+	Timeout          int64          `json:"timeout"`
+	UserVerification string         `json:"userVerification"`
+	RPID             string         `json:"rpId"`
+	Extensions       map[string]any `json:"extensions,omitempty"`
+	Hints            []string       `json:"hints,omitempty"`
 }
 
 // The members of registration options (WebAuthn section 5.4).
@@ -156,28 +166,29 @@ func (r Registration) JSON() ([]byte, error) {
 	}
 	extensions := map[string]any{"credProps": true}
 	maps.Copy(extensions, r.Extensions)
-	return response(Register, struct {
-		Challenge              string         `json:"challenge"`
-		RP                     entity         `json:"rp"`
-		User                   entity         `json:"user"`
-		PubKeyCredParams       []parameter    `json:"pubKeyCredParams"`
-		Timeout                int64          `json:"timeout"`
-		Attestation            string         `json:"attestation"`
-		ExcludeCredentials     []Descriptor   `json:"excludeCredentials"`
-		AuthenticatorSelection selection      `json:"authenticatorSelection"`
-		Extensions             map[string]any `json:"extensions"`
-		Hints                  []string       `json:"hints,omitempty"`
-	}{
+	return json.Marshal(RegistrationResponse{Register, registrationOptions{
 		r.Challenge, entity{ID: r.RPID, Name: r.RPName},
 		entity{base64.RawURLEncoding.EncodeToString(r.Handle), r.Name, r.DisplayName}, parameters, r.Timeout.Milliseconds(),
 		r.Attestation, r.Excluded, selection{r.Attachment, r.ResidentKey, r.ResidentKey == "required", r.UserVerification},
 		extensions, r.Hints,
-	})
+	}})
 }
 
-func response(action string, options any) ([]byte, error) {
-	return json.Marshal(struct {
-		Action  string `json:"action"`
-		Options any    `json:"options"`
-	}{action, options})
+// RegistrationResponse is the JSON of a [Registration].
+type RegistrationResponse struct {
+	Action  string              `json:"action"`
+	Options registrationOptions `json:"options"`
+}
+
+type registrationOptions struct {
+	Challenge              string         `json:"challenge"`
+	RP                     entity         `json:"rp"`
+	User                   entity         `json:"user"`
+	PubKeyCredParams       []parameter    `json:"pubKeyCredParams"`
+	Timeout                int64          `json:"timeout"`
+	Attestation            string         `json:"attestation"`
+	ExcludeCredentials     []Descriptor   `json:"excludeCredentials"`
+	AuthenticatorSelection selection      `json:"authenticatorSelection"`
+	Extensions             map[string]any `json:"extensions"`
+	Hints                  []string       `json:"hints,omitempty"`
 }

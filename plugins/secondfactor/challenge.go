@@ -107,12 +107,7 @@ func (s *handlers) show(ctx context.Context, c *core.ActionRequest) (*core.Respo
 	}
 	switch {
 	case c.WantsJSON:
-		return c.JSON(ctx, http.StatusOK, struct {
-			Methods  []string `json:"methods"`
-			Required string   `json:"required"`
-			// Later reports that the enrollment can be postponed.
-			Later bool `json:"later,omitempty"`
-		}{methods, required, later}), nil
+		return c.JSON(ctx, http.StatusOK, pendingMethods{methods, required, later}), nil
 	case !st.enrolled():
 		return c.Redirect(c.URL(name+"/enroll", "signin", "1")), nil
 	}
@@ -298,9 +293,7 @@ func (s *handlers) verifyPage(
 	case err != nil:
 		return nil, err
 	case c.WantsJSON:
-		return c.JSON(ctx, http.StatusOK, struct {
-			Methods []string `json:"methods"`
-		}{methods}), nil
+		return c.JSON(ctx, http.StatusOK, sessionMethods{methods}), nil
 	case !st.enrolled():
 		return c.Redirect(c.URL(name + "/settings")), nil
 	}

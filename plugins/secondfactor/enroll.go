@@ -139,10 +139,7 @@ func (s *handlers) enrollPage(
 	}
 	uri := e.Key.uri(issuer, o.label)
 	if c.WantsJSON {
-		return c.JSON(ctx, status, struct {
-			Secret string `json:"secret"`
-			URI    string `json:"uri"`
-		}{strings.ReplaceAll(e.Key.text(), " ", ""), uri}), nil
+		return c.JSON(ctx, status, secret{strings.ReplaceAll(e.Key.text(), " ", ""), uri}), nil
 	}
 	code, err := goqr.EncodeText(uri, goqr.Medium)
 	if err != nil {
@@ -250,7 +247,7 @@ func (s *handlers) enrolled(
 		return nil, err
 	}
 	if codes == nil {
-		return done(ctx, c, what, struct{}{})
+		return done(ctx, c, what)
 	}
 	return s.codesPage(ctx, c, codes, o.pending != nil), nil
 }
@@ -258,9 +255,7 @@ func (s *handlers) enrolled(
 // codesPage shows new recovery codes, once.
 func (s *handlers) codesPage(ctx context.Context, c *core.ActionRequest, codes []string, signin bool) *core.Response {
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, struct {
-			RecoveryCodes []string `json:"recoveryCodes"`
-		}{codes})
+		return c.JSON(ctx, http.StatusOK, changed{RecoveryCodes: codes})
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, codesPage(page, &codesView{
@@ -312,7 +307,7 @@ func (s *handlers) saved(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	if finish {
 		return c.CompleteSignIn(ctx, p, core.MethodOTP, core.MethodMultiple)
 	}
-	return done(ctx, c, "saved", struct{}{})
+	return done(ctx, c, "saved")
 }
 
 // cleanName removes unprintable characters from the name of an app, and shortens it.

@@ -75,10 +75,10 @@ type flash struct {
 
 const flashCookie = "second-factor-said"
 
-// done responds to a successful change: with data as JSON, or with a redirect to the settings and a message.
-func done(ctx context.Context, c *core.ActionRequest, what string, data any) (*core.Response, error) {
+// done responds to a successful change: with JSON, or with a redirect to the settings and a message.
+func done(ctx context.Context, c *core.ActionRequest, what string) (*core.Response, error) {
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, data), nil
+		return c.JSON(ctx, http.StatusOK, changed{Done: what}), nil
 	}
 	if err := c.SetEncryptedCookie(flashCookie, flash{Done: what}, time.Minute); err != nil {
 		return nil, fmt.Errorf("secondfactor: %w", err)

@@ -234,7 +234,7 @@ func (s *handlers) removeFactor(
 	if err != nil {
 		return nil, err
 	}
-	return done(ctx, c, what, struct{}{})
+	return done(ctx, c, what)
 }
 
 // switchPasskeys handles POST second-factor/passkeys (on): it makes the user's passkeys a second factor, or no longer.
@@ -273,5 +273,5 @@ func (s *handlers) forget(ctx context.Context, c *core.ActionRequest) (*core.Res
 	if err != nil {
 		return nil, err
 	}
-	return done(ctx, c, "forgotten", struct{}{})
+	return done(ctx, c, "forgotten")
 }

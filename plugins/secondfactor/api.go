@@ -1,0 +1,50 @@
+package secondfactor
+
+// The inputs and outputs of the actions that have no other type.
+type (
+	methodInput struct {
+		Method string `json:"method,omitempty" jsonschema:"the method to show on the page"`
+	}
+	factorInput struct {
+		Code     string `json:"code,omitempty" jsonschema:"a code of an authenticator app, or a recovery code"`
+		Action   string `json:"action,omitempty" jsonschema:"authenticate, with a passkey"`
+		Data     string `json:"data,omitempty" jsonschema:"the response of a passkey, as JSON"`
+		Remember bool   `json:"remember,omitempty" jsonschema:"trust this browser; in a form, any text"`
+		Method   string `json:"method,omitempty"`
+	}
+	passkeyInput struct {
+		Session string `json:"session,omitempty" jsonschema:"1 for the user of the session, not of a pending sign-in"`
+	}
+	signInInput struct {
+		SignIn string `json:"signin,omitempty" jsonschema:"1 during a sign-in"`
+	}
+	enrollInput struct {
+		signInInput
+		Code   string `json:"code" jsonschema:"a code of the app"`
+		Name   string `json:"name,omitempty" jsonschema:"the name of the app"`
+		Others string `json:"others,omitempty" jsonschema:"1 ends the other sessions of the user"`
+	}
+	switchInput struct {
+		On     bool   `json:"on,omitempty" jsonschema:"in a form, any text"`
+		Others string `json:"others,omitempty" jsonschema:"1 ends the other sessions of the user"`
+	}
+	idInput struct {
+		ID string `json:"id"`
+	}
+	pendingMethods struct {
+		Methods  []string `json:"methods" jsonschema:"otp, passkey or recovery"`
+		Required string   `json:"required" jsonschema:"factor, or enroll if the user must add one"`
+		Later    bool     `json:"later,omitempty" jsonschema:"whether the enrollment can be postponed"`
+	}
+	sessionMethods struct {
+		Methods []string `json:"methods" jsonschema:"otp, passkey or recovery"`
+	}
+	secret struct {
+		Secret string `json:"secret" jsonschema:"in base32"`
+		URI    string `json:"uri" jsonschema:"an otpauth URI for a QR code"`
+	}
+	changed struct {
+		Done          string   `json:"done,omitempty" jsonschema:"added, removed, saved, passkeys-on, passkeys-off or forgotten"`
+		RecoveryCodes []string `json:"recoveryCodes,omitempty" jsonschema:"new recovery codes, which are shown once"`
+	}
+)
