@@ -232,6 +232,8 @@ func (s *handlers) actions() []core.Action {
 	}
 	for i := range all {
 		all[i].Name = "account"
+		d := descriptions[all[i].Method+" "+all[i].Verb]
+		all[i].Summary, all[i].Input, all[i].Output = d.summary, d.input, d.output
 		if all[i].Require != nil {
 			all[i].Handle = requireUser(all[i].Handle)
 		}

@@ -125,7 +125,7 @@ func (d *deletions) post(ctx context.Context, c *core.ActionRequest) (*core.Resp
 
 func (d *deletions) answer(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, map[string]bool{"deleted": true}), nil
+		return c.JSON(ctx, http.StatusOK, deletionOutput{Deleted: true}), nil
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, deletedPage(page)), nil

@@ -99,7 +99,7 @@ func (e *emails) post(ctx context.Context, c *core.ActionRequest) (*core.Respons
 	}
 	auditDone(ctx, c, audit.EmailChangeAsked, session)
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusAccepted, map[string]string{"next": "mail"}), nil
+		return c.JSON(ctx, http.StatusAccepted, emailSent{"mail"}), nil
 	}
 	if e.code {
 		return c.Redirect(c.URL("account/confirm")), nil
@@ -163,7 +163,7 @@ func (e *emails) getConfirm(ctx context.Context, c *core.ActionRequest) (*core.R
 		return nil, err
 	}
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, map[string]string{"email": pending.New}), nil
+		return c.JSON(ctx, http.StatusOK, addressOutput{pending.New}), nil
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, askPage(askView{
@@ -271,7 +271,7 @@ func (e *emails) postConfirm(ctx context.Context, c *core.ActionRequest) (*core.
 	if pending.New == pending.Old {
 		what = "email-verified"
 	}
-	return done(ctx, c, what, map[string]string{"email": pending.New})
+	return done(ctx, c, what, addressOutput{pending.New})
 }
 
 // move changes the user's address. It returns [core.ErrConflict] if the address belongs to another user by now; the

@@ -92,7 +92,7 @@ func (p *profiles) post(ctx context.Context, c *core.ActionRequest) (*core.Respo
 	if err := c.RenewSession(ctx); err != nil { // with StrategyJWT the session contains the name and the picture
 		p.host.Logger.WarnContext(ctx, "account: the session still has the old name and picture", "error", err)
 	}
-	return done(ctx, c, "profile", map[string]string{"name": after.Name, "image": after.Image})
+	return done(ctx, c, "profile", profileOutput{after.Name, after.Image})
 }
 
 // save stores the values under the user's lock, because a store overwrites the whole user: without the lock, it could

@@ -87,7 +87,7 @@ func methodChanged(ctx context.Context, c *core.ActionRequest, what string, err 
 	case err != nil:
 		return nil, err
 	}
-	return done(ctx, c, what, struct{}{})
+	return done(ctx, c, what, methodOutput{what})
 }
 
 // auditDone records a successful change in the audit log.

@@ -116,7 +116,7 @@ func (s *schedule) add(
 	}
 	auditDone(ctx, c, audit.DeletionScheduled, session)
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, map[string]any{"deleted": false, "deletion": due}), nil
+		return c.JSON(ctx, http.StatusOK, deletionOutput{Due: due}), nil
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, deletionPage(
@@ -232,7 +232,7 @@ func (s *schedule) get(ctx context.Context, c *core.ActionRequest) (*core.Respon
 		return nil, err
 	}
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, map[string]any{"deletion": d.Due, "started": !d.Started.IsZero()}), nil
+		return c.JSON(ctx, http.StatusOK, scheduled{d.Due, !d.Started.IsZero()}), nil
 	}
 	page := c.Page("")
 	if !d.Started.IsZero() {
@@ -269,10 +269,10 @@ func (s *schedule) post(ctx context.Context, c *core.ActionRequest) (*core.Respo
 		return c.CompleteSignIn(ctx, pending)
 	}
 	if c.Field("token") == "" {
-		return done(ctx, c, "kept", map[string]bool{"kept": true})
+		return done(ctx, c, "kept", keptOutput{true})
 	}
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, map[string]bool{"kept": true}), nil
+		return c.JSON(ctx, http.StatusOK, keptOutput{true}), nil
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, deletionPage(

@@ -68,7 +68,7 @@ func (d *disavowals) get(ctx context.Context, c *core.ActionRequest) (*core.Resp
 		return nil, err
 	}
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, map[string]string{"email": v.Address, "kind": string(v.Kind)}), nil
+		return c.JSON(ctx, http.StatusOK, noticeOutput{v.Address, string(v.Kind)}), nil
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, askPage(askView{

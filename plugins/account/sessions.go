@@ -50,9 +50,7 @@ func (e *sessionRevoker) post(ctx context.Context, c *core.ActionRequest) (*core
 	case err != nil:
 		return nil, fmt.Errorf("account: end sessions: %w", err)
 	}
-	answer := struct {
-		Ended int `json:"ended"`
-	}{ended}
+	answer := endedSessions{ended}
 	switch which {
 	case "all", session.ID:
 	case "others":

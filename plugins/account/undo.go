@@ -78,7 +78,7 @@ func (u *undos) get(ctx context.Context, c *core.ActionRequest) (*core.Response,
 		return nil, err
 	}
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, map[string]string{"email": v.Address}), nil
+		return c.JSON(ctx, http.StatusOK, addressOutput{v.Address}), nil
 	}
 	page := c.Page("")
 	text := textAskUndoOnly
@@ -151,11 +151,7 @@ func (u *undos) continueWith(
 		next, v.Next, v.Button = "reset", url, textUndonePassword
 	}
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, struct {
-			Next    string   `json:"next"`
-			URL     string   `json:"url"`
-			Removed []string `json:"removed,omitempty"`
-		}{next, v.Next, v.Removed}), nil
+		return c.JSON(ctx, http.StatusOK, nextStep{next, v.Next, v.Removed}), nil
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, undonePage(page, v)), nil
