@@ -62,7 +62,7 @@ func (s *confirmations) show(ctx context.Context, c *core.ActionRequest) (*core.
 		return nil, errLink
 	}
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, map[string]bool{"password": f.asks}), nil
+		return c.JSON(ctx, http.StatusOK, passwordRequired{f.asks}), nil
 	}
 	if f.asks {
 		w, err := s.pending.find(ctx, f.token)

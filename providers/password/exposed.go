@@ -161,7 +161,7 @@ func (s *exposed) show(ctx context.Context, c *core.ActionRequest) (*core.Respon
 	case user.Email == "":
 		v.text = textExposedNone
 	case c.WantsJSON:
-		return c.JSON(ctx, http.StatusOK, map[string]string{"next": "mail"}), nil
+		return c.JSON(ctx, http.StatusOK, nextStep{Next: "mail"}), nil
 	default:
 		v.send = c.URL(ID + "/breached")
 	}

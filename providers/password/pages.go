@@ -89,7 +89,7 @@ func next(
 	ctx context.Context, c *core.ActionRequest, status int, what, action string, query ...string,
 ) (*core.Response, error) {
 	if c.WantsJSON {
-		return c.JSON(ctx, status, map[string]string{"next": what}), nil
+		return c.JSON(ctx, status, nextStep{Next: what}), nil
 	}
 	return c.Redirect(c.URL(action, query...)), nil
 }

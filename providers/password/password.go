@@ -365,6 +365,8 @@ func (s *handlers) actions() []core.Action {
 	}
 	for i := range all {
 		all[i].Name = ID
+		d := descriptions[all[i].Method+" "+all[i].Verb]
+		all[i].Summary, all[i].Input, all[i].Output = d.summary, d.input, d.output
 	}
 	return all
 }

@@ -274,10 +274,7 @@ func (s *resets) answer(
 		names[i] = methodName(c.Locale, m)
 	}
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, struct {
-			Next    string   `json:"next"`
-			Removed []string `json:"removed"`
-		}{"signin", names}), nil
+		return c.JSON(ctx, http.StatusOK, nextStep{"signin", names}), nil
 	}
 	if err := c.SetEncryptedCookie(removedCookie, names, time.Minute); err != nil {
 		s.log.WarnContext(ctx, "password: could not list the removed sign-in methods after a reset", "error", err)

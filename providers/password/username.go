@@ -365,7 +365,7 @@ func (s *usernamePages) show(ctx context.Context, c *core.ActionRequest) (*core.
 		return nil, err
 	}
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, map[string]string{"username": has.Name}), nil
+		return c.JSON(ctx, http.StatusOK, userName{has.Name}), nil
 	}
 	f := s.form(c, has.Name)
 	if c.Field("error") == queryTaken {
@@ -395,7 +395,7 @@ func (s *usernamePages) change(ctx context.Context, c *core.ActionRequest) (*cor
 		Name: audit.UsernameChanged, Outcome: audit.OK, UserID: session.UserID, Provider: s.provider,
 	})
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, map[string]string{"username": name}), nil
+		return c.JSON(ctx, http.StatusOK, userName{name}), nil
 	}
 	return c.Redirect(c.URL(ID + "/username")), nil
 }

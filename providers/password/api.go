@@ -1,0 +1,82 @@
+package password
+
+// description describes an action in an OpenAPI document.
+type description struct {
+	summary       string
+	input, output any
+}
+
+// descriptions are those of the actions, by method and verb.
+var descriptions = map[string]description{
+	"GET sign-up":        {"Get the sign-up page", prefilled{}, nil},
+	"POST sign-up":       {"Send a link and a code to create an account", signUpInput{}, nextStep{}},
+	"POST resend":        {"Send the email of a sign-up again", struct{}{}, nextStep{}},
+	"GET confirm":        {"Get whether the link of a sign-up needs the password", tokenInput{}, passwordRequired{}},
+	"POST confirm":       {"Create the account of a link and sign in", confirmInput{}, nil},
+	"POST confirm-code":  {"Create the account of a code and sign in", emailedCode{}, nil},
+	"GET forgot":         {"Get the page to request a new password", prefilled{}, nil},
+	"POST forgot":        {"Send a link and a code to set a new password", forgotInput{}, nextStep{}},
+	"POST reset-code":    {"Continue with the code of an email", emailedCode{}, nil},
+	"GET reset":          {"Get the page for a new password", tokenInput{}, nil},
+	"POST reset":         {"Set a new password with a link", resetInput{}, nextStep{}},
+	"GET done":           {"Get the page after a change", struct{}{}, nil},
+	"GET sent":           {"Get the page after an email was sent", sentQuery{}, nil},
+	"GET change":         {"Get the page to change the password", struct{}{}, nil},
+	"POST change":        {"Change the password", changeInput{}, nextStep{}},
+	"GET username":       {"Get the username", struct{}{}, userName{}},
+	"POST username":      {"Change the username", userName{}, userName{}},
+	"GET breached":       {"Get the page of a sign-in with a breached password", sentQuery{}, nextStep{}},
+	"POST breached":      {"Send a link and a code to continue the sign-in", struct{}{}, nextStep{}},
+	"POST breached-code": {"Continue the sign-in with the code of an email", emailedCode{}, nil},
+}
+
+type (
+	prefilled struct {
+		Email  string            `json:"email,omitempty"`
+		Fields map[string]string `json:"*"`
+	}
+	signUpInput struct {
+		Email    string            `json:"email"`
+		Password string            `json:"password"`
+		Name     string            `json:"name,omitempty"`
+		Fields   map[string]string `json:"*"`
+	}
+	tokenInput struct {
+		Token string `json:"token,omitempty" jsonschema:"the token of a link"`
+	}
+	confirmInput struct {
+		tokenInput
+		Password string `json:"password,omitempty" jsonschema:"in a browser that did not start the sign-up"`
+	}
+	emailedCode struct {
+		Code string `json:"code"`
+	}
+	forgotInput struct {
+		Email string `json:"email"`
+	}
+	resetInput struct {
+		Link     string            `json:"link,omitempty" jsonschema:"identifies the form of the page"`
+		Password string            `json:"newPassword"`
+		Remove   []string          `json:"remove,omitempty" jsonschema:"IDs of sign-in methods to remove"`
+		Fields   map[string]string `json:"*"`
+	}
+	sentQuery struct {
+		For   string `json:"for,omitempty" jsonschema:"reset after a request for a new password"`
+		Error string `json:"error,omitempty" jsonschema:"the problem to show"`
+		Left  string `json:"left,omitempty" jsonschema:"the number of tries to show"`
+	}
+	changeInput struct {
+		Current  string `json:"current"`
+		Password string `json:"newPassword"`
+	}
+	userName struct {
+		Username string `json:"username"`
+	}
+	passwordRequired struct {
+		Password bool `json:"password" jsonschema:"whether the password is required"`
+	}
+	nextStep struct {
+		Next    string   `json:"next" jsonschema:"mail, signin or done"`
+		Removed []string `json:"removed,omitempty" jsonschema:"the names of the sign-in methods that were removed"`
+	}
+)
