@@ -11,6 +11,7 @@ require (
 	github.com/chromedp/chromedp v0.22.1
 	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6
 	github.com/emersion/go-smtp v0.25.1
+	github.com/getkin/kin-openapi v0.153.0
 	github.com/gin-gonic/gin v1.12.0
 	github.com/go-chi/chi/v5 v5.3.1
 	github.com/go-jose/go-jose/v4 v4.1.9
@@ -37,6 +38,7 @@ require (
 	github.com/latchkey-go/latchkey/plugins/admin v0.0.0
 	github.com/latchkey-go/latchkey/plugins/apikey v0.0.0
 	github.com/latchkey-go/latchkey/plugins/forwardauth v0.0.0
+	github.com/latchkey-go/latchkey/plugins/openapi v0.0.0
 	github.com/latchkey-go/latchkey/plugins/organization v0.0.0
 	github.com/latchkey-go/latchkey/plugins/secondfactor v0.0.0
 	github.com/latchkey-go/latchkey/plugins/tokens v0.0.0
@@ -90,6 +92,8 @@ require (
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
+	github.com/go-openapi/jsonpointer v0.22.5 // indirect
+	github.com/go-openapi/swag/jsonname v0.25.5 // indirect
 	github.com/go-playground/locales v0.14.1 // indirect
 	github.com/go-playground/universal-translator v0.18.1 // indirect
 	github.com/go-playground/validator/v10 v10.30.1 // indirect
@@ -103,6 +107,7 @@ require (
 	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
 	github.com/golang/protobuf v1.5.4 // indirect
 	github.com/google/go-tpm v0.9.8 // indirect
+	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/gorilla/securecookie v1.1.2 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.29.0 // indirect
@@ -139,6 +144,7 @@ require (
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/rivo/uniseg v0.2.0 // indirect
 	github.com/rs/cors v1.11.1 // indirect
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
 	github.com/tinylib/msgp v1.6.4 // indirect
 	github.com/tmthrgd/go-hex v0.0.0-20190904060850-447a3041c3bc // indirect
 	github.com/twitchyliquid64/golang-asm v0.15.1 // indirect
@@ -166,6 +172,7 @@ require (
 	go.uber.org/atomic v1.12.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.27.1 // indirect
+	go.yaml.in/yaml/v4 v4.0.0 // indirect
 	golang.org/x/arch v0.22.0 // indirect
 	golang.org/x/crypto v0.59.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
@@ -200,6 +207,7 @@ replace (
 	github.com/latchkey-go/latchkey/plugins/admin => ../../plugins/admin
 	github.com/latchkey-go/latchkey/plugins/apikey => ../../plugins/apikey
 	github.com/latchkey-go/latchkey/plugins/forwardauth => ../../plugins/forwardauth
+	github.com/latchkey-go/latchkey/plugins/openapi => ../../plugins/openapi
 	github.com/latchkey-go/latchkey/plugins/organization => ../../plugins/organization
 	github.com/latchkey-go/latchkey/plugins/secondfactor => ../../plugins/secondfactor
 	github.com/latchkey-go/latchkey/plugins/tokens => ../../plugins/tokens

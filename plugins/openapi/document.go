@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -83,6 +84,9 @@ func (d *document) describe(r core.Route, tag string) (description, error) {
 	if r.Method == http.MethodGet {
 		described.content["text/html"] = members{"type": "string"}
 	}
+	if r.Summary == "" { // the plugin says nothing about its JSON
+		described.content["application/json"] = members{"description": "any JSON value"}
+	}
 	if r.Output != nil {
 		schema, err := d.schema(r.Output)
 		if err != nil {
@@ -164,11 +168,10 @@ func (o *operation) responses() members {
 	if len(content) > 0 {
 		success["content"] = content
 	}
-	all := members{"200": success, "default": members{"$ref": "#/components/responses/Problem"}}
+	failure := members{"$ref": "#/components/responses/Problem"}
+	all := members{"2XX": success, "4XX": failure, "5XX": failure}
 	if o.redirects {
-		for _, status := range []string{"302", "303"} {
-			all[status] = members{"description": "A redirect of a browser"}
-		}
+		all["3XX"] = members{"description": "A redirect of a browser"}
 	}
 	return all
 }
@@ -207,7 +210,7 @@ func (d *document) json() ([]byte, error) {
 	for _, tag := range slices.Sorted(maps.Keys(tags)) {
 		named = append(named, members{"name": tag})
 	}
-	return json.MarshalIndent(members{
+	document := members{
 		"openapi": "3.1.0",
 		"info": members{
 			"title": cmp.Or(d.options.Title, "Authentication"), "version": cmp.Or(d.options.Version, "1"),
@@ -219,5 +222,15 @@ func (d *document) json() ([]byte, error) {
 			"schemas": d.schemas, "responses": members{"Problem": problemResponse},
 			"securitySchemes": securitySchemes,
 		},
-	}, "", "  ")
+	}
+	text, err := json.Marshal(document)
+	if err != nil {
+		return nil, err
+	}
+	for name := range d.schemas { // schemas of core that this Auth does not need
+		if !bytes.Contains(text, []byte(`"#/components/schemas/`+name+`"`)) {
+			delete(d.schemas, name)
+		}
+	}
+	return json.MarshalIndent(document, "", "  ")
 }

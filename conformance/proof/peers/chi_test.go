@@ -12,10 +12,12 @@ import (
 
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
 	"github.com/latchkey-go/latchkey/conformance/kit/adaptertest"
+	"github.com/latchkey-go/latchkey/conformance/proof/apidoc"
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestChi runs the test suite of adapters on chi: hooks and guards in middleware stacks of chi, and routes in groups.
+// TestChi runs the test suite of adapters on chi: hooks and guards in middleware stacks of chi, and routes in groups. The
+// OpenAPI document of the site must describe each response.
 func TestChi(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
 		t.Helper()
@@ -40,10 +42,24 @@ func TestChi(t *testing.T) {
 				r.MethodFunc(route.Method, route.Path, handler)
 			})
 		}
-		server := httptest.NewServer(r)
+		server := httptest.NewServer(documented(t, s.Auth, r))
 		t.Cleanup(server.Close)
 		return strings.TrimPrefix(server.URL, "http://")
 	})
+}
+
+// documented compares the responses of a handler with the OpenAPI document of an Auth. An Auth for several tenants has
+// no document.
+func documented(t *testing.T, a *core.Auth, next http.Handler) http.Handler {
+	t.Helper()
+	if len(a.Routes()) == 0 {
+		return next
+	}
+	checker, err := apidoc.New(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checker.Handler(next, func(err error) { t.Error(err) })
 }
 
 // chiStep returns the middleware of a step.

@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/latchkey-go/latchkey/conformance/proof/apidoc"
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -85,6 +87,9 @@ func viaCore(ctx context.Context, s wire.Site, r wireRequest) (answer, error) {
 	response := s.Auth.Handle(ctx, request)
 	out := answer{status: response.Status, header: http.Header{}, body: response.Body}
 	response.Fill(out.header)
+	if err := checkDocument(s.Auth, request, &out); err != nil {
+		return out, err
+	}
 	out.cookies = out.header["Set-Cookie"]
 	out.header.Del("Set-Cookie")
 	var failure *core.Error
@@ -92,4 +97,28 @@ func viaCore(ctx context.Context, s wire.Site, r wireRequest) (answer, error) {
 		out.failure = string(failure.Type)
 	}
 	return out, nil
+}
+
+// checkers are the checkers by the routes of an Auth: documents of the same routes are the same.
+var checkers sync.Map
+
+// checkDocument returns an error if the OpenAPI document of an Auth does not describe a response.
+func checkDocument(a *core.Auth, r *core.Request, out *answer) error {
+	routes, err := json.Marshal(a.Routes())
+	if err != nil || len(a.Routes()) == 0 {
+		return err
+	}
+	known, ok := checkers.Load(string(routes))
+	if !ok {
+		checker, err := apidoc.New(context.Background(), a)
+		if err != nil {
+			return err
+		}
+		known, _ = checkers.LoadOrStore(string(routes), checker)
+	}
+	asked, err := http.NewRequest(r.Method, r.Target, http.NoBody)
+	if err != nil { // a target that no client can send
+		return nil
+	}
+	return known.(*apidoc.Checker).Check(asked, out.status, out.header, out.body)
 }
