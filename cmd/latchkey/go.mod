@@ -3,30 +3,57 @@ module github.com/latchkey-go/latchkey/cmd/latchkey
 go 1.26.0
 
 require (
+	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/doctor v0.0.0
+	github.com/latchkey-go/latchkey/plugins/accesstoken v0.0.0
+	github.com/latchkey-go/latchkey/plugins/account v0.0.0
+	github.com/latchkey-go/latchkey/plugins/apikey v0.0.0
+	github.com/latchkey-go/latchkey/plugins/forwardauth v0.0.0
+	github.com/latchkey-go/latchkey/plugins/openapi v0.0.0
+	github.com/latchkey-go/latchkey/plugins/organization v0.0.0
+	github.com/latchkey-go/latchkey/plugins/secondfactor v0.0.0
+	github.com/latchkey-go/latchkey/plugins/tokens v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
-	golang.org/x/mod v0.41.0
+	github.com/latchkey-go/latchkey/providers/password v0.0.0
+	github.com/latchkey-go/latchkey/storage/memory v0.0.0
+	golang.org/x/mod v0.42.0
 )
 
 require (
 	github.com/a-h/templ v0.3.977 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.9 // indirect
-	github.com/google/go-cmp v0.7.0 // indirect
+	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/plugins/accesstoken/verify v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
+	github.com/piglig/go-qr v1.1.0 // indirect
+	golang.org/x/crypto v0.59.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
-	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
+	golang.org/x/text v0.44.0 // indirect
 )
 
 replace (
+	github.com/latchkey-go/latchkey/adapters/stdlib => ../../adapters/stdlib
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
+	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/doctor => ../../doctor
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/plugins/accesstoken => ../../plugins/accesstoken
+	github.com/latchkey-go/latchkey/plugins/accesstoken/verify => ../../plugins/accesstoken/verify
+	github.com/latchkey-go/latchkey/plugins/account => ../../plugins/account
+	github.com/latchkey-go/latchkey/plugins/apikey => ../../plugins/apikey
+	github.com/latchkey-go/latchkey/plugins/forwardauth => ../../plugins/forwardauth
+	github.com/latchkey-go/latchkey/plugins/openapi => ../../plugins/openapi
+	github.com/latchkey-go/latchkey/plugins/organization => ../../plugins/organization
+	github.com/latchkey-go/latchkey/plugins/secondfactor => ../../plugins/secondfactor
+	github.com/latchkey-go/latchkey/plugins/tokens => ../../plugins/tokens
 	github.com/latchkey-go/latchkey/providers => ../../providers
+	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
 	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

@@ -32,6 +32,7 @@ const usage = `latchkey creates a site with Latchkey, and helps to set up and ch
   latchkey users list                         list all users
   latchkey users find|show|sign-out|reset-password|reset-factors|delete ADDRESS|ID
                                               show or change a user
+  latchkey openapi                            print the OpenAPI document of all routes, with all plugins
   latchkey provider list                      print the IDs of all providers
   latchkey provider add ID                    print the steps to add a provider
 `
@@ -58,6 +59,8 @@ func run(ctx context.Context, args []string, out io.Writer, environ []string) er
 		return printVersion(out, built())
 	case len(args) == 1 && args[0] == "secret":
 		return secret(out)
+	case len(args) == 1 && args[0] == "openapi":
+		return describe(out)
 	case forwarded(args):
 		return forward(ctx, args)
 	case len(args) > 0 && args[0] == "doctor":

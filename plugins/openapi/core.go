@@ -147,6 +147,11 @@ var coreOperations = map[string]description{
 	"GET client.js":           {"Get the script for pages of the application", tag, nil, members{"text/javascript": text()}, false},
 }
 
+var tagDescriptions = map[string]string{
+	tag:          "Sign-in and sessions. Clients of Auth.js use these endpoints.",
+	"well-known": "Documents outside of the base path.",
+}
+
 // wellKnown are the documents outside of the base path.
 var wellKnown = description{
 	"Get a well-known document", "well-known", nil,

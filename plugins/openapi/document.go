@@ -208,7 +208,8 @@ func (d *document) json() ([]byte, error) {
 	}
 	named := []members{}
 	for _, tag := range slices.Sorted(maps.Keys(tags)) {
-		named = append(named, members{"name": tag})
+		named = append(named, members{"name": tag, "description": cmp.Or(tagDescriptions[tag],
+			"The actions of a plugin at "+d.base+"/"+tag+".")})
 	}
 	document := members{
 		"openapi": "3.1.0",

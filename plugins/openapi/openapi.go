@@ -42,7 +42,7 @@ func New(o Options) *Plugin {
 // Attach implements [core.Plugin].
 func (p *Plugin) Attach(h *core.PluginHost) error {
 	h.AddAction(core.Action{
-		Method: http.MethodGet, Name: name, Require: p.options.Require, Summary: "Get this document",
+		Method: http.MethodGet, Name: name, Require: p.options.Require, Summary: "Get this document", Input: struct{}{},
 		Handle: func(context.Context, *core.ActionRequest) (*core.Response, error) {
 			body, err := Document(h.Auth, p.options)
 			header := http.Header{"Content-Type": {"application/json"}}

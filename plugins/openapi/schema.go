@@ -3,6 +3,7 @@ package openapi
 import (
 	"encoding/json"
 	"maps"
+	"net/netip"
 	"path"
 	"reflect"
 	"slices"
@@ -21,7 +22,9 @@ func ref(schema string) members { return members{"$ref": "#/components/schemas/"
 func schemaOf(t reflect.Type) (written members, err error) {
 	schema, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage](): {Description: "any JSON value"},
+		reflect.TypeFor[map[string]any]():  {Description: "an object with any members"},
 		reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
+		reflect.TypeFor[netip.Prefix]():    {Type: "string", Description: "a network in CIDR notation"},
 	}})
 	if err != nil {
 		return nil, err

@@ -114,9 +114,11 @@ var table = []rule{
 	},
 	// A plugin imports core and its own pages. Second factors draw QR codes.
 	{
-		module: "plugins/secondfactor", code: []string{"core", "ui"}, tests: []string{"dev", "storage/memory"},
+		module: "plugins/secondfactor", code: []string{"core", "ui", "internal"}, tests: []string{"dev", "storage/memory"},
 		thirdParty: []string{templ, "github.com/piglig/go-qr"},
 	},
+	// It writes JSON schemas of the types of actions.
+	{module: "plugins/openapi", code: []string{"core"}, thirdParty: []string{"github.com/google/jsonschema-go"}},
 	{
 		module: "plugins/*", code: []string{"core", "ui", "internal"},
 		tests:      []string{"conformance", "dev", "storage/memory"},
@@ -257,7 +259,10 @@ var table = []rule{
 	},
 
 	// Users run it immediately, so it must compile fast: no router and no database driver.
-	{module: "cmd/latchkey", code: []string{"core", "providers", "doctor"}},
+	// The command openapi describes all plugins.
+	{module: "cmd/latchkey", code: []string{
+		"core", "providers", "providers/password", "doctor", "plugins/*", "storage/memory",
+	}},
 	{
 		module: "cmd/latchkey-store",
 		code: []string{

@@ -39,6 +39,7 @@ var programs = []program{
 	{"docs/webhooks.md", "func newAuth(", []string{"webhooks.go.txt"}},
 	{"docs/mcp.md", "func site(", site("mcp.go.txt")},
 	{"docs/organizations.md", "func newOrganizations(", site("organizations.go.txt")},
+	{"docs/openapi.md", "func newAuth(", []string{"openapi.go.txt"}},
 	{"docs/moving/auth0.md", "func move(", []string{"auth0.go.txt", "site.go.txt", "failing.go.txt"}},
 	{"docs/moving/authboss.md", "func move(", []string{"authboss.go.txt", "site.go.txt", "failing.go.txt"}},
 	{"docs/moving/firebase.md", "func move(", []string{"firebase.go.txt", "site.go.txt", "failing.go.txt"}},

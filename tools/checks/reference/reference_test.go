@@ -44,6 +44,7 @@ var documented = []struct {
 	{"plugins/apikey", "apikey.", []string{"Options", "NewKey"}},
 	{"plugins/admin", "admin.", []string{"Options", "Ban"}},
 	{"plugins/forwardauth", "forwardauth.", []string{"Options", "Site", "Header"}},
+	{"plugins/openapi", "openapi.", []string{"Options"}},
 	{"plugins/organization", "organization.", []string{"Options", "Role", "NewOrganization", "NewInvitation"}},
 	{"plugins/tokens", "tokens.", []string{"Options", "App"}},
 	{"plugins/webhooks", "webhooks.", []string{"Options", "Config", "NewEndpoint"}},
