@@ -46,8 +46,10 @@ func (o *Organizations) actions() []core.Action {
 		{http.MethodGet, "accept", signedIn, o.getAccept},
 		{http.MethodPost, "accept", signedIn, o.postAccept},
 	} {
+		d := descriptions[a.method+" "+a.verb]
 		all = append(all, core.Action{
 			Method: a.method, Name: name, Verb: a.verb, Require: a.require, Handle: inBrowser(a.handle),
+			Summary: d.summary, Input: d.input, Output: d.output,
 		})
 	}
 	return all
@@ -383,7 +385,7 @@ func (o *Organizations) postRole(ctx context.Context, c *core.ActionRequest, s *
 		return nil, err
 	}
 	o.audit(ctx, c, audit.MemberChanged, s, userID)
-	return done(ctx, c, struct{}{}, flash{Done: doneSaved, Organization: at.org.ID})
+	return done(ctx, c, nil, flash{Done: doneSaved, Organization: at.org.ID})
 }
 
 func (o *Organizations) postRemove(
@@ -398,7 +400,7 @@ func (o *Organizations) postRemove(
 		return nil, err
 	}
 	o.audit(ctx, c, audit.MemberRemoved, s, userID)
-	return done(ctx, c, struct{}{}, flash{Done: doneRemoved, Organization: at.org.ID})
+	return done(ctx, c, nil, flash{Done: doneRemoved, Organization: at.org.ID})
 }
 
 func (o *Organizations) postLeave(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
@@ -411,7 +413,7 @@ func (o *Organizations) postLeave(ctx context.Context, c *core.ActionRequest, s 
 	}
 	c.DeleteEncryptedCookie(selectionCookie)
 	o.audit(ctx, c, audit.MemberRemoved, s, s.UserID)
-	return done(ctx, c, struct{}{}, flash{Done: doneLeft})
+	return done(ctx, c, nil, flash{Done: doneLeft})
 }
 
 func (o *Organizations) postTransfer(
@@ -426,7 +428,7 @@ func (o *Organizations) postTransfer(
 		return nil, err
 	}
 	o.audit(ctx, c, audit.MemberChanged, s, userID)
-	return done(ctx, c, struct{}{}, flash{Done: doneSaved, Organization: at.org.ID})
+	return done(ctx, c, nil, flash{Done: doneSaved, Organization: at.org.ID})
 }
 
 func (o *Organizations) postDelete(
@@ -444,7 +446,7 @@ func (o *Organizations) postDelete(
 	}
 	c.DeleteEncryptedCookie(selectionCookie)
 	o.audit(ctx, c, audit.OrganizationDeleted, s, s.UserID)
-	return done(ctx, c, struct{}{}, flash{Done: doneDeleted})
+	return done(ctx, c, nil, flash{Done: doneDeleted})
 }
 
 func (o *Organizations) getInvitations(
@@ -458,7 +460,7 @@ func (o *Organizations) getInvitations(
 	if err != nil {
 		return nil, err
 	}
-	return c.JSON(ctx, http.StatusOK, map[string]any{"invitations": all}), nil
+	return c.JSON(ctx, http.StatusOK, invitationList{all}), nil
 }
 
 func (o *Organizations) postInvite(
@@ -529,7 +531,7 @@ func (o *Organizations) postRevoke(
 	if err := o.RevokeInvitation(ctx, at.org.ID, c.Field("id")); err != nil {
 		return nil, err
 	}
-	return done(ctx, c, struct{}{}, flash{Done: doneRevoked, Organization: at.org.ID})
+	return done(ctx, c, nil, flash{Done: doneRevoked, Organization: at.org.ID})
 }
 
 // getAccept shows an invitation to the user that it is for.
@@ -543,9 +545,7 @@ func (o *Organizations) getAccept(ctx context.Context, c *core.ActionRequest, s 
 		if err != nil {
 			return nil, err
 		}
-		return c.JSON(ctx, http.StatusOK, map[string]string{
-			"organization": org.ID, "name": org.Name, "role": i.Role,
-		}), nil
+		return c.JSON(ctx, http.StatusOK, offer{org.ID, org.Name, i.Role}), nil
 	}
 	problem := problemOf(err)
 	if err != nil && problem == nil {
@@ -595,8 +595,12 @@ type flash struct {
 
 const flashCookie = "organization-said"
 
-// done responds to a change: with JSON, or with a redirect to the page of the organization.
+// done responds to a change: with v as JSON, or what was done if v is nil, or with a redirect to the page of the
+// organization.
 func done(ctx context.Context, c *core.ActionRequest, v any, f flash) (*core.Response, error) {
+	if v == nil {
+		v = changed{f.Done}
+	}
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, v), nil
 	}
