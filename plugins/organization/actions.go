@@ -346,7 +346,7 @@ func (o *Organizations) postSlug(ctx context.Context, c *core.ActionRequest, s *
 		return nil, err
 	}
 	o.audit(ctx, c, audit.OrganizationChanged, s, s.UserID)
-	return done(ctx, c, struct{}{}, flash{Done: doneSaved, Organization: at.org.ID})
+	return done(ctx, c, nil, flash{Done: doneSaved, Organization: at.org.ID})
 }
 
 // postSecurity requires a second factor, or ends the requirement. The owner's own session needs one, so that owners
@@ -366,7 +366,7 @@ func (o *Organizations) postSecurity(
 		return nil, err
 	}
 	o.audit(ctx, c, audit.OrganizationChanged, s, s.UserID)
-	return done(ctx, c, struct{}{}, flash{Done: doneSaved, Organization: at.org.ID})
+	return done(ctx, c, nil, flash{Done: doneSaved, Organization: at.org.ID})
 }
 
 func (o *Organizations) postRole(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {

@@ -15,6 +15,8 @@ var descriptions = map[string]description{
 	"POST switch":     {"Select an organization in this browser", organizationInput{}, Organization{}},
 	"GET members":     {"List members, page by page", membersInput{}, memberPage{}},
 	"POST update":     {"Change the name, the logo or the metadata", updateInput{}, Organization{}},
+	"POST slug":       {"Change the slug", slugInput{}, changed{}},
+	"POST security":   {"Require a second factor of members, or not", securityInput{}, changed{}},
 	"POST role":       {"Change the role of a member", roleInput{}, changed{}},
 	"POST remove":     {"Remove a member", memberInput{}, changed{}},
 	"POST leave":      {"Leave an organization", organizationInput{}, changed{}},
@@ -45,6 +47,14 @@ type (
 		Name     string          `json:"name,omitempty"`
 		Logo     string          `json:"logo,omitempty" jsonschema:"an empty text removes it"`
 		Metadata json.RawMessage `json:"metadata,omitempty"`
+	}
+	slugInput struct {
+		organizationInput
+		Slug string `json:"slug"`
+	}
+	securityInput struct {
+		organizationInput
+		SecondFactor string `json:"secondFactor,omitempty" jsonschema:"true or empty"`
 	}
 	membersInput struct {
 		organizationInput
