@@ -47,14 +47,19 @@ func newAuth(t *testing.T, plugins ...core.Plugin) *core.Auth {
 		URL: "https://app.test", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), Plugins: plugins,
 		Providers: []core.Provider{
-			&core.OAuthProvider{ID: "one", Type: core.TypeOIDC, Issuer: "https://one.test", ClientID: "x", ClientSecret: "s3cret"},
-			&core.OAuthProvider{ID: "two", Type: core.TypeOIDC, Issuer: "https://two.test", ClientID: "x", ClientSecret: "s3cret"},
+			provider("one"), provider("two"),
 		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return auth
+}
+
+func provider(id string) core.Provider {
+	return &core.OAuthProvider{
+		ID: id, Type: core.TypeOIDC, Issuer: "https://" + id + ".test", ClientID: "x", ClientSecret: "s3cret",
+	}
 }
 
 // at returns the value at a path of object members and array indexes.

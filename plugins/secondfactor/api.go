@@ -44,7 +44,7 @@ type (
 		URI    string `json:"uri" jsonschema:"an otpauth URI for a QR code"`
 	}
 	changed struct {
-		Done          string   `json:"done,omitempty" jsonschema:"added, removed, saved, passkeys-on, passkeys-off or forgotten"`
+		Done          string   `json:"done,omitempty" jsonschema:"the change: added, removed, saved …"`
 		RecoveryCodes []string `json:"recoveryCodes,omitempty" jsonschema:"new recovery codes, which are shown once"`
 	}
 )

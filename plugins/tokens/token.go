@@ -41,7 +41,8 @@ func (t *Tokens) actions() []core.Action {
 		}
 	}
 	return []core.Action{
-		program("token", "", t.postToken, "Get tokens for a code, a refresh token or an ID token", tokenInput{}, tokenResponse{}),
+		program("token", "", t.postToken,
+			"Get tokens for a code, a refresh token or an ID token", tokenInput{}, tokenResponse{}),
 		program("token", "nonce", t.postNonce, "Get a nonce for an ID token", clientInput{}, nonceResponse{}),
 		program("token", "revoke", t.postRevoke, "Revoke a token (RFC 7009)", revokeInput{}, ended{}),
 		program("device", "authorization", t.postDeviceAuthorization,
