@@ -109,7 +109,10 @@ func (ps *plugins) add(h *PluginHost, a *Action) {
 		{a.Handle == nil, "Handle is nil"},
 		{a.NoCookies && len(a.Require) > 0, "NoCookies is set, so no request has a session: remove Require"},
 		{slices.ContainsFunc(a.Require, func(g Guard) bool { return g == nil }), "Require contains nil: remove it"},
-		{a.Input != nil && reflect.TypeOf(a.Input).Kind() != reflect.Struct, "Input is not a struct: use the zero value of one"},
+		{
+			a.Input != nil && reflect.TypeOf(a.Input).Kind() != reflect.Struct,
+			"Input is not a struct: use the zero value of one",
+		},
 	} {
 		if c.wrong {
 			valid = false

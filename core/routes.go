@@ -46,7 +46,8 @@ func (a *Auth) Routes() []Route {
 				name, provider = "", plugin.Verb
 			}
 			all = append(all, Route{
-				Method: at.method, Path: a.site.basePath + "/" + at.action, Plugin: name, Provider: provider, CSRF: rule.csrf != nil,
+				Method: at.method, Path: a.site.basePath + "/" + at.action, Plugin: name, Provider: provider,
+				CSRF:   rule.csrf != nil,
 				Guards: len(plugin.Require), Attempt: plugin.Attempt, Programs: plugin.Programs || plugin.NoCookies,
 				Summary: plugin.Summary, Input: reflect.TypeOf(plugin.Input),
 				Output: reflect.TypeOf(plugin.Output),
@@ -80,7 +81,8 @@ func routesOf(a *Auth, at route, rule rule) (all []Route) {
 	for _, p := range a.providers {
 		if works(p) {
 			all = append(all, Route{
-				Method: at.method, Path: path + "/" + p.id, Provider: p.id, CSRF: rule.csrf != nil && rule.csrf(&call{flow: p.flow}),
+				Method: at.method, Path: path + "/" + p.id, Provider: p.id,
+				CSRF: rule.csrf != nil && rule.csrf(&call{flow: p.flow}),
 			})
 		}
 	}

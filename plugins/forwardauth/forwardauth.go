@@ -115,12 +115,13 @@ func (p *Plugin) Attach(h *core.PluginHost) error {
 			Summary: summary, Input: input,
 		})
 	}
-	get("", "Decide about a request of Caddy or Traefik", struct{}{}, func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-		return s.decide(ctx, c, http.StatusSeeOther)
-	})
-	get("nginx", "Decide about a request of nginx", struct{}{}, func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-		return s.decide(ctx, c, http.StatusUnauthorized)
-	})
+	decide := func(status int) func(context.Context, *core.ActionRequest) (*core.Response, error) {
+		return func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+			return s.decide(ctx, c, status)
+		}
+	}
+	get("", "Decide about a request of Caddy or Traefik", struct{}{}, decide(http.StatusSeeOther))
+	get("nginx", "Decide about a request of nginx", struct{}{}, decide(http.StatusUnauthorized))
 	get(returnVerb, "Sign in and return to a page of a protected site", struct {
 		To string `json:"to" jsonschema:"the page"`
 	}{}, s.back)

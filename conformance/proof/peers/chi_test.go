@@ -16,8 +16,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestChi runs the test suite of adapters on chi: hooks and guards in middleware stacks of chi, and routes in groups. The
-// OpenAPI document of the site must describe each response.
+// TestChi runs the test suite of adapters on chi: hooks and guards in middleware stacks of chi, and routes in groups.
+// The OpenAPI document of the site must describe each response.
 func TestChi(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
 		t.Helper()
