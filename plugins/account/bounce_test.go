@@ -72,4 +72,14 @@ func TestBouncesOfAnEarlierAddress(t *testing.T) {
 	if b.overview().User.EmailBounces {
 		t.Error("the page asks about the new address")
 	}
+
+	s = newSite(t, setup{})
+	b = s.as(ada)
+	s.must(s.auth.ReportBounce(t.Context(), ada))
+	u := s.user("ada")
+	u.Email, u.EmailVerified = adaNew, time.Time{} // by the application, which has not verified it
+	s.must(s.store.UpdateUser(t.Context(), u))
+	if b.overview().User.EmailBounces {
+		t.Error("the page asks about an address that the application has set")
+	}
 }
