@@ -59,25 +59,28 @@ var allowed = map[string]string{
 	"plugins/tokens/idtoken.go: c.Field(\"subject_token_type\") != typeIDToken": "a type of tokens is no secret",
 	"plugins/tokens/idtoken.go: asked != typeAccessToken":                       "a type of tokens is no secret",
 	"internal/weburl/below.go: path == sent":                                    "paths are no secrets",
-	"core/bounce.go: slices.Contains(keys, r.Key)":                              "the key of a record in the store, not of a request",
+	"core/bounce.go: slices.Contains(keys, r.Key)":                              "the key of a stored record",
 	"core/actions.go: step == stepPassword":                                     "the name of a page",
 	"ui/join.go: b.index == v.withPassword()":                                   "indexes of providers",
 	"ui/join.go: v.withPassword() != noIndex":                                   "indexes of providers",
 	"plugins/apikey/key.go: checksum(body) != key[:]":                           "the checksum is public",
 	"providers/password/resetlink.go: r.Key == key":                             "the keys of two records of this site",
-	"providers/password/resetlink.go: fingerprint(old) != link.Was":             "both are from the store, for a valid link",
+	"providers/password/resetlink.go: fingerprint(old) != link.Was":             "both are from the store",
 	"providers/password/verifier_lucia.go: bytes.Equal(normal, password)": "two forms of the password that the client " +
 		"sent",
 	"providers/webauthn/exact.go: bytes.Equal(answer.Response.AuthenticatorData.RPIDHash, relyingParty[:])": "the hash " +
 		"of a public domain",
 	"providers/webauthn/exact.go: bytes.Equal(again, signature)":                 "two encodings of the browser's value",
-	"storage/dynamodb/migrate.go: plain() == token":                              "two attributes of one item of the table",
+	"storage/dynamodb/migrate.go: plain() == token":                              "two attributes of one item",
 	"storage/sql/lookups.go: hashes[] == hash":                                   "one 64-bit comparison of a seeded hash",
 	"storage/sql/records.go: maphash.String() == hash":                           "one 64-bit comparison of a seeded hash",
 	"storage/sql/lookups.go: l.token == token.value":                             "both have that hash already",
 	"ui/view.go: b.password() != noIndex":                                        "the index of a field",
 	"ui/view.go: secret != noIndex":                                              "the index of a field",
 	"storage/sql/sessions.go: strings.Compare(string(a.Token), string(b.Token))": "the order of a list",
+
+	// A name of a sign-in method.
+	"core/plugin_passkey.go: slices.Contains(session.Methods, MethodPassword)": "the name of a method",
 }
 
 // finding is a comparison that ends early.
