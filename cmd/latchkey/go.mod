@@ -8,12 +8,14 @@ require (
 	github.com/latchkey-go/latchkey/doctor v0.0.0
 	github.com/latchkey-go/latchkey/plugins/accesstoken v0.0.0
 	github.com/latchkey-go/latchkey/plugins/account v0.0.0
+	github.com/latchkey-go/latchkey/plugins/admin v0.0.0
 	github.com/latchkey-go/latchkey/plugins/apikey v0.0.0
 	github.com/latchkey-go/latchkey/plugins/forwardauth v0.0.0
 	github.com/latchkey-go/latchkey/plugins/openapi v0.0.0
 	github.com/latchkey-go/latchkey/plugins/organization v0.0.0
 	github.com/latchkey-go/latchkey/plugins/secondfactor v0.0.0
 	github.com/latchkey-go/latchkey/plugins/tokens v0.0.0
+	github.com/latchkey-go/latchkey/plugins/webhooks v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/storage/memory v0.0.0
@@ -46,12 +48,14 @@ replace (
 	github.com/latchkey-go/latchkey/plugins/accesstoken => ../../plugins/accesstoken
 	github.com/latchkey-go/latchkey/plugins/accesstoken/verify => ../../plugins/accesstoken/verify
 	github.com/latchkey-go/latchkey/plugins/account => ../../plugins/account
+	github.com/latchkey-go/latchkey/plugins/admin => ../../plugins/admin
 	github.com/latchkey-go/latchkey/plugins/apikey => ../../plugins/apikey
 	github.com/latchkey-go/latchkey/plugins/forwardauth => ../../plugins/forwardauth
 	github.com/latchkey-go/latchkey/plugins/openapi => ../../plugins/openapi
 	github.com/latchkey-go/latchkey/plugins/organization => ../../plugins/organization
 	github.com/latchkey-go/latchkey/plugins/secondfactor => ../../plugins/secondfactor
 	github.com/latchkey-go/latchkey/plugins/tokens => ../../plugins/tokens
+	github.com/latchkey-go/latchkey/plugins/webhooks => ../../plugins/webhooks
 	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
 	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory

@@ -10,12 +10,14 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/plugins/accesstoken"
 	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/plugins/admin"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/plugins/forwardauth"
 	"github.com/latchkey-go/latchkey/plugins/openapi"
 	"github.com/latchkey-go/latchkey/plugins/organization"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/plugins/tokens"
+	"github.com/latchkey-go/latchkey/plugins/webhooks"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/storage/memory"
@@ -69,10 +71,19 @@ func everything() (*core.Auth, error) {
 			}}}),
 			forwardauth.New(forwardauth.Options{Sites: []forwardauth.Site{{Origin: "https://wiki.app.example"}}}),
 			organization.New(organization.Options{Mail: mail}),
+			admin.New(admin.Options{
+				Guard: signedIn, SendReset: byID, ResetFactors: byID, Invite: byID, VerifyEmail: true,
+				Delete: func(context.Context, *core.User) error { return nil },
+			}),
+			webhooks.New(webhooks.Options{Managers: []core.Guard{signedIn}}),
 			openapi.New(openapi.Options{}),
 		},
 	})
 }
+
+func signedIn(context.Context, *core.Session) error { return nil }
+
+func byID(context.Context, string) error { return nil }
 
 // noPasskeys verifies nothing.
 type noPasskeys struct{ core.WebAuthnVerifier }

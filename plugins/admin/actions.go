@@ -24,7 +24,7 @@ type change struct {
 	event audit.Name
 	done  string // for the page
 	// run makes the change and returns the JSON response.
-	run func(ctx context.Context, c *core.ActionRequest, by *core.Session, u *core.User) (any, error)
+	run func(ctx context.Context, c *core.ActionRequest, by *core.Session, u *core.User) (changed, error)
 }
 
 // changes returns the changes that the options allow.
@@ -81,6 +81,10 @@ func (a *Admin) actions() []core.Action {
 		all = append(all, core.Action{
 			Method: http.MethodPost, Name: name, Verb: verbInvite, Require: write, Handle: inBrowser(a.postInvite),
 		})
+	}
+	for i := range all {
+		d := descriptions[all[i].Method+" "+all[i].Verb]
+		all[i].Summary, all[i].Input, all[i].Output = d.summary, d.input, d.output
 	}
 	return all
 }
@@ -140,6 +144,7 @@ func (a *Admin) make(ch change) handler {
 			return nil, err
 		}
 		if c.WantsJSON {
+			result.Done = ch.done
 			return c.JSON(ctx, http.StatusOK, result), nil
 		}
 		f := flash{Done: ch.done, User: u.ID}
@@ -218,33 +223,33 @@ func (a *Admin) getUser(ctx context.Context, c *core.ActionRequest, s *core.Sess
 
 func (a *Admin) postEndSessions(
 	ctx context.Context, c *core.ActionRequest, _ *core.Session, u *core.User,
-) (any, error) {
+) (changed, error) {
 	ended, err := a.endSessions(ctx, u.ID, core.EndOptions{One: c.Field("session")})
-	return map[string]int{"ended": ended}, err
+	return changed{Ended: &ended}, err
 }
 
-func (a *Admin) postBan(ctx context.Context, c *core.ActionRequest, s *core.Session, u *core.User) (any, error) {
+func (a *Admin) postBan(ctx context.Context, c *core.ActionRequest, s *core.Session, u *core.User) (changed, error) {
 	b := Ban{Reason: strings.TrimSpace(c.Field("reason")), By: s.UserID}
 	if text := c.Field("until"); text != "" {
 		var err error
 		if b.Until, err = time.Parse(time.DateOnly, text); err != nil {
 			if b.Until, err = time.Parse(time.RFC3339, text); err != nil {
-				return nil, ErrUntil
+				return changed{}, ErrUntil
 			}
 		}
 	}
 	if err := a.ban(ctx, u.ID, &b); err != nil {
-		return nil, err
+		return changed{}, err
 	}
-	return map[string]*Ban{"ban": &b}, a.endAll(ctx, u.ID)
+	return changed{Ban: &b}, a.endAll(ctx, u.ID)
 }
 
-func (a *Admin) postUnban(ctx context.Context, c *core.ActionRequest, _ *core.Session, u *core.User) (any, error) {
+func (a *Admin) postUnban(ctx context.Context, c *core.ActionRequest, _ *core.Session, u *core.User) (changed, error) {
 	err := a.unban(ctx, u.ID, strings.TrimSpace(c.Field("reason")))
 	if errors.Is(err, core.ErrNotFound) {
 		err = errNotBanned
 	}
-	return struct{}{}, err
+	return changed{}, err
 }
 
 // limitError is the error of a limit: nothing was changed.
@@ -252,48 +257,48 @@ type limitError struct{ error }
 
 func (e *limitError) Unwrap() error { return e.error }
 
-func (a *Admin) postReset(ctx context.Context, c *core.ActionRequest, _ *core.Session, u *core.User) (any, error) {
+func (a *Admin) postReset(ctx context.Context, c *core.ActionRequest, _ *core.Session, u *core.User) (changed, error) {
 	if u.Email == "" {
-		return nil, errNoEmail
+		return changed{}, errNoEmail
 	}
 	if err := c.Allow(ctx, limit.AttemptMail, u.Email); err != nil {
-		return nil, &limitError{err}
+		return changed{}, &limitError{err}
 	}
-	return struct{}{}, a.options.SendReset(ctx, u.ID)
+	return changed{}, a.options.SendReset(ctx, u.ID)
 }
 
-func (a *Admin) postVerify(ctx context.Context, _ *core.ActionRequest, _ *core.Session, u *core.User) (any, error) {
+func (a *Admin) postVerify(ctx context.Context, _ *core.ActionRequest, _ *core.Session, u *core.User) (changed, error) {
 	switch {
 	case u.Email == "":
-		return nil, errNoEmail
+		return changed{}, errNoEmail
 	case !u.EmailVerified.IsZero():
-		return nil, errVerified
+		return changed{}, errVerified
 	}
-	return struct{}{}, a.host.MarkEmailVerified(ctx, u.ID, u.Email)
+	return changed{}, a.host.MarkEmailVerified(ctx, u.ID, u.Email)
 }
 
-func (a *Admin) postFactors(ctx context.Context, _ *core.ActionRequest, _ *core.Session, u *core.User) (any, error) {
-	return struct{}{}, a.options.ResetFactors(ctx, u.ID)
+func (a *Admin) postFactors(ctx context.Context, _ *core.ActionRequest, _ *core.Session, u *core.User) (changed, error) {
+	return changed{}, a.options.ResetFactors(ctx, u.ID)
 }
 
 // postDelete handles POST admin/delete. The field confirm must be the user's address, or the ID of a user without one.
 // The sessions end before the user is deleted, because StrategyJWT needs the user to revoke them, and again afterwards,
 // because one may have started in between.
-func (a *Admin) postDelete(ctx context.Context, c *core.ActionRequest, _ *core.Session, u *core.User) (any, error) {
+func (a *Admin) postDelete(ctx context.Context, c *core.ActionRequest, _ *core.Session, u *core.User) (changed, error) {
 	if strings.TrimSpace(c.Field("confirm")) != cmp.Or(u.Email, u.ID) {
-		return nil, errConfirm
+		return changed{}, errConfirm
 	}
 	if err := a.options.Delete(ctx, u.Clone()); err != nil {
-		return nil, err
+		return changed{}, err
 	}
 	if err := a.endAll(ctx, u.ID); err != nil {
-		return nil, err
+		return changed{}, err
 	}
 	if err := a.host.UserDeleter.DeleteUser(ctx, u.ID); err != nil {
-		return nil, err
+		return changed{}, err
 	}
 	_, err := a.endSessions(ctx, u.ID, core.EndOptions{})
-	return struct{}{}, err
+	return changed{}, err
 }
 
 // postInvite handles POST admin/invite. Its response does not say whether the address has an account.
@@ -319,7 +324,7 @@ func (a *Admin) postInvite(ctx context.Context, c *core.ActionRequest, s *core.S
 		return nil, err
 	}
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, struct{}{}), nil
+		return c.JSON(ctx, http.StatusOK, changed{Done: doneInvited}), nil
 	}
 	return say(c, flash{Done: doneInvited})
 }

@@ -36,7 +36,7 @@ func (w *Webhooks) actions() []core.Action {
 	post := func(verb string, guards []core.Guard, handle handler) core.Action {
 		return core.Action{Method: http.MethodPost, Name: name, Verb: verb, Require: guards, Handle: inBrowser(handle)}
 	}
-	return []core.Action{
+	all := []core.Action{
 		{Method: http.MethodGet, Name: name, Require: managers, Handle: w.get},
 		{Method: http.MethodGet, Name: name, Verb: "failed", Require: managers, Handle: w.getFailed},
 		post("", fresh, w.postCreate),
@@ -48,6 +48,11 @@ func (w *Webhooks) actions() []core.Action {
 		post("test", managers, w.postTest),
 		post("replay", managers, w.postReplay),
 	}
+	for i := range all {
+		d := descriptions[all[i].Method+" "+all[i].Verb]
+		all[i].Summary, all[i].Input, all[i].Output = d.summary, d.input, d.output
+	}
+	return all
 }
 
 type handler = func(ctx context.Context, c *core.ActionRequest) (any, error)
@@ -179,7 +184,7 @@ func (w *Webhooks) postDelete(ctx context.Context, c *core.ActionRequest) (any, 
 	if err == nil {
 		w.audit(ctx, c)
 	}
-	return struct{}{}, err
+	return deleted{err == nil}, err
 }
 
 // audit reports that the user of the request has changed an endpoint.
