@@ -277,7 +277,9 @@ func (a *Admin) postVerify(ctx context.Context, _ *core.ActionRequest, _ *core.S
 	return changed{}, a.host.MarkEmailVerified(ctx, u.ID, u.Email)
 }
 
-func (a *Admin) postFactors(ctx context.Context, _ *core.ActionRequest, _ *core.Session, u *core.User) (changed, error) {
+func (a *Admin) postFactors(
+	ctx context.Context, _ *core.ActionRequest, _ *core.Session, u *core.User,
+) (changed, error) {
 	return changed{}, a.options.ResetFactors(ctx, u.ID)
 }
 
