@@ -100,7 +100,7 @@ func (c *ActionRequest) declared(name string) bool {
 		name == "csrfToken" || name == "callbackUrl" {
 		return true
 	}
-	c.in.log.logger.Error("auth: an action reads a field that is not in Action.Input",
+	c.in.log.logger.ErrorContext(context.Background(), "auth: an action reads a field that is not in Action.Input",
 		slog.String("action", c.action.path()), slog.String("field", name))
 	return false
 }

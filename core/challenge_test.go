@@ -247,7 +247,7 @@ func TestChallengeOverload(t *testing.T) {
 			s.Verify = func(ctx context.Context, _ challenge.Params) error {
 				select {
 				case <-ctx.Done():
-				case <-time.After(time.Second):
+				case <-time.After(time.Second): //nolint:forbidigo // the clock of the bubble
 				}
 				return challenge.ErrRefused
 			}

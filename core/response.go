@@ -23,7 +23,7 @@ type Response struct {
 	Redirect string
 	// Body is the body. It is nil if there is none.
 	Body []byte
-	// Err is the reason for which the request failed, or nil. It is for the application and its log; never send it to
+	// Err is why the request failed, or nil. It is for the application and its log; never send it to
 	// the browser.
 	Err error
 }

@@ -42,7 +42,7 @@ func (a *Auth) Routes() []Route {
 	for at, rule := range a.router.rules {
 		if plugin := a.plugins.action(at); plugin != nil {
 			name, provider := plugin.plugin, ""
-			if name == reauthAction { // an action of core, whose verb is a provider
+			if name == reauthAction { // an action of core; its verb is a provider
 				name, provider = "", plugin.Verb
 			}
 			all = append(all, Route{

@@ -49,7 +49,7 @@ type Page struct {
 	Locale Locale
 }
 
-// Challenge is the widget of a CAPTCHA service. Its texts come from the configuration only.
+// Challenge is the widget of a CAPTCHA service. The configuration provides its texts.
 type Challenge struct {
 	// Script is the URL of the service's script. It turns elements with the class into widgets.
 	Script string

@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, out io.Writer, environ []string) er
 	getenv := variables(environ)
 	switch {
 	case len(args) == 3 && args[0] == "new":
-		return begin(out, args[1], args[2], built())
+		return begin(out, args[1], args[2], built()) //nolint:gosec // the case compares the length
 	case len(args) == 1 && args[0] == "new":
 		return listRouters(out)
 	case len(args) == 1 && (args[0] == "version" || args[0] == "--version"):

@@ -32,9 +32,9 @@ type Options struct {
 	MaxKeys int
 	// Fresh is the maximum time since the last sign-in of a user who creates or rotates a key. The default is 15 minutes.
 	Fresh time.Duration
-	// Overlap is the time for which a rotated key continues to work in addition to its successor. The default is 24 hours.
+	// Overlap is how long a rotated key continues to work in addition to its successor. The default is 24 hours.
 	Overlap time.Duration
-	// ExpiryWarning is the time before the expiry of a key at which its user gets an email. Keys with a shorter lifetime
+	// ExpiryWarning is how long before the expiry of a key its user gets an email. Keys with a shorter lifetime
 	// get none.
 	// The default is 7 days; a negative value disables the emails. The store must be a [store.RecordLister].
 	ExpiryWarning time.Duration

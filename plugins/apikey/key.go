@@ -67,11 +67,11 @@ func parseToken(prefix, key string) (t token, ok bool) {
 	return token{id: rest[:idLen], secret: rest[idLen+1 : idLen+1+secretLen]}, true
 }
 
-// letters are the characters of the alphabet.
-var letters = ascii.SetOf(ascii.IsAlnum)
+// permitted are the characters of the alphabet.
+var permitted = ascii.SetOf(ascii.IsAlnum)
 
 // inAlphabet reports whether a text has characters of the alphabet only.
-func inAlphabet(text string) bool { return letters.Lead(text) == len(text) }
+func inAlphabet(text string) bool { return permitted.Lead(text) == len(text) }
 
 // checksum returns the CRC-32 (IEEE) of a text in six characters of the alphabet.
 func checksum(text string) string {

@@ -11,7 +11,7 @@ import (
 //
 //   - members with the permission, as [Organizations.Permission] does,
 //   - API keys of the organization that have the permission as a scope: keys whose NewKey.Service is its ID,
-//   - API keys of such members that have it as a scope. If the organization requires a second factor, they are refused.
+//   - API keys of such members with the same scope. If the organization requires a second factor, they are refused.
 //
 // The organization of a program is the one that Options.Select returns, else that of the key or the user's only one.
 func (o *Organizations) PermissionOrScope(permission string) core.PrincipalGuard {

@@ -1,5 +1,31 @@
 package secondfactor
 
+import webauthn "github.com/latchkey-go/latchkey/internal/passkey"
+
+// description describes an action in an OpenAPI document.
+type description struct {
+	summary       string
+	input, output any
+}
+
+// descriptions are those of the actions, by method and verb.
+var descriptions = map[string]description{
+	"GET ":          {"List the second factors that can complete the sign-in", methodInput{}, pendingMethods{}},
+	"POST ":         {"Complete a sign-in with a second factor", factorInput{}, nil},
+	"GET passkey":   {"Get the options of a passkey", passkeyInput{}, webauthn.AuthenticationResponse{}},
+	"GET enroll":    {"Get the secret of a new authenticator app", signInInput{}, secret{}},
+	"POST enroll":   {"Add an authenticator app", enrollInput{}, changed{}},
+	"POST later":    {"Complete a sign-in without enrollment, during the grace period", struct{}{}, nil},
+	"POST saved":    {"Confirm that the recovery codes are saved", struct{}{}, changed{}},
+	"GET settings":  {"Get the second factors of the user", struct{}{}, Status{}},
+	"POST codes":    {"Replace the recovery codes", struct{}{}, changed{}},
+	"POST passkeys": {"Use the passkeys of the user as second factor, or not", switchInput{}, changed{}},
+	"POST remove":   {"Remove an authenticator app", idInput{}, changed{}},
+	"POST forget":   {"End the trust in all browsers of the user", struct{}{}, changed{}},
+	"GET verify":    {"List the second factors that can confirm the session", methodInput{}, sessionMethods{}},
+	"POST verify":   {"Confirm the session with a second factor", factorInput{}, nil},
+}
+
 // The inputs and outputs of the actions that have no other type.
 type (
 	methodInput struct {

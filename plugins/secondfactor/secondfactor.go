@@ -11,7 +11,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
-	webauthn "github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -90,64 +89,23 @@ func (f *Factors) Attach(h *core.PluginHost) error {
 	})
 	signedIn := []core.Guard{func(context.Context, *core.Session) error { return nil }}
 	for _, a := range []core.Action{
-		{
-			Method: http.MethodGet, Handle: s.show,
-			Summary: "List the second factors that can complete the sign-in", Input: methodInput{}, Output: pendingMethods{},
-		},
-		{
-			Method: http.MethodPost, Attempt: limit.AttemptCode, Handle: s.check,
-			Summary: "Complete a sign-in with a second factor", Input: factorInput{},
-		},
-		{
-			Method: http.MethodGet, Verb: "passkey", Handle: s.passkeyOptions,
-			Summary: "Get the options of a passkey", Input: passkeyInput{}, Output: webauthn.AuthenticationResponse{},
-		},
-		{
-			Method: http.MethodGet, Verb: "enroll", Handle: s.showEnroll,
-			Summary: "Get the secret of a new authenticator app", Input: signInInput{}, Output: secret{},
-		},
-		{
-			Method: http.MethodPost, Verb: "enroll", Attempt: limit.AttemptCode, Handle: s.enroll,
-			Summary: "Add an authenticator app", Input: enrollInput{}, Output: changed{},
-		},
-		{
-			Method: http.MethodPost, Verb: "later", Handle: s.later,
-			Summary: "Complete a sign-in without enrollment, during the grace period", Input: struct{}{},
-		},
-		{
-			Method: http.MethodPost, Verb: "saved", Handle: s.saved,
-			Summary: "Confirm that the recovery codes are saved", Input: struct{}{}, Output: changed{},
-		},
-		{
-			Method: http.MethodGet, Verb: "settings", Require: signedIn, Handle: s.settings,
-			Summary: "Get the second factors of the user", Input: struct{}{}, Output: Status{},
-		},
-		{
-			Method: http.MethodPost, Verb: "codes", Require: signedIn, Handle: s.replaceCodes,
-			Summary: "Replace the recovery codes", Input: struct{}{}, Output: changed{},
-		},
-		{
-			Method: http.MethodPost, Verb: "passkeys", Require: signedIn, Handle: s.switchPasskeys,
-			Summary: "Use the passkeys of the user as second factor, or not", Input: switchInput{}, Output: changed{},
-		},
-		{
-			Method: http.MethodPost, Verb: "remove", Require: signedIn, Handle: s.remove,
-			Summary: "Remove an authenticator app", Input: idInput{}, Output: changed{},
-		},
-		{
-			Method: http.MethodPost, Verb: "forget", Require: signedIn, Handle: s.forget,
-			Summary: "End the trust in all browsers of the user", Input: struct{}{}, Output: changed{},
-		},
-		{
-			Method: http.MethodGet, Verb: "verify", Require: signedIn, Handle: s.showVerify,
-			Summary: "List the second factors that can confirm the session", Input: methodInput{}, Output: sessionMethods{},
-		},
-		{
-			Method: http.MethodPost, Verb: "verify", Require: signedIn, Attempt: limit.AttemptCode, Handle: s.verify,
-			Summary: "Confirm the session with a second factor", Input: factorInput{},
-		},
+		{Method: http.MethodGet, Handle: s.show},
+		{Method: http.MethodPost, Attempt: limit.AttemptCode, Handle: s.check},
+		{Method: http.MethodGet, Verb: "passkey", Handle: s.passkeyOptions},
+		{Method: http.MethodGet, Verb: "enroll", Handle: s.showEnroll},
+		{Method: http.MethodPost, Verb: "enroll", Attempt: limit.AttemptCode, Handle: s.enroll},
+		{Method: http.MethodPost, Verb: "later", Handle: s.later},
+		{Method: http.MethodPost, Verb: "saved", Handle: s.saved},
+		{Method: http.MethodGet, Verb: "settings", Require: signedIn, Handle: s.settings},
+		{Method: http.MethodPost, Verb: "codes", Require: signedIn, Handle: s.replaceCodes},
+		{Method: http.MethodPost, Verb: "passkeys", Require: signedIn, Handle: s.switchPasskeys},
+		{Method: http.MethodPost, Verb: "remove", Require: signedIn, Handle: s.remove},
+		{Method: http.MethodPost, Verb: "forget", Require: signedIn, Handle: s.forget},
+		{Method: http.MethodGet, Verb: "verify", Require: signedIn, Handle: s.showVerify},
+		{Method: http.MethodPost, Verb: "verify", Require: signedIn, Attempt: limit.AttemptCode, Handle: s.verify},
 	} {
-		a.Name = name
+		d := descriptions[a.Method+" "+a.Verb]
+		a.Name, a.Summary, a.Input, a.Output = name, d.summary, d.input, d.output
 		h.AddAction(a)
 	}
 	return nil

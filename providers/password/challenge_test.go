@@ -32,7 +32,7 @@ func challenged(t *testing.T) *world {
 	})
 }
 
-// TestChallenge: a sign-up, a reset, another email and a sign-in need a token of their own action, and send nothing
+// TestChallenge: a sign-up, a reset, another email and a sign-in need a token for that action, and send nothing
 // without it.
 func TestChallenge(t *testing.T) {
 	const ada = "ada@example.com"

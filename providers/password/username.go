@@ -206,7 +206,7 @@ func (u *usernames) wanted(typed string) (string, error) {
 	return name, nil
 }
 
-// taken reports whether a user has a name, or had it until recently.
+// taken reports whether a user has a name, or gave it up during the cooldown.
 func (u *usernames) taken(ctx context.Context, name string) (bool, error) {
 	claim, err := u.record(ctx, kindUsername, name)
 	return claim != nil && u.valid(claim), err

@@ -117,7 +117,7 @@ func (t *tee) WriteHeader(status int) {
 }
 
 func (t *tee) Write(p []byte) (int, error) {
-	t.recorded.Write(p)
+	_, _ = t.recorded.Write(p) // never fails
 	return t.ResponseWriter.Write(p)
 }
 
