@@ -38,7 +38,7 @@ func TestEveryRuleIsUsed(t *testing.T) {
 // ofParts reports whether the rule is only for pages of plugins.
 func (r cssRule) ofParts() bool {
 	return slices.Contains([]string{
-		".message + .site", "form + .site", "p:empty", "ul.message",
+		".message + .site", "form + .site", "p:empty", "select", "ul.message",
 	}, r.text)
 }
 

@@ -53,18 +53,24 @@ func Resolve(raw string, base Origin) (string, error) {
 // returned. The result is safe in a header: ASCII without control characters and user information. Non-ASCII host names
 // must be in xn-- form. Errors are those of Resolve except ErrForeign.
 func Normalise(raw string) (string, error) {
+	_, page, err := NormalisePage(raw)
+	return page, err
+}
+
+// NormalisePage is [Normalise]. It also returns the origin of the page.
+func NormalisePage(raw string) (o Origin, page string, err error) {
 	ref, err := parse(raw)
-	if err != nil {
-		// Resolve returns ErrForeign for user information and missing slashes; here there is no base to compare with.
-		if errors.Is(err, ErrForeign) {
-			err = ErrMalformed
-		}
-		return "", err
+	switch {
+	case errors.Is(err, ErrForeign):
+		// Resolve returns it for user information and missing slashes; here there is no base to compare with.
+		return Origin{}, "", ErrMalformed
+	case err != nil:
+		return Origin{}, "", err
+	case ref.origin.IsZero():
+		return Origin{}, "", ErrMalformed
 	}
-	if ref.origin.IsZero() {
-		return "", ErrMalformed
-	}
-	return ref.serialise()
+	page, err = ref.serialise()
+	return ref.origin, page, err
 }
 
 // forbiddenSchemes are schemes that no app may have, because a browser or operating system handles them itself. Most of

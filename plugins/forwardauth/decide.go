@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/internal/ascii"
@@ -161,15 +160,11 @@ const returnVerb = "return"
 // back sends the browser back to a page of a protected site, after the user has signed in there. It accepts no other
 // address, so that it redirects to no foreign site.
 func (s *sites) back(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-	page, err := weburl.Normalise(c.Field("to"))
+	at, page, err := weburl.NormalisePage(c.Field("to"))
 	if err != nil {
 		return nil, &core.Problem{Code: "bad_request", Cause: err}
 	}
-	origin := page
-	if scheme, rest, ok := strings.Cut(page, "://"); ok {
-		host, _, _ := strings.Cut(rest, "/")
-		origin = scheme + "://" + host
-	}
+	origin := at.String()
 	if _, protected := s.require[origin]; !protected {
 		return nil, &core.Problem{Code: "bad_request", Cause: errors.New("forwardauth: the page is on no protected site")}
 	}

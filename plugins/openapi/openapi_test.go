@@ -145,6 +145,25 @@ func TestDocument(t *testing.T) {
 	}
 }
 
+// TestDefaults: the zero value of the options.
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	text, err := openapi.Document(newAuth(t), openapi.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		Info    struct{ Title, Version string }
+		Servers []struct{ URL string }
+	}
+	if err := json.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	if i := document.Info; i.Title != "Authentication" || i.Version != "1" || document.Servers[0].URL != "/" {
+		t.Errorf("the document begins with %+v", document)
+	}
+}
+
 // TestNoDocument: a type without a JSON form, and an Auth for several tenants.
 func TestNoDocument(t *testing.T) {
 	t.Parallel()

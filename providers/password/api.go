@@ -23,7 +23,7 @@ var descriptions = map[string]description{
 	"GET sent":           {"Get the page after an email was sent", sentQuery{}, nil},
 	"GET change":         {"Get the page to change the password", struct{}{}, nil},
 	"POST change":        {"Change the password", changeInput{}, nextStep{}},
-	"GET username":       {"Get the username", struct{}{}, userName{}},
+	"GET username":       {"Get the username", usernameQuery{}, userName{}},
 	"POST username":      {"Change the username", userName{}, userName{}},
 	"GET breached":       {"Get the page of a sign-in with a breached password", sentQuery{}, nextStep{}},
 	"POST breached":      {"Send a link and a code to continue the sign-in", struct{}{}, nextStep{}},
@@ -68,6 +68,9 @@ type (
 	changeInput struct {
 		Current  string `json:"current"`
 		Password string `json:"newPassword"`
+	}
+	usernameQuery struct {
+		Error string `json:"error,omitempty" jsonschema:"the problem to show"`
 	}
 	userName struct {
 		Username string `json:"username"`

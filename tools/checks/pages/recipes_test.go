@@ -30,6 +30,8 @@ var programs = []program{
 	{"docs/index.md", "authecho.New(", site("main.go.txt", "readme.go.txt")},
 	{"docs/index.md", "authfiber.New(", site("main.go.txt", "readme.go.txt")},
 	{"docs/access-tokens.md", "func service(", []string{"access_tokens.go.txt"}},
+	{"docs/admin.md", "func newAdmins(", site("admin.go.txt")},
+	{"docs/captcha.md", "func newAuth(", site("captcha.go.txt")},
 	{"docs/api-keys.md", "", site("api_keys.go.txt")},
 	{"docs/authjs.md", "func fromV4(", []string{"authjs.go.txt"}},
 	{"docs/observe.md", "func newSite(", site("observe.go.txt")},

@@ -1,0 +1,38 @@
+package core
+
+import (
+	"testing"
+	"time"
+)
+
+// TestMayCreate: only the user who has just signed in with a password gets a passkey without a prompt. An administrator
+// who acts as the user gets none, because the passkey would stay with the administrator.
+func TestMayCreate(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	session := func(change func(*Session)) *Session {
+		s := &Session{UserID: "ada", Methods: []Method{MethodPassword}, AuthTime: now.Add(-time.Minute)}
+		change(s)
+		return s
+	}
+	for name, row := range map[string]struct {
+		session *Session
+		off     bool
+		want    bool
+	}{
+		"just signed in":   {session: session(func(*Session) {}), want: true},
+		"turned off":       {session: session(func(*Session) {}), off: true},
+		"no session":       {},
+		"with a provider":  {session: session(func(s *Session) { s.Methods = []Method{MethodFederated} })},
+		"six minutes ago":  {session: session(func(s *Session) { s.AuthTime = now.Add(-6 * time.Minute) })},
+		"an impersonation": {session: session(func(s *Session) { s.Actor = "root" })},
+	} {
+		f := &passkeyFlow{webAuthn: &webAuthn{}, now: func() time.Time { return now }, plugins: &plugins{}}
+		if row.off {
+			f.ConditionalCreate = False
+		}
+		if got := f.mayCreate(row.session); got != row.want {
+			t.Errorf("%s: %v, want %v", name, got, row.want)
+		}
+	}
+}
