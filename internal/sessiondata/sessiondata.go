@@ -85,7 +85,7 @@ type userCopy struct {
 // Loaded is the data of a session. Under the strategy jwt it has the copy in the token. Under the strategy database it
 // is loaded on first use.
 type Loaded struct {
-	// Failed is the error for which the data could not be loaded.
+	// Failed is the error that prevented loading the data.
 	Failed error
 
 	keeper *Keeper

@@ -47,7 +47,7 @@ func SessionClaims(s *core.Session) Claims {
 var (
 	// ErrAudience means that the audience is not one of Options.Audiences.
 	ErrAudience = errors.New("accesstoken: the audience is not one of Options.Audiences")
-	// ErrScope means that the audience does not have one of the scopes.
+	// ErrScope means that the audience does not allow one of the scopes.
 	ErrScope = errors.New("accesstoken: a scope is not one of the audience's")
 
 	errNoSubject = errors.New("accesstoken: set UserID or ClientID of the claims")

@@ -132,10 +132,10 @@ func (d *document) object(o *operation) (members, error) {
 		parameters = append(parameters, input.parameters()...)
 	} else {
 		if o.route.CSRF {
-			input.add("csrfToken", "the token of GET csrf, which a request with a bearer token does not need", false)
+			input.add("csrfToken", "the token of GET csrf, which a request with a bearer token does not need")
 		}
 		if o.redirects {
-			input.add("callbackUrl", "where the user continues", false)
+			input.add("callbackUrl", "where the user continues")
 		}
 		if body := input.body(); body != nil {
 			object["requestBody"] = body

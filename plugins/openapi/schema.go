@@ -83,12 +83,9 @@ func inputOf(t reflect.Type) (*input, error) {
 	return in, nil
 }
 
-// add adds a text.
-func (in *input) add(name, description string, required bool) {
+// add adds an optional text.
+func (in *input) add(name, description string) {
 	in.properties[name] = members{"type": "string", "description": description}
-	if required {
-		in.required = append(in.required, name)
-	}
 }
 
 // parameters returns the fields as parameters of a query.
