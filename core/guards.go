@@ -207,7 +207,7 @@ func (v *Visit) Require(guards ...Guard) (*Session, *Response) {
 	case err != nil:
 		return nil, v.sessionErrorResponse(err)
 	case session == nil || session.User == nil:
-		return nil, v.signInResponse(v.signInProblem())
+		return nil, v.unauthenticated()
 	}
 	for _, ask := range guards {
 		if err := guard("guard", func() error { return ask(v, session) }); err != nil {

@@ -161,7 +161,7 @@ func (v *Visit) RequirePrincipal(guards ...PrincipalGuard) (*Principal, *Respons
 		v.at.log.failure(v.Context, asError(err, ErrAuth, serverError), v.at.attrs()...)
 		return nil, v.sessionErrorResponse(err)
 	case p == nil:
-		return nil, v.signInResponse(v.signInProblem())
+		return nil, v.unauthenticated()
 	}
 	for _, ask := range guards {
 		err := guard("guard", func() error { return ask(v, p) })
@@ -181,6 +181,11 @@ func (v *Visit) RequirePrincipal(guards ...PrincipalGuard) (*Principal, *Respons
 		return nil, v.guardErrorResponse(err)
 	}
 	return p, nil
+}
+
+// ProblemResponse returns the response to a program that a guard refuses for a reason of its own.
+func (v *Visit) ProblemResponse(problem *Problem) *Response {
+	return v.problemResponse(problem, problem)
 }
 
 // problemResponse returns the response to a program with a problem.
