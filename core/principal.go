@@ -183,7 +183,7 @@ func (v *Visit) RequirePrincipal(guards ...PrincipalGuard) (*Principal, *Respons
 	return p, nil
 }
 
-// ProblemResponse returns the response to a program that a guard refuses for a reason of its own.
+// ProblemResponse returns the response to a program that a guard refuses for its own reason.
 func (v *Visit) ProblemResponse(problem *Problem) *Response {
 	return v.problemResponse(problem, problem)
 }
