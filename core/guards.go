@@ -13,6 +13,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -31,7 +32,7 @@ func RecentSignIn(d time.Duration) Guard {
 
 // Strong returns a guard that requires two different kinds of factor in the session: a passkey with user verification,
 // or a one-time password or passkey together with a password or a sign-in with a provider. A link or code by email
-// never counts. [MethodMultiple], which a plugin or [SessionOptions] sets, is sufficient.
+// never counts. [amr.Multiple], which a plugin or [SessionOptions] sets, is sufficient.
 func Strong() Guard {
 	return func(_ context.Context, s *Session) error {
 		if !isStrong(s.Methods) {
@@ -42,13 +43,13 @@ func Strong() Guard {
 }
 
 // isStrong reports whether the methods include two different kinds of factor.
-func isStrong(methods []Method) bool {
-	has := func(one ...Method) bool {
-		return slices.ContainsFunc(one, func(m Method) bool { return slices.Contains(methods, m) })
+func isStrong(methods []amr.Method) bool {
+	has := func(one ...amr.Method) bool {
+		return slices.ContainsFunc(one, func(m amr.Method) bool { return slices.Contains(methods, m) })
 	}
-	passkey := has(MethodHardwareKey, MethodSoftwareKey)
-	return has(MethodMultiple) || passkey && has(MethodUser) ||
-		(passkey || has(MethodOTP)) && has(MethodPassword, MethodFederated)
+	passkey := has(amr.HardwareKey, amr.SoftwareKey)
+	return has(amr.Multiple) || passkey && has(amr.User) ||
+		(passkey || has(amr.OTP)) && has(amr.Password, amr.Federated)
 }
 
 // ACR returns a guard that requires one of the authentication context class references in [Session.ACR], such as

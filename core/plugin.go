@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -358,7 +359,7 @@ type ReauthMethod struct {
 	Label ui.Text
 	// Adds lists the methods that the plugin passes to RenewSession. They decide whether a guard such as [Strong] can be
 	// satisfied.
-	Adds []Method
+	Adds []amr.Method
 	// Available reports whether the user has this method. If it is nil, all users have it. It is called concurrently.
 	Available func(ctx context.Context, userID string) (bool, error)
 }
@@ -376,7 +377,7 @@ type PendingSignIn struct {
 	// Account is the account that they sign in with.
 	Account *Account
 	// Methods lists how they have authenticated so far.
-	Methods []Method
+	Methods []amr.Method
 	// CallbackURL is the absolute URL that the browser opens after the sign-in.
 	CallbackURL string
 	// Created reports that this sign-in created the user.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -89,7 +90,7 @@ func (f *passkeyFlow) mayCreate(session *Session) bool {
 	if d := f.plugins.freshLinks; d > 0 {
 		within = min(within, d) // linking refuses the passkey later
 	}
-	return slices.Contains(session.Methods, MethodPassword) && f.now().Sub(session.AuthTime) <= within
+	return slices.Contains(session.Methods, amr.Password) && f.now().Sub(session.AuthTime) <= within
 }
 
 // PasskeyCreation returns the data for the page's script, which creates a passkey without a prompt
@@ -195,7 +196,7 @@ func (c *ActionRequest) PasskeyOptions(ctx context.Context, userID string) (*Res
 // [ActionRequest.PasskeyOptions], by a passkey of the user. A challenge is valid for one response. It returns the
 // methods that the user has authenticated with. A passkey of another user is an error. The action's Method must be
 // POST.
-func (c *ActionRequest) VerifyPasskey(ctx context.Context, userID string) ([]Method, error) {
+func (c *ActionRequest) VerifyPasskey(ctx context.Context, userID string) ([]amr.Method, error) {
 	if c.in.r.Method != http.MethodPost {
 		return nil, errNeedsPost
 	}

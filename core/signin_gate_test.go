@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -72,7 +73,7 @@ func (f *toyFactor) Attach(h *core.PluginHost) error {
 					return nil, err
 				}
 			}
-			return c.CompleteSignIn(ctx, p, core.MethodOTP)
+			return c.CompleteSignIn(ctx, p, amr.OTP)
 		}})
 	h.AddAction(core.Action{Method: "GET", Name: f.name, Verb: "now",
 		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
@@ -108,7 +109,7 @@ func changedTown(
 		}
 		c.Plugins = append(c.Plugins, answers(core.Action{Method: "POST", Name: "direct",
 			Handle: func(ctx context.Context, call *core.ActionRequest) (*core.Response, error) {
-				return call.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1"}, Methods: []core.Method{"toy"}})
+				return call.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1"}, Methods: []amr.Method{"toy"}})
 			}}))
 		c.Events.SignIn = func(_ context.Context, e core.SignInEvent) error {
 			*signIns = append(*signIns, e)
@@ -125,26 +126,26 @@ var strategies = []core.Strategy{core.StrategyJWT, core.StrategyDatabase}
 // user that the sign-in creates.
 var doors = []struct {
 	name, user string
-	methods    []core.Method
+	methods    []amr.Method
 	in         func(w *town, b *browser) *core.Response
 }{
-	{"oauth", "", []core.Method{core.MethodFederated}, func(w *town, b *browser) *core.Response {
+	{"oauth", "", []amr.Method{amr.Federated}, func(w *town, b *browser) *core.Response {
 		return w.through(b, "plain", "s1", "ada@x.example", "")
 	}},
-	{"oauth1", "", []core.Method{core.MethodFederated}, func(_ *town, b *browser) *core.Response {
+	{"oauth1", "", []amr.Method{amr.Federated}, func(_ *town, b *browser) *core.Response {
 		b.submit("/auth/signin/bird", nil)
 		return b.get("/auth/callback/bird?oauth_token=request-1&oauth_verifier=allowed")
 	}},
-	{"email", "", []core.Method{core.MethodMail}, func(w *town, b *browser) *core.Response {
+	{"email", "", []amr.Method{amr.Mail}, func(w *town, b *browser) *core.Response {
 		return w.byMail(b, "bob@x.example")
 	}},
-	{"credentials", "u1", []core.Method{core.MethodPassword}, func(_ *town, b *browser) *core.Response {
+	{"credentials", "u1", []amr.Method{amr.Password}, func(_ *town, b *browser) *core.Response {
 		return b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}})
 	}},
 	{"passkey", "u1", nil, func(w *town, b *browser) *core.Response {
 		return w.passkey(b, "action=authenticate", "authenticate", "key")
 	}},
-	{"a plugin", "u1", []core.Method{"toy"}, func(_ *town, b *browser) *core.Response {
+	{"a plugin", "u1", []amr.Method{"toy"}, func(_ *town, b *browser) *core.Response {
 		return b.submit("/auth/direct", nil)
 	}},
 }
@@ -325,7 +326,7 @@ func TestGates(t *testing.T) {
 			}
 			b.cookies[pendingCookie] = after
 			w.signedIn(b, b.submit("/auth/second", code))
-			if last := second.seen[len(second.seen)-1]; !slices.Equal(last.Methods, []core.Method{"toy", core.MethodOTP}) {
+			if last := second.seen[len(second.seen)-1]; !slices.Equal(last.Methods, []amr.Method{"toy", amr.OTP}) {
 				t.Errorf("the second gate saw %v", last.Methods)
 			}
 			if len(first.seen) != 1 || len(second.seen) != 1 || len(*signIns) != 1 || k.count() != 0 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -91,8 +92,8 @@ type Session struct {
 	Agent   string `json:"agent"`
 	Network string `json:"network"`
 	// Methods are the authentication methods (RFC 8176). Provider is the provider's ID.
-	Methods  []core.Method `json:"methods"`
-	Provider string        `json:"provider"`
+	Methods  []amr.Method `json:"methods"`
+	Provider string       `json:"provider"`
 	// Expires is the time the session expires if it is not used before.
 	Expires time.Time `json:"expires"`
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/a-h/templ"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/ui"
@@ -136,7 +137,7 @@ func (s *changes) after(ctx context.Context, c *core.ActionRequest, user *core.U
 			"user", user.ID, "error", err)
 	}
 	if !errors.Is(err, core.ErrNotFound) {
-		err = c.RenewSession(ctx, core.MethodPassword)
+		err = c.RenewSession(ctx, amr.Password)
 	}
 	if errors.Is(err, core.ErrNotFound) { // the session expired: the password is changed, and the user signs in again
 		s.log.InfoContext(ctx, "password: the session ended during the password change", "user", user.ID, "error", err)

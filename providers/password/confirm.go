@@ -11,6 +11,7 @@ import (
 
 	"github.com/a-h/templ"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -111,7 +112,7 @@ func (s *confirmations) signIn(ctx context.Context, c *core.ActionRequest, w *st
 		}
 	}
 	return c.SignIn(ctx, core.SignIn{
-		User: user, Methods: []core.Method{core.MethodPassword}, CallbackURL: callback,
+		User: user, Methods: []amr.Method{amr.Password}, CallbackURL: callback,
 		Create: func(ctx context.Context) (*core.User, error) { return s.create(ctx, c, w, user) },
 		Account: &core.Account{
 			Type: core.TypeCredentials, Provider: s.provider, ProviderAccountID: user.ID, UserID: user.ID,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/a-h/templ"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -256,7 +257,7 @@ func (s *resets) signIn(ctx context.Context, c *core.ActionRequest, held *core.P
 		return nil, err
 	}
 	return c.SignIn(ctx, core.SignIn{
-		User: user, Account: held.Account, Methods: []core.Method{core.MethodPassword}, CallbackURL: held.CallbackURL,
+		User: user, Account: held.Account, Methods: []amr.Method{amr.Password}, CallbackURL: held.CallbackURL,
 	})
 }
 

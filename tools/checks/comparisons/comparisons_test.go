@@ -80,7 +80,7 @@ var allowed = map[string]string{
 	"storage/sql/sessions.go: strings.Compare(string(a.Token), string(b.Token))": "the order of a list",
 
 	// A name of a sign-in method.
-	"core/plugin_passkey.go: slices.Contains(session.Methods, MethodPassword)": "the name of a method",
+	"core/plugin_passkey.go: slices.Contains(session.Methods, amr.Password)": "the name of a method",
 }
 
 // finding is a comparison that ends early.

@@ -195,7 +195,7 @@ func TestOptions(t *testing.T) {
 	}
 	functions := read(t, "core").methods
 	maps.Copy(functions, read(t, "core/store").methods)
-	for _, dir := range []string{"ui", "core/access", "core/audit", "core/challenge", "core/limit", "core/token", "doctor"} {
+	for _, dir := range []string{"ui", "core/access", "core/amr", "core/audit", "core/challenge", "core/limit", "core/token", "doctor"} {
 		for name := range read(t, dir).methods {
 			functions[path.Base(dir)+"."+name] = true
 		}
