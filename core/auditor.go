@@ -6,6 +6,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
+	"github.com/latchkey-go/latchkey/internal/panics"
 )
 
 // note passes an event about the request to Config.Audit, after the change is committed. e.Subject is the identifier as
@@ -68,5 +69,18 @@ func (e *Events) createdUser(ctx context.Context, v *arrival, u *User) {
 func (e *Events) updatedUser(ctx context.Context, v *arrival, u *User) {
 	if e.UpdateUser != nil {
 		emit(ctx, v, "updateUser", func() error { return e.UpdateUser(ctx, UserEvent{User: u.Clone()}) })
+	}
+}
+
+// auditSink returns receive without its panics, which are logged and have no other effect.
+func auditSink(log *reporter, receive func(ctx context.Context, e audit.Event)) func(context.Context, audit.Event) {
+	return func(ctx context.Context, e audit.Event) {
+		defer func() {
+			if v := recover(); v != nil {
+				panicked := panics.New("Audit", v)
+				log.failure(ctx, errorf(errEvent, "audit: %w", panicked))
+			}
+		}()
+		receive(ctx, e)
 	}
 }

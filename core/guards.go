@@ -366,3 +366,30 @@ func At(where func(*Request) bool, path, mountPrefix string) func(*Request) bool
 		return where(&now)
 	}
 }
+
+// unauthenticated returns the response to a request without a session.
+func (v *Visit) unauthenticated() *Response {
+	if v.at.foreign {
+		return v.ProblemResponse(&Problem{
+			Status: http.StatusForbidden, Code: "cross_origin",
+			Detail: "The session cookie is accepted only in calls of this site's own pages.",
+		})
+	}
+	return v.signInResponse(v.signInProblem())
+}
+
+// ProblemResponse returns the response to a program that a guard refuses for its own reason.
+func (v *Visit) ProblemResponse(problem *Problem) *Response {
+	return v.problemResponse(problem, problem)
+}
+
+// problemResponse returns the response to a program with a problem.
+func (v *Visit) problemResponse(problem *Problem, err error) *Response {
+	v.at.log.failure(v.Context, asError(err, ErrAccessDenied, clientError), v.at.attrs()...)
+	response := problem.document(v.answering(), &Response{Err: err})
+	problem.retryAfter(response)
+	if problem.challenge != "" {
+		response.set("Www-Authenticate", problem.challenge)
+	}
+	return v.at.refer(finish(v.at.r, v.setGuardHeaders(response)))
+}

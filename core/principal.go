@@ -183,22 +183,6 @@ func (v *Visit) RequirePrincipal(guards ...PrincipalGuard) (*Principal, *Respons
 	return p, nil
 }
 
-// ProblemResponse returns the response to a program that a guard refuses for its own reason.
-func (v *Visit) ProblemResponse(problem *Problem) *Response {
-	return v.problemResponse(problem, problem)
-}
-
-// problemResponse returns the response to a program with a problem.
-func (v *Visit) problemResponse(problem *Problem, err error) *Response {
-	v.at.log.failure(v.Context, asError(err, ErrAccessDenied, clientError), v.at.attrs()...)
-	response := problem.document(v.answering(), &Response{Err: err})
-	problem.retryAfter(response)
-	if problem.challenge != "" {
-		response.set("Www-Authenticate", problem.challenge)
-	}
-	return v.at.refer(finish(v.at.r, v.setGuardHeaders(response)))
-}
-
 // Principal returns who makes the request: the user of the session, or the holder of a plugin's credential. It is nil
 // if the request has neither. If the request has a bearer token that is not valid, the error is the [*Problem] with
 // status 401 to return from Handle (RFC 6750 section 3.1), and for too many wrong credentials one with status 429.

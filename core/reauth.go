@@ -605,3 +605,6 @@ func (s *signIns) reauthFailed(
 	response.Err = e
 	return response, nil
 }
+
+// noLoginPrompt are the issuers that reject prompt=login as an unknown value. They support prompt=select_account only.
+var noLoginPrompt = []string{"https://accounts.google.com"}

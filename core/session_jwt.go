@@ -478,3 +478,17 @@ func (j *sessionTokens) needsRenewal(t *Token, now time.Time) bool {
 func sameClaims(a, b *Token) bool {
 	return a == b || bytes.Equal(sessiontoken.AppendClaims(nil, a), sessiontoken.AppendClaims(nil, b))
 }
+
+// markShort marks the first token of a session as short. If the sign-in only linked another account, the session keeps
+// its first choice.
+func (p *jwtSession) markShort(ctx context.Context, t *Token, id *identity, who member) error {
+	short := id.short
+	if who.keepsSession {
+		before, err := p.decode(ctx)
+		short = err == nil && isShort(before)
+	}
+	if !short {
+		return nil
+	}
+	return t.Extra.Set(shortSession, true)
+}

@@ -291,3 +291,8 @@ func acrIn(token string) string {
 	facts, _ := storedtoken.Read(token)
 	return facts.ACR
 }
+
+// setRow returns the cookies for a stored session.
+func (p *storedSession) setRow(s *store.Session) ([]Cookie, error) {
+	return p.set(string(s.Token), p.config.cookieExpiry(storedtoken.IsShort(string(s.Token)), s.Expires))
+}

@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/latchkey-go/latchkey/internal/cookie"
 )
@@ -39,15 +38,4 @@ func (v *arrival) fromOwnPage() bool {
 		return false
 	}
 	return len(origins)+len(sites) > 0
-}
-
-// unauthenticated returns the response to a request without a session.
-func (v *Visit) unauthenticated() *Response {
-	if v.at.foreign {
-		return v.ProblemResponse(&Problem{
-			Status: http.StatusForbidden, Code: "cross_origin",
-			Detail: "The session cookie is accepted only in calls of this site's own pages.",
-		})
-	}
-	return v.signInResponse(v.signInProblem())
 }
