@@ -111,17 +111,6 @@ func accountID(a *core.Account) string { return publicID("account", a.Provider, 
 
 func passkeyID(credentialID string) string { return publicID("passkey", credentialID) }
 
-// Overview returns the account of a user. If ctx is the context of a request that passed the request hook, the result
-// marks the current session. It returns [core.ErrNotFound] if there is no such user. It makes four to six calls to the
-// store.
-func (a *Account) Overview(ctx context.Context, userID string) (*Overview, error) {
-	v, err := a.handlers.pages.overviews.load(ctx, userID, "")
-	if err != nil {
-		return nil, err
-	}
-	return &v.Overview, nil
-}
-
 // overviews reads overviews from the store.
 type overviews struct {
 	host    *core.PluginHost
