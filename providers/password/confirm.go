@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
@@ -333,4 +334,28 @@ func startedSignUp(c *core.ActionRequest, keys []string) bool {
 		return false
 	}
 	return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(known.Digests, key) })
+}
+
+// saveFields calls SignUpFields.Save for a new user. If it fails or panics, the user is deleted and the link works
+// again.
+func (s *confirmations) saveFields(ctx context.Context, w *storedSignUp, user *core.User) error {
+	if len(s.fields.Fields) == 0 {
+		return nil
+	}
+	values := make(map[string]string, len(s.fields.Fields))
+	for _, f := range s.fields.Fields { // the configuration may have changed since the sign-up
+		values[f.Name] = w.Values[f.Name]
+	}
+	saved := false
+	defer func() {
+		if !saved {
+			s.userCreator.deleteUser(ctx, user.ID)
+			s.pending.links.restore(ctx, w.record)
+		}
+	}()
+	if err := s.fields.Save(ctx, user.Clone(), values); err != nil {
+		return fmt.Errorf("password: Options.SignUpFields.Save: %w", err)
+	}
+	saved = true
+	return nil
 }
