@@ -263,12 +263,12 @@ func (ps *plugins) noticeJob(ctx context.Context, v *arrival, user *User, n Secu
 		l.Host = hostOf(v.origin)
 		l = l.withClient(v)
 	}
-	j, err := ps.auth.mail.job(ctx, v, &ps.auth.mail.notices, BackgroundEmail{
+	j, err := ps.auth.mail.job(ctx, v, laneNotices, BackgroundEmail{
 		Sender: noticeSender, Email: l, UserID: user.ID,
 		Data: noticeData{user.ID, n.Provider, n.Method, v.base, n.Action, !user.EmailVerified.IsZero()},
 	})
 	if err == nil {
-		j.checkable = n.addsMethod()
+		j.Checkable = n.addsMethod()
 	}
 	return j, err
 }
@@ -325,12 +325,12 @@ func (ps *plugins) composeNotice(ctx context.Context, l Email, data json.RawMess
 
 // noticeMade reports whether the change of a notice was made, for a process that ended or failed in between. It reports
 // true if that cannot be known: a needless notice is better than none.
-func (ps *plugins) noticeMade(ctx context.Context, j *mailJob) (bool, error) {
+func (ps *plugins) noticeMade(ctx context.Context, m *mail) (bool, error) {
 	var d noticeData
-	if j.Sender != noticeSender || json.Unmarshal(j.data, &d) != nil {
+	if m.Sender != noticeSender || json.Unmarshal(m.data, &d) != nil {
 		return true, nil
 	}
-	if n := (SecurityNotice{Kind: j.Email.Kind, Method: d.Method}); !n.addsMethod() {
+	if n := (SecurityNotice{Kind: m.Email.Kind, Method: d.Method}); !n.addsMethod() {
 		return true, nil
 	}
 	methods, err := ps.signInMethods(ctx, d.UserID)
