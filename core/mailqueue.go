@@ -430,8 +430,7 @@ func (q *mailQueue) plan(ctx context.Context, tx store.RecordStore, j *mailJob) 
 // be looked up, the notice stays: a process that looks for emails that are due decides.
 func (q *mailQueue) cancel(j *mailJob, cause error) {
 	if j != nil {
-		refused := errors.Is(cause, ErrNotFound) || errors.Is(cause, ErrConflict) || errors.As(cause, new(*Problem))
-		q.Cancel(j, !refused)
+		q.Cancel(j, !refusesChange(cause))
 	}
 }
 

@@ -165,7 +165,7 @@ func (ps *plugins) auditNotice(ctx context.Context, v, at *arrival, n SecurityNo
 	}
 	n.Audit.UserID, n.Audit.Provider = n.UserID, or(n.Audit.Provider, n.Provider)
 	n.Audit.Outcome = audit.Outcome(or(string(n.Audit.Outcome), string(audit.OK)))
-	noteAt(ctx, v.audit, at, n.Audit)
+	noteAt(v.announced(ctx, n.Audit), v.audit, at, n.Audit)
 }
 
 // noticeUser returns the recipient of notices, or nil if none are sent.
@@ -211,7 +211,17 @@ func (ps *plugins) notifyChange(
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return errorf(ErrStore, "notify a user: %w", err)
 	}
+	if n.Audit.Name != "" {
+		told := n.Audit
+		told.UserID, told.Provider = n.UserID, or(told.Provider, n.Provider)
+		if err := v.announce(ctx, nil, told); err != nil {
+			return err
+		}
+	}
 	if err := ps.notifyAround(ctx, v, user, n, change); err != nil {
+		if at == nil {
+			v.cancelAnnounced(!refusesChange(err))
+		}
 		return err
 	}
 	ps.auditNotice(ctx, v, at, n)
@@ -354,6 +364,11 @@ func (e Email) withClient(at *arrival) Email {
 	return e
 }
 
+// addedEvents are the audit events of new sign-in methods.
+var addedEvents = map[mailkind.Kind]audit.Name{
+	mailkind.PasskeyAdded: audit.PasskeyAdded, mailkind.AccountLinked: audit.AccountLinked,
+}
+
 // add runs write, which adds a sign-in method to a user, and emails them unless the user is new. The email is stored in
 // the same transaction, or before write if the store has none.
 func (w *writer) add(
@@ -367,6 +382,9 @@ func (w *writer) add(
 		}
 	}
 	mail, records := w.plugins.auth.mail, w.tx.records
+	if err := w.announce(ctx, audit.Event{Name: addedEvents[kind], UserID: u.ID}); err != nil {
+		return err
+	}
 	if records != nil || !w.inTx {
 		if err := mail.plan(ctx, records, j); err != nil {
 			return err

@@ -130,6 +130,7 @@ func (w *Webhooks) deliver(ctx context.Context, endpoint, id string, e event) er
 	key := endpoint + "." + id
 	d := newDelivery(key)
 	d.event = e
+	d.Change = nil
 	err := w.deliveries.AddStored(&deliveryJob{Key: key, Value: d, Context: context.WithoutCancel(ctx)})
 	if err != nil {
 		return fmt.Errorf("webhooks: store a delivery: %w", err)

@@ -85,11 +85,13 @@ type event struct {
 	Type string          `json:"type"`
 	Body json.RawMessage `json:"body"`
 	At   time.Time       `json:"at"`
+	// Change is not nil until the event is assigned to endpoints, if it was stored before its change.
+	Change *change `json:"change,omitempty"`
 }
 
 // record stores an event that an endpoint wants, and sends it in the background.
 func (w *Webhooks) record(ctx context.Context, e audit.Event) {
-	if !w.wanted(ctx, e) {
+	if w.confirm(ctx, e) || !w.wanted(ctx, e) {
 		return
 	}
 	j, err := w.newEvent(ctx, e)
@@ -130,7 +132,7 @@ func (w *Webhooks) newEvent(ctx context.Context, e audit.Event) (*eventJob, erro
 	if err != nil {
 		return nil, err
 	}
-	return &eventJob{Key: id, Value: event{string(e.Name), body, at}, Context: context.WithoutCancel(ctx)}, nil
+	return &eventJob{Key: id, Value: event{Type: string(e.Name), Body: body, At: at}, Context: context.WithoutCancel(ctx)}, nil
 }
 
 // newID returns a prefix and 22 random characters.

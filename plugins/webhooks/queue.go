@@ -99,7 +99,7 @@ func (q eventQueue) Send(j *eventJob) error {
 	return nil
 }
 
-func (q eventQueue) Made(*eventJob) (bool, error) { return true, nil }
+func (q eventQueue) Made(j *eventJob) (bool, error) { return q.made(j) }
 
 func (q eventQueue) Retrying(j *eventJob, err error, _ time.Duration) { q.Warn(j, err) }
 

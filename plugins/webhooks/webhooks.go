@@ -93,6 +93,7 @@ func (w *Webhooks) Attach(h *core.PluginHost) error {
 	w.host, w.records = h, h.Records()
 	w.initQueues()
 	w.check(h)
+	h.OnAnnounce(w.announce)
 	h.OnAudit(w.record)
 	h.AddTask(w.collect)
 	if len(w.options.Managers) > 0 {
