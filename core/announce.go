@@ -95,7 +95,8 @@ func (a *announcement) cancel(unknown bool) {
 // announced returns the context of an audit event: that of its announcement, or ctx.
 func (v *arrival) announced(ctx context.Context, e audit.Event) context.Context {
 	for i := len(v.pending) - 1; i >= 0 && e.Outcome == audit.OK; i-- {
-		if a := v.pending[i]; a.name == e.Name && a.userID == e.UserID {
+		// A store may choose the ID of a new user.
+		if a := v.pending[i]; a.name == e.Name && (a.userID == e.UserID || e.Name == audit.UserCreated) {
 			v.pending = append(v.pending[:i], v.pending[i+1:]...)
 			return a.within
 		}

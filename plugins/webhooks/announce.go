@@ -26,15 +26,28 @@ type change struct {
 	Email string `json:"email,omitempty"`
 }
 
-// ofUser are the events of changes that the data of the user shows: the user, the linked accounts, or the user's
-// records, in which plugins store passwords, factors, keys and memberships.
-var ofUser = []audit.Name{
-	audit.UserCreated, audit.UserDeleted, audit.DeletionScheduled, audit.DeletionCanceled, audit.ProfileChanged,
-	audit.AccountLinked, audit.AccountUnlinked, audit.PasswordSet, audit.PasswordChanged, audit.UsernameChanged,
-	audit.EmailProved, audit.EmailChanged, audit.EmailUndone,
-	audit.FactorAdded, audit.FactorRemoved, audit.FactorsReset, audit.RecoveryUsed, audit.RecoveryRenewed,
-	audit.KeyCreated, audit.KeyRotated, audit.KeyRevoked, audit.MemberJoined, audit.MemberChanged, audit.MemberRemoved,
-	audit.AdminBanned, audit.AdminUnbanned, audit.AdminEmailVerified, audit.AdminFactorsReset, audit.AdminDeleted,
+// part is a part of a user's data.
+type part struct {
+	user, accounts bool
+	// records are the kinds of records. If it is "*", all are part of it.
+	records string
+}
+
+// parts are the parts of a user's data that changes with an event. The other data of the user can change in the same
+// request although the change is not made.
+var parts = map[audit.Name]part{
+	audit.UserCreated: {user: true}, audit.UserDeleted: {user: true}, audit.AdminDeleted: {user: true},
+	audit.EmailProved: {user: true}, audit.EmailChanged: {user: true}, audit.EmailUndone: {user: true},
+	audit.AdminEmailVerified: {user: true}, audit.ProfileChanged: {user: true, records: "*"},
+	audit.AccountLinked: {accounts: true}, audit.AccountUnlinked: {accounts: true},
+	audit.PasswordSet: {records: "password"}, audit.PasswordChanged: {records: "password"},
+	audit.UsernameChanged: {records: "*"}, audit.DeletionScheduled: {records: "*"},
+	audit.DeletionCanceled: {records: "*"},
+	audit.FactorAdded:      {records: "*"}, audit.FactorRemoved: {records: "*"}, audit.FactorsReset: {records: "*"},
+	audit.RecoveryUsed: {records: "*"}, audit.RecoveryRenewed: {records: "*"}, audit.AdminFactorsReset: {records: "*"},
+	audit.KeyCreated: {records: "*"}, audit.KeyRotated: {records: "*"}, audit.KeyRevoked: {records: "*"},
+	audit.MemberJoined: {records: "*"}, audit.MemberChanged: {records: "*"}, audit.MemberRemoved: {records: "*"},
+	audit.AdminBanned: {records: "*"}, audit.AdminUnbanned: {records: "*"},
 }
 
 // plannedKey is the key of the context value with the job of an event that was stored before its change.
@@ -52,8 +65,8 @@ func (w *Webhooks) announce(ctx context.Context, tx store.RecordStore, e audit.E
 		return nil, nil, err
 	}
 	c := &change{UserID: e.UserID}
-	if tx == nil && slices.Contains(ofUser, e.Name) { // in a transaction, the event is stored if the change is
-		if c.State, err = w.state(ctx, e.UserID); err != nil {
+	if shows, ok := parts[e.Name]; ok && tx == nil { // in a transaction, the event is stored if the change is
+		if c.State, err = w.state(ctx, e.UserID, shows); err != nil {
 			return nil, nil, err
 		}
 		if e.Name == audit.UserCreated {
@@ -75,30 +88,44 @@ func (w *Webhooks) announce(ctx context.Context, tx store.RecordStore, e audit.E
 // confirm sends an event that was stored before its change. It returns false if ctx has none.
 func (w *Webhooks) confirm(ctx context.Context, e audit.Event) bool {
 	j, ok := ctx.Value(plannedKey{w}).(*eventJob)
-	if ok = ok && j.Value.Type == string(e.Name); ok {
-		w.events.Confirm(j)
+	if !ok || j.Value.Type != string(e.Name) {
+		return false
 	}
-	return ok
+	if err := j.Value.about(e.UserID); err != nil { // the store may have chosen the ID
+		w.logStep(ctx, err)
+	}
+	w.events.Confirm(j)
+	return true
 }
 
 // made reports whether the change of an event was made, for a process that ended in between. It returns true if that is
 // unknown: a needless event is better than none.
 func (w *Webhooks) made(j *eventJob) (bool, error) {
-	c := j.Value.Change
+	c, ctx := j.Value.Change, j.Context
 	if c == nil || c.State == "" {
 		return true, nil
 	}
+	var user *core.User
+	var err error
 	if c.Email != "" {
-		switch u, err := w.host.Store.UserByEmail(j.Context, c.Email); {
-		case errors.Is(err, core.ErrNotFound):
-			return false, nil
-		case err != nil:
-			return false, err
-		default:
-			return true, j.Value.about(u.ID)
-		}
+		user, err = w.host.Store.UserByEmail(ctx, c.Email)
+	} else {
+		user, err = w.host.Store.User(ctx, c.UserID)
 	}
-	now, err := w.state(j.Context, c.UserID)
+	gone := errors.Is(err, core.ErrNotFound)
+	if err != nil && !gone {
+		return false, err
+	}
+	switch audit.Name(j.Value.Type) {
+	case audit.UserCreated:
+		if gone {
+			return false, nil
+		}
+		return true, j.Value.about(user.ID)
+	case audit.UserDeleted, audit.AdminDeleted:
+		return gone, nil
+	}
+	now, err := w.state(ctx, c.UserID, parts[audit.Name(j.Value.Type)])
 	return now != c.State, err
 }
 
@@ -114,28 +141,34 @@ func (e *event) about(userID string) error {
 	return err
 }
 
-// state returns a hash of a user's data. It is that of no data if there is no such user.
-func (w *Webhooks) state(ctx context.Context, userID string) (string, error) {
+// state returns a hash of a part of a user's data. It is that of no data if there is no such user.
+func (w *Webhooks) state(ctx context.Context, userID string, shows part) (string, error) {
 	var data struct {
 		User     *core.User
-		Accounts []*store.Account
+		Accounts []string
 		Records  []*store.Record
 	}
-	user, err := w.host.Store.User(ctx, userID)
-	if err != nil && !errors.Is(err, core.ErrNotFound) {
-		return "", err
-	}
-	data.User = user
-	if w.host.Accounts != nil && user != nil {
-		if data.Accounts, err = w.host.Accounts.Accounts(ctx, userID); err != nil && !errors.Is(err, core.ErrNotFound) {
+	var err error
+	if shows.user {
+		if data.User, err = w.host.Store.User(ctx, userID); err != nil && !errors.Is(err, core.ErrNotFound) {
 			return "", err
 		}
-		slices.SortFunc(data.Accounts, func(a, b *store.Account) int {
-			return strings.Compare(a.Provider+"\x00"+a.ProviderAccountID, b.Provider+"\x00"+b.ProviderAccountID)
-		})
 	}
-	if data.Records, err = w.records.UserRecords(ctx, userID, ""); err != nil {
-		return "", err
+	if shows.accounts && w.host.Accounts != nil {
+		linked, err := w.host.Accounts.Accounts(ctx, userID)
+		if err != nil && !errors.Is(err, core.ErrNotFound) {
+			return "", err
+		}
+		for _, a := range linked {
+			data.Accounts = append(data.Accounts, a.Provider+"\x00"+a.ProviderAccountID)
+		}
+		slices.Sort(data.Accounts)
+	}
+	if shows.records != "" {
+		data.Records, err = w.records.UserRecords(ctx, userID, strings.TrimSuffix(shows.records, "*"))
+		if err != nil {
+			return "", err
+		}
 	}
 	text, err := json.Marshal(data)
 	if err != nil {
