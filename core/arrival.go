@@ -31,6 +31,8 @@ type arrival struct {
 	// program reports that the client is a program, whatever its headers say: the request is an RPC call. foreign reports
 	// that the session cookie of a call is ignored, because no page of this site made the call.
 	program, foreign bool
+	// pending are the announced changes that were not reported yet.
+	pending []announcement
 	// misconfigured is the reference of a request that has no Auth.
 	misconfigured string
 }

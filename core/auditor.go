@@ -19,7 +19,7 @@ func (v *arrival) note(ctx context.Context, e audit.Event) {
 	e.Agent = printable(v.header("User-Agent"))
 	e.Reference = v.ref()
 	e.Provider = or(e.Provider, v.providerID)
-	v.audit.Note(ctx, e)
+	v.audit.Note(v.announced(ctx, e), e)
 }
 
 // noteAt passes an event to Config.Audit. at is nil if the event does not belong to a request.

@@ -114,6 +114,18 @@ func (w *writer) undo(ctx context.Context) {
 	}
 }
 
+// announce announces a change of the transaction, or of the store if it has no transactions.
+func (w *writer) announce(ctx context.Context, e audit.Event) error {
+	if w.inTx && w.tx.records == nil {
+		return nil
+	}
+	var tx store.RecordStore
+	if w.inTx {
+		tx = w.tx.records
+	}
+	return w.at.announce(ctx, tx, e)
+}
+
 // afterCommit calls event after the transaction is committed. Without transactions it calls event immediately, in the
 // order of Auth.js; an event may then report a user whom undo deletes when a later write fails.
 func (w *writer) afterCommit(event func()) {

@@ -98,6 +98,12 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 	if err != nil {
 		return who, err
 	}
+	announced := audit.Event{Name: audit.UserCreated, UserID: newUser.ID, Subject: newUser.Email}
+	if !w.inTx {
+		if err := w.announce(ctx, announced); err != nil {
+			return who, err
+		}
+	}
 	w.made = newUser // even if the store fails: it may have created the user anyway
 	if who.user, err = w.tx.CreateUser(ctx, newUser); err != nil {
 		if errors.Is(err, ErrConflict) {
@@ -106,6 +112,11 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 		return who, err
 	}
 	w.made, who.created = who.user, true
+	if announced.UserID = who.user.ID; w.inTx { // the store may have chosen the ID
+		if err := w.announce(ctx, announced); err != nil {
+			return who, err
+		}
+	}
 	if known != nil && id.account.UserID == known.ID { // callbacks and events see the account's new owner
 		id.account.UserID = who.user.ID
 	}
@@ -126,6 +137,9 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 func (w *writer) removeAddress(ctx context.Context, known *User) error {
 	left := known.Clone()
 	left.Email, left.EmailVerified, left.Null = "", time.Time{}, left.Null|store.NullEmail
+	if err := w.announce(ctx, audit.Event{Name: audit.EmailChanged, UserID: left.ID}); err != nil {
+		return err
+	}
 	left, err := w.tx.UpdateUser(ctx, left)
 	if err != nil {
 		return err

@@ -172,6 +172,10 @@ func (s *signIns) create(ctx context.Context, c *call, id *identity) error {
 	if id.signUp == nil {
 		return nil
 	}
+	announced := audit.Event{Name: audit.UserCreated, UserID: id.user.ID, Subject: id.user.Email}
+	if err := c.announce(ctx, nil, announced); err != nil {
+		return err
+	}
 	if id.signUp.create != nil {
 		user, err := guarded("SignIn.Create", func() (*User, error) { return id.signUp.create(ctx) })
 		switch {

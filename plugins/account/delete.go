@@ -65,6 +65,9 @@ func (d *deletions) post(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	if !user.EmailVerified.IsZero() {
 		email = c.AddClient(email)
 	}
+	if err := announce(ctx, c, audit.UserDeleted, user.ID); err != nil {
+		return nil, err
+	}
 	err = d.sender.notify(ctx, c, user.ID, email, func(ctx context.Context) error {
 		if err := d.host.UserDeleter.DeleteUser(ctx, user.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
 			return fmt.Errorf("account: delete the user: %w", err)

@@ -51,6 +51,9 @@ func (p *profiles) post(ctx context.Context, c *core.ActionRequest) (*core.Respo
 		form.field = "image"
 		return p.refused(ctx, c, session, form, &core.Problem{Code: codeImage, Text: textProblemImage})
 	}
+	if err := announce(ctx, c, audit.ProfileChanged, session.UserID); err != nil {
+		return nil, err
+	}
 	before, after, err := p.save(ctx, session.UserID, form)
 	var problem *core.Problem
 	switch {

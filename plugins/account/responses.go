@@ -98,6 +98,11 @@ func auditDone(ctx context.Context, c *core.ActionRequest, name audit.Name, sess
 	})
 }
 
+// announce announces a change that auditDone records.
+func announce(ctx context.Context, c *core.ActionRequest, name audit.Name, userID string) error {
+	return c.Announce(ctx, audit.Event{Name: name, UserID: userID})
+}
+
 // auditRefused records a rejected change in the audit log.
 func auditRefused(ctx context.Context, c *core.ActionRequest, name audit.Name, why audit.Reason, userID string) {
 	c.Audit(ctx, audit.Event{Name: name, Outcome: audit.Refused, Reason: why, UserID: userID})

@@ -101,6 +101,9 @@ func (u *undos) post(ctx context.Context, c *core.ActionRequest) (*core.Response
 	kept, err := u.links.find(ctx, kindUndo, c.Field("token"), &v)
 	var removed []added
 	if err == nil {
+		err = announce(ctx, c, audit.EmailUndone, kept.UserID)
+	}
+	if err == nil {
 		removed, err = u.restores.takeBack(ctx, c, kept, &v)
 	}
 	if err == nil {

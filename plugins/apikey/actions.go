@@ -234,6 +234,9 @@ func (k *Keys) answerNew(
 }
 
 func (k *Keys) postRevoke(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+	if err := c.Announce(ctx, audit.Event{Name: audit.KeyRevoked, UserID: s.UserID}); err != nil {
+		return nil, err
+	}
 	switch err := k.Revoke(ctx, s.UserID, c.Field("id")); {
 	case errors.Is(err, core.ErrNotFound):
 		return refuse(c, http.StatusNotFound, codeNotFound)

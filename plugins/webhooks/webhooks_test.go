@@ -354,16 +354,19 @@ func TestKilled(t *testing.T) {
 	}
 
 	// A process that ends before it has assigned the event to endpoints.
-	event, err := json.Marshal(map[string]any{"type": "user.created", "body": map[string]any{"type": "user.created"}})
+	const id = "msg_0123456789012345678901"
+	event, err := json.Marshal(map[string]any{"due": s.clock().UnixMilli(), "data": map[string]any{
+		"type": "user.created", "body": map[string]any{"type": "user.created"},
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := &store.Record{Kind: "webhook-event", Key: "msg_1", Value: event, Expires: s.clock().Add(24 * time.Hour)}
+	stored := &store.Record{Kind: "webhook-event", Key: id, Value: event, Expires: s.clock().Add(24 * time.Hour)}
 	if err := kept.CreateRecord(t.Context(), stored); err != nil {
 		t.Fatal(err)
 	}
 	other.flush()
-	if got := r.take(); len(got) != 1 || got[0].id != "msg_1" {
+	if got := r.take(); len(got) != 1 || got[0].id != id {
 		t.Errorf("got %+v of the process that ended early", got)
 	}
 }

@@ -303,6 +303,9 @@ func (s *resets) replace(ctx context.Context, c *core.ActionRequest, o *openRese
 	if err := s.links.use(ctx, o.record); err != nil {
 		return err
 	}
+	if err := c.Announce(ctx, s.changed(o.user)); err != nil {
+		return err
+	}
 	err := s.emails.change(ctx, c, o.user, func(ctx context.Context) error {
 		if err := s.passwords.set(ctx, o.user.ID, hash, false, o.old); err != nil {
 			if !errors.Is(err, core.ErrConflict) {
@@ -336,13 +339,15 @@ func (s *resets) recheckAddress(ctx context.Context, o *openReset) error {
 	return core.ErrConflict
 }
 
+func (s *resets) changed(user *core.User) audit.Event {
+	return audit.Event{Name: audit.PasswordSet, Outcome: audit.OK, UserID: user.ID, Provider: s.provider}
+}
+
 // after deletes the links and remembered devices of the old password. A failure does not undo the reset.
 func (s *resets) after(ctx context.Context, c *core.ActionRequest, user *core.User) {
 	c.RememberBrowser(ctx, user)
 	s.revoker.links(ctx, user.ID)
-	c.Audit(ctx, audit.Event{
-		Name: audit.PasswordSet, Outcome: audit.OK, UserID: user.ID, Provider: s.provider,
-	})
+	c.Audit(ctx, s.changed(user))
 	resetCounts(ctx, c, user)
 	if s.names == nil {
 		return

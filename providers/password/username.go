@@ -381,14 +381,16 @@ func (s *usernamePages) change(ctx context.Context, c *core.ActionRequest) (*cor
 	if err != nil {
 		return nil, err
 	}
+	e := audit.Event{Name: audit.UsernameChanged, Outcome: audit.OK, UserID: session.UserID, Provider: s.provider}
+	if err := c.Announce(ctx, e); err != nil {
+		return nil, err
+	}
 	typed := c.Field("username")
 	name, err := s.names.set(ctx, session.UserID, typed)
 	if err != nil {
 		return s.pages.showAgain(ctx, c, s.form(c, typed), err)
 	}
-	c.Audit(ctx, audit.Event{
-		Name: audit.UsernameChanged, Outcome: audit.OK, UserID: session.UserID, Provider: s.provider,
-	})
+	c.Audit(ctx, e)
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, userName{name}), nil
 	}
