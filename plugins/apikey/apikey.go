@@ -165,7 +165,7 @@ func (k *Keys) reverse(ctx context.Context, c *core.ActionRequest, n core.Securi
 		case err != nil:
 			return err
 		default:
-			k.audit(ctx, c, audit.KeyRevoked, n.UserID)
+			k.auditRevoked(ctx, c, n.UserID, key.ID)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -471,6 +472,44 @@ func TestCodeTwice(t *testing.T) {
 	}
 	if grants, err := s.apps.Of(t.Context(), "ada"); err != nil || len(grants) != 0 {
 		t.Errorf("grants %+v, %v", grants, err)
+	}
+}
+
+// TestAuditNamesTheApp ends sign-ins of an app in each way. The events name the sign-in by its public ID.
+func TestAuditNamesTheApp(t *testing.T) {
+	for name, end := range map[string]func(s *site, ada *http.Client, id string, first *oauth2.Token){
+		"on the page": func(s *site, ada *http.Client, id string, _ *oauth2.Token) {
+			page := s.send(ada, "GET", "/auth/apps", nil, "Accept", "text/html")
+			if r := s.submit(ada, page, "id", id); r.StatusCode >= 400 {
+				s.Errorf("%d %s", r.StatusCode, r.body)
+			}
+		},
+		"by the app": func(s *site, _ *http.Client, _ string, first *oauth2.Token) {
+			s.program("token/revoke", url.Values{"client_id": {"acme-cli"}, "token": {first.AccessToken}})
+		},
+		"by a token that is used again": func(s *site, _ *http.Client, _ string, first *oauth2.Token) {
+			second := s.tokenOf(s.refresh(first.RefreshToken))
+			s.tokenOf(s.refresh(second.Refresh))
+			s.refresh(first.RefreshToken)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			first := s.signIn("ada")
+			all, err := s.apps.Of(t.Context(), "ada")
+			if err != nil || len(all) != 1 {
+				t.Fatalf("the apps are %v, %v", all, err)
+			}
+			end(s, s.as("ada"), all[0].ID, first)
+			s.log.mu.Lock()
+			named := slices.DeleteFunc(slices.Clone(s.log.named), func(e string) bool { return !strings.HasPrefix(e, "app.") })
+			s.log.mu.Unlock()
+			want := []string{"app.signed-in app:" + all[0].ID, "app.ended app:" + all[0].ID}
+			if !slices.Equal(named, want) {
+				t.Errorf("audited %q, want %q", named, want)
+			}
+			s.without(first.AccessToken, first.RefreshToken)
+		})
 	}
 }
 
