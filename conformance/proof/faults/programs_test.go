@@ -102,9 +102,11 @@ var programFlows = []*flow{
 		v.b.post("/auth/device", "code", v.device.UserCode, "decision", "allow")
 		v.target, v.form = "/auth/token", v.polling()
 	}},
-	{name: "exchanging the first ID token of a user", settled: "create record app-grant", program: true, again: byIDToken,
+	{name: "exchanging the first ID token of a user", settled: "create record app-grant", program: true,
+		once: "create record app-nonce", again: byIDToken,
 		before: func(v *visit) { v.target, v.form = "/auth/token", v.idToken() }},
-	{name: "exchanging an ID token of a user", settled: "create record app-grant", program: true, again: byIDToken,
+	{name: "exchanging an ID token of a user", settled: "create record app-grant", program: true,
+		once: "create record app-nonce", again: byIDToken,
 		before: func(v *visit) {
 			v.tokens(v.idToken())
 			v.target, v.form = "/auth/token", v.idToken()
