@@ -884,3 +884,39 @@ func TestConfigErrors(t *testing.T) {
 		t.Error("a plugin without an Auth lists apps")
 	}
 }
+
+// accountPage is a plugin with the route of plugins/account.
+type accountPage struct{}
+
+func (accountPage) Attach(h *core.PluginHost) error {
+	h.AddAction(core.Action{Method: http.MethodGet, Name: "account", Handle: func(
+		context.Context, *core.ActionRequest,
+	) (*core.Response, error) {
+		return &core.Response{}, nil
+	}})
+	return nil
+}
+
+// TestAdvice: each weakness of the configuration is reported, and nothing else.
+func TestAdvice(t *testing.T) {
+	withAccount := func(c *core.Config, _ *tokens.Options) {
+		c.Plugins = append(c.Plugins, accountPage{})
+	}
+	for name, row := range map[string]struct {
+		changes []change
+		want    string
+	}{
+		"no account page": {nil, "no account page"},
+		"an account page": {[]change{withAccount}, ""},
+		"a long time without use": {[]change{withAccount, func(_ *core.Config, o *tokens.Options) {
+			o.IdleTimeout = 91 * 24 * time.Hour
+		}}, "more than 90 days"},
+	} {
+		var said []string
+		newSite(t, row.changes...).apps.Advise(func(what, fix string) { said = append(said, what+": "+fix) })
+		text := strings.Join(said, "\n")
+		if (row.want == "") != (text == "") || len(said) > 1 || !strings.Contains(text, row.want) {
+			t.Errorf("%s: the advice is %q", name, text)
+		}
+	}
+}
