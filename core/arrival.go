@@ -33,6 +33,8 @@ type arrival struct {
 	program, foreign bool
 	// pending are the announced changes that were not reported yet.
 	pending []announcement
+	// verified is the credential of the request. Copies of the arrival share it. It is nil if the request cannot have one.
+	verified *verifiedCredential
 	// misconfigured is the reference of a request that has no Auth.
 	misconfigured string
 }
@@ -49,6 +51,9 @@ func (v *arrival) settle() error {
 		return err
 	}
 	v.place, v.jar = settled, cookie.Parse(v.r.Header["Cookie"])
+	if len(v.credentials) > 0 && len(v.r.Header["Authorization"]) > 0 {
+		v.verified = &verifiedCredential{}
+	}
 	return nil
 }
 

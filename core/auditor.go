@@ -19,14 +19,19 @@ func (v *arrival) note(ctx context.Context, e audit.Event) {
 	e.Agent = printable(v.header("User-Agent"))
 	e.Reference = v.ref()
 	e.Provider = or(e.Provider, v.providerID)
+	e.Credential = or(e.Credential, v.verified.get())
 	v.audit.Note(v.announced(ctx, e), e)
 }
 
-// noteAt passes an event to Config.Audit. at is nil if the event does not belong to a request.
+// noteAt passes an event to Config.Audit. at is nil if the event does not belong to an auth route: if ctx is that of a
+// handler of the application, the event names the credential of its request.
 func noteAt(ctx context.Context, a *auditor.Auditor, at *arrival, e audit.Event) {
 	if at != nil {
 		at.note(ctx, e)
 		return
+	}
+	if v := visitFrom(ctx); v != nil && v.auth != nil && v.auth.site.audit == a {
+		e.Credential = or(e.Credential, v.at.verified.get())
 	}
 	a.Note(ctx, e)
 }

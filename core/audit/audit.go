@@ -25,6 +25,10 @@ type Event struct {
 	UserID, ActorID string
 	// SessionID is the public ID of the session, which is not its token. It is empty if sessions have no ID.
 	SessionID string
+	// Credential is the public ID of an API key or token, as in core.Principal, which is not its secret: that of the
+	// credential that the decision is about, or else of the one that made the request. The text before the colon is its
+	// kind: "apikey", "app" for the tokens of an app, or "access-token". It is empty if there is none.
+	Credential string
 	// Provider is the ID of a configured provider, or empty if no provider was involved.
 	Provider string
 	// Tenant is Config.Audience.
@@ -240,7 +244,8 @@ func (e *Event) attrs() []slog.Attr {
 	out := make([]slog.Attr, 0, 12)
 	for _, text := range []struct{ name, value string }{
 		{"outcome", string(e.Outcome)}, {"reason", string(e.Reason)}, {"user_id", e.UserID}, {"actor_id", e.ActorID},
-		{"session_id", e.SessionID}, {"provider", e.Provider}, {"tenant", e.Tenant}, {"reference", e.Reference},
+		{"session_id", e.SessionID}, {"credential", e.Credential}, {"provider", e.Provider}, {"tenant", e.Tenant},
+		{"reference", e.Reference},
 		{"attempt", e.Attempt}, {"email", e.Email}, {"subject", e.Subject}, {"agent", e.Agent},
 		{"note", e.Note},
 	} {

@@ -63,12 +63,14 @@ type payload struct {
 
 // data describes an event. It has IDs and constants, and no address, name, network or session ID.
 type data struct {
-	UserID   string       `json:"user_id,omitempty"`
-	ActorID  string       `json:"actor_id,omitempty"`
-	Tenant   string       `json:"tenant,omitempty"`
-	Provider string       `json:"provider,omitempty"`
-	Methods  []string     `json:"methods,omitempty"`
-	Reason   audit.Reason `json:"reason,omitempty"`
+	UserID  string `json:"user_id,omitempty"`
+	ActorID string `json:"actor_id,omitempty"`
+	// Credential is the public ID of an API key or token, as in audit.Event.
+	Credential string       `json:"credential,omitempty"`
+	Tenant     string       `json:"tenant,omitempty"`
+	Provider   string       `json:"provider,omitempty"`
+	Methods    []string     `json:"methods,omitempty"`
+	Reason     audit.Reason `json:"reason,omitempty"`
 }
 
 // The kinds of the records of events.
@@ -121,8 +123,8 @@ func (w *Webhooks) newEvent(ctx context.Context, e audit.Event) (*eventJob, erro
 	at := e.Time.UTC().Truncate(time.Millisecond)
 	body, err := json.Marshal(payload{
 		Type: string(e.Name), Timestamp: at, Data: data{
-			UserID: e.UserID, ActorID: e.ActorID, Tenant: e.Tenant, Provider: e.Provider, Methods: e.Methods,
-			Reason: e.Reason,
+			UserID: e.UserID, ActorID: e.ActorID, Credential: e.Credential, Tenant: e.Tenant, Provider: e.Provider,
+			Methods: e.Methods, Reason: e.Reason,
 		},
 	})
 	if err != nil {

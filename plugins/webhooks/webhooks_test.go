@@ -137,8 +137,10 @@ func (s *site) wait(d time.Duration) { s.mu.Lock(); defer s.mu.Unlock(); s.now =
 
 // emit reports an event of a user.
 func (s *site) emit(name audit.Name, user string) {
-	s.host.Audit(s.Context(), audit.Event{Name: name, Outcome: audit.OK, UserID: user, SessionID: "not sent",
-		Agent: "not sent", Subject: "not sent", Reference: "not sent"})
+	s.host.Audit(s.Context(), audit.Event{
+		Name: name, Outcome: audit.OK, UserID: user, Credential: "apikey:1", SessionID: "not sent",
+		Agent: "not sent", Subject: "not sent", Reference: "not sent",
+	})
 }
 
 func (s *site) flush() {
@@ -215,7 +217,7 @@ func TestDelivery(t *testing.T) {
 	s.emit(audit.UserCreated, "ada")
 	s.flush()
 	got := r.take()
-	const want = `{"type":"user.created","timestamp":"2030-01-02T03:04:05Z","data":{"user_id":"ada"}}`
+	const want = `{"type":"user.created","timestamp":"2030-01-02T03:04:05Z","data":{"user_id":"ada","credential":"apikey:1"}}`
 	if len(got) != 1 || got[0].body != want || !strings.HasPrefix(got[0].id, "msg_") {
 		t.Fatalf("got %+v, want one request with %s", got, want)
 	}
