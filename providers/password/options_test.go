@@ -41,7 +41,7 @@ func TestFaultsOfOptions(t *testing.T) {
 		"endless reset": {func(o *password.Options, _ *core.Config) { o.ResetTTL = 25 * time.Hour },
 			"ResetTTL is 25h"},
 		"nil verifier": {func(o *password.Options, _ *core.Config) { o.LegacyHashes = []password.Verifier{nil} },
-			"Import[0] is nil"},
+			"LegacyHashes[0] is nil"},
 		"another sign-up": {func(o *password.Options, _ *core.Config) { o.SignUp = 7 }, "SignUp is 7"},
 		"no store":        {func(_ *password.Options, c *core.Config) { c.Store = nil }, "needs a Store: set Config.Store"},
 		"store without": {func(_ *password.Options, c *core.Config) { c.Store = struct{ core.Store }{memory.New()} },

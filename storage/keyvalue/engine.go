@@ -46,8 +46,8 @@ type Page struct {
 type Answer struct {
 	Values []Value
 	Names  [][]string
-	// Owner is the user that [Query.Owner] requested, or nil if the engine cannot read the user in the same round trip. If
-	// Owner is set, the first value may lack Text and Version, and Names may be nil.
+	// Owner is the user that [Query.Owner] requested, or nil if the engine cannot read the user in the same round trip.
+	// If Owner is set, the first value may lack Text and Version, and Names may be nil.
 	Owner *Value
 }
 

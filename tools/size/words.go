@@ -58,7 +58,8 @@ func words(dir string) (n int, err error) {
 	return n, err
 }
 
-// wordsOf returns the number of words of a page outside of code blocks. A text without letters and digits, such as a dash, is no word.
+// wordsOf returns the number of words of a page outside of code blocks. A text without letters and digits, such as a
+// dash, is no word.
 func wordsOf(page string) (n int) {
 	fence := ""
 	for line := range strings.Lines(page) {
@@ -78,7 +79,7 @@ func wordsOf(page string) (n int) {
 			fence = opens
 		default:
 			for word := range strings.FieldsSeq(line) {
-				if strings.ContainsFunc(word, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) {
+				if strings.ContainsFunc(word, isAlnum) {
 					n++
 				}
 			}
@@ -86,3 +87,5 @@ func wordsOf(page string) (n int) {
 	}
 	return n
 }
+
+func isAlnum(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }

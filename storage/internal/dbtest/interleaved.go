@@ -21,8 +21,8 @@ type Staged struct {
 	Watch func(before func(Request) (lost bool, err error))
 	// WatchOther does the same as Watch for the requests of Other.
 	WatchOther func(before func(Request) (lost bool, err error))
-	// Empty deletes all data. It is called after some interleavings, for a database that is slow with much data. If it is
-	// nil, the data stays.
+	// Empty deletes all data. It is called after some interleavings, for a database that is slow with much data. If it
+	// is nil, the data stays.
 	Empty func()
 }
 
