@@ -173,8 +173,8 @@ func errorRank(denied error) int {
 	return 0
 }
 
-// AllOf returns a guard that allows a request if each of the guards does, in the same way as a list of guards. Use it
-// within [AnyOf].
+// AllOf returns a guard that allows a request if all guards do. It calls them in order and returns the first error, as
+// [Visit.Require] does with several guards. Use it within [AnyOf].
 func AllOf(guards ...Guard) Guard {
 	guards = slices.Clone(guards)
 	return func(ctx context.Context, s *Session) error {

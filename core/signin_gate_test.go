@@ -122,9 +122,9 @@ func changedTown(
 
 var strategies = []core.Strategy{core.StrategyJWT, core.StrategyDatabase}
 
-// doors lists all sign-in methods. Each is tried with an existing user and names that user; an empty name means the
-// user that the sign-in creates.
-var doors = []struct {
+// signInCases lists all sign-in methods. Each is tried with an existing user and names that user; an empty name means
+// the user that the sign-in creates.
+var signInCases = []struct {
 	name, user string
 	methods    []amr.Method
 	in         func(w *town, b *browser) *core.Response
@@ -155,8 +155,8 @@ var doors = []struct {
 func TestGateAppliesToEveryMethod(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {
-		for _, door := range doors {
-			t.Run(string(strategy)+" "+door.name, func(t *testing.T) {
+		for _, signInCase := range signInCases {
+			t.Run(string(strategy)+" "+signInCase.name, func(t *testing.T) {
 				t.Parallel()
 				f := &toyFactor{name: "toyfactor"}
 				w, k, signIns := gatedTown(t, strategy, f)
@@ -170,7 +170,7 @@ func TestGateAppliesToEveryMethod(t *testing.T) {
 				}
 				b := w.browser()
 				b.get("/auth/signin?callbackUrl=%2Fthere")
-				r := door.in(w, b)
+				r := signInCase.in(w, b)
 				if r.Redirect != "https://app.test/auth/toyfactor" && !strings.Contains(string(r.Body), "/auth/toyfactor") {
 					t.Fatalf("sent to %s %s: %v", r.Redirect, r.Body, r.Err)
 				}
@@ -198,14 +198,14 @@ func TestGateAppliesToEveryMethod(t *testing.T) {
 				held("after another browser's try")
 				r = b.submit("/auth/toyfactor", url.Values{"code": {"123456"}})
 				id := w.signedIn(b, r)
-				if door.user != "" && id != door.user || len(*signIns) != 1 || (*signIns)[0].User.ID != id {
+				if signInCase.user != "" && id != signInCase.user || len(*signIns) != 1 || (*signIns)[0].User.ID != id {
 					t.Errorf("signed in as %q, events %+v", id, *signIns)
 				}
 				if string(r.Body) != `{"url":"https://app.test/there"}` || b.cookies[pendingCookie] != "" || k.count() != 0 {
 					t.Errorf("response %s, cookies %v, %d records", r.Body, b.cookies, k.count())
 				}
-				if len(f.seen) != 1 || door.methods != nil && !slices.Equal(f.seen[0].Methods, door.methods) ||
-					f.seen[0].User.ID != id || f.seen[0].Created != (door.user == "") {
+				if len(f.seen) != 1 || signInCase.methods != nil && !slices.Equal(f.seen[0].Methods, signInCase.methods) ||
+					f.seen[0].User.ID != id || f.seen[0].Created != (signInCase.user == "") {
 					t.Errorf("the gate saw %+v", f.seen)
 				}
 			})

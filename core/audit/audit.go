@@ -101,7 +101,7 @@ const (
 	EmailUndone        Name = "email.undone"         // the owner of the old address undid the change
 	Invited            Name = "invited"              // a person was invited to sign up
 	PasskeyRemoved     Name = "passkey.removed"      // a passkey was removed
-	AccountSecured     Name = "account.secured"      // the owner of an account reported a change as not theirs
+	AccountSecured     Name = "account.secured"      // the owner of an account reported a change that they did not make
 
 	FactorChecked   Name = "factor.checked"   // a second factor was accepted or refused
 	FactorAdded     Name = "factor.added"     // a second factor was enrolled
@@ -133,7 +133,7 @@ const (
 	AdminSessionsEnded Name = "admin.sessions.ended" // an administrator ended sessions of a user
 
 	AppSignedIn Name = "app.signed-in" // an app of this site got tokens of a user
-	AppEnded    Name = "app.ended"     // the tokens of an app ended: the user ended them, or they were used twice
+	AppEnded    Name = "app.ended"     // the tokens of an app were revoked, by the user or because one was reused
 
 	WebhookChanged  Name = "webhook.changed"  // an endpoint for webhooks was created, changed or deleted
 	WebhookDisabled Name = "webhook.disabled" // an endpoint for webhooks failed for too long, or refused all webhooks

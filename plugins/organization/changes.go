@@ -21,27 +21,27 @@ var (
 	// ErrSlug means that a slug does not consist of 2 to 48 lower-case letters, digits and single hyphens.
 	ErrSlug = errors.New("organization: a slug must have 2 to 48 lower-case letters, digits and single hyphens")
 	// ErrSlugTaken means that another organization has the slug.
-	ErrSlugTaken = errors.New("organization: the slug is taken")
+	ErrSlugTaken = errors.New("organization: another organization has the slug")
 	// ErrLogo means that a logo is not an https URL of at most 512 bytes.
 	ErrLogo = errors.New("organization: a logo must be an https URL of at most 512 bytes")
 	// ErrMetadata means that metadata are not JSON of at most 4 KiB.
 	ErrMetadata = errors.New("organization: metadata must be JSON of at most 4 KiB")
 	// ErrRole means that the role is unknown, or that the function cannot give it.
-	ErrRole = errors.New("organization: unknown role")
+	ErrRole = errors.New("organization: the role is not one of Options.Roles, or cannot be given")
 	// ErrLastOwner means that the only owner would leave or be demoted.
-	ErrLastOwner = errors.New("organization: the last owner must stay")
+	ErrLastOwner = errors.New("organization: the user is the last owner: make another member an owner first")
 	// ErrOwners means that the organization has 20 owners.
-	ErrOwners = errors.New("organization: too many owners")
+	ErrOwners = errors.New("organization: the organization has 20 owners, which is the maximum")
 	// ErrFull means that the organization has as many members as Options.Seats or Options.MaxMembers permits.
-	ErrFull = errors.New("organization: no seat is left")
+	ErrFull = errors.New("organization: all places of Options.Seats or Options.MaxMembers are taken")
 	// ErrTooMany means that the user is a member of Options.MaxOrganizations organizations.
-	ErrTooMany = errors.New("organization: the user is a member of too many organizations")
+	ErrTooMany = errors.New("organization: the user is in as many organizations as Options.MaxOrganizations allows")
 	// ErrMember means that the user is a member of the organization already.
 	ErrMember = errors.New("organization: the user is already a member")
 	// ErrInvitations means that the organization has Options.MaxInvitations pending invitations.
-	ErrInvitations = errors.New("organization: too many invitations wait")
+	ErrInvitations = errors.New("organization: as many invitations are pending as Options.MaxInvitations allows")
 	// ErrEmail means that the text is not an email address.
-	ErrEmail = errors.New("organization: this is not an email address")
+	ErrEmail = errors.New("organization: the text is not an email address")
 	// ErrAddress means that the user has not verified the invited address.
 	ErrAddress = errors.New("organization: the invitation is for another address, or the address is not verified")
 	errDenied  = errors.New("organization: the member's role does not allow the change")

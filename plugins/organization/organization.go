@@ -157,13 +157,19 @@ func (o *Organizations) check(h *core.PluginHost) {
 			h.AddConfigError(fmt.Sprintf("Options.Roles[%d].Permissions contains an empty text: remove it", i))
 		}
 	}
-	for field, n := range map[string]int64{
-		"MaxOrganizations": int64(o.options.MaxOrganizations), "MaxMembers": int64(o.options.MaxMembers),
-		"MaxInvitations": int64(o.options.MaxInvitations), "InvitationTTL": int64(o.options.InvitationTTL),
-		"Fresh": int64(o.options.Fresh),
+	for field, n := range map[string]int{
+		"MaxOrganizations": o.options.MaxOrganizations, "MaxMembers": o.options.MaxMembers,
+		"MaxInvitations": o.options.MaxInvitations,
 	} {
 		if n < 0 {
-			h.AddConfigError("Options." + field + " must not be negative")
+			h.AddConfigError(fmt.Sprintf("Options.%s is %d: it must not be negative", field, n))
+		}
+	}
+	for field, d := range map[string]time.Duration{
+		"InvitationTTL": o.options.InvitationTTL, "Fresh": o.options.Fresh,
+	} {
+		if d < 0 {
+			h.AddConfigError(fmt.Sprintf("Options.%s is %v: it must not be negative", field, d))
 		}
 	}
 }

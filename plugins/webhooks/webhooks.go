@@ -148,12 +148,13 @@ func (w *Webhooks) check(h *core.PluginHost) {
 			}
 		}
 	}
-	for field, n := range map[string]int64{
-		"Fresh": int64(o.Fresh), "Overlap": int64(o.Overlap), "MaxEndpoints": int64(o.MaxEndpoints),
-	} {
-		if n < 0 {
-			h.AddConfigError("Options." + field + " must not be negative")
+	for field, d := range map[string]time.Duration{"Fresh": o.Fresh, "Overlap": o.Overlap} {
+		if d < 0 {
+			h.AddConfigError(fmt.Sprintf("Options.%s is %v: it must not be negative", field, d))
 		}
+	}
+	if o.MaxEndpoints < 0 {
+		h.AddConfigError(fmt.Sprintf("Options.MaxEndpoints is %d: it must not be negative", o.MaxEndpoints))
 	}
 	if slices.ContainsFunc(o.Managers, func(g core.Guard) bool { return g == nil }) {
 		h.AddConfigError("Options.Managers contains nil: remove it")

@@ -728,17 +728,17 @@ func TestConfig(t *testing.T) {
 		return webhooks.Options{Endpoints: []webhooks.Config{c}}
 	}
 	for want, options := range map[string]webhooks.Options{
-		"list an endpoint":          {},
-		"Endpoints[0].ID":           with(func(c *webhooks.Config) { c.ID = "A" }),
-		"Endpoints[1].ID":           {Endpoints: []webhooks.Config{valid, valid}},
-		"Endpoints[0].URL":          with(func(c *webhooks.Config) { c.URL = "http://example.com" }),
-		`contains "user.create"`:    with(func(c *webhooks.Config) { c.Events = []string{"user.create"} }),
-		"Secrets has 0 entries":     with(func(c *webhooks.Config) { c.Secrets = nil }),
-		"Secrets[0] is malformed":   with(func(c *webhooks.Config) { c.Secrets = []core.Secret{"whsec_c2hvcnQ="} }),
-		"Managers contains nil":     {Managers: []core.Guard{nil}},
-		"Overlap must not":          {Managers: []core.Guard{manager}, Overlap: -1},
-		"MaxEndpoints must not":     {Managers: []core.Guard{manager}, MaxEndpoints: -1},
-		"Options.Fresh must not be": {Managers: []core.Guard{manager}, Fresh: -1},
+		"list an endpoint":                           {},
+		"Endpoints[0].ID":                            with(func(c *webhooks.Config) { c.ID = "A" }),
+		"Endpoints[1].ID":                            {Endpoints: []webhooks.Config{valid, valid}},
+		"Endpoints[0].URL":                           with(func(c *webhooks.Config) { c.URL = "http://example.com" }),
+		`contains "user.create"`:                     with(func(c *webhooks.Config) { c.Events = []string{"user.create"} }),
+		"Secrets has 0 entries":                      with(func(c *webhooks.Config) { c.Secrets = nil }),
+		"Secrets[0] is malformed":                    with(func(c *webhooks.Config) { c.Secrets = []core.Secret{"whsec_c2hvcnQ="} }),
+		"Managers contains nil":                      {Managers: []core.Guard{nil}},
+		"Options.Overlap is -1ns: it must not be":    {Managers: []core.Guard{manager}, Overlap: -1},
+		"Options.MaxEndpoints is -1: it must not be": {Managers: []core.Guard{manager}, MaxEndpoints: -1},
+		"Options.Fresh is -1ns: it must not be":      {Managers: []core.Guard{manager}, Fresh: -1},
 	} {
 		_, err := core.New(core.Config{
 			Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: memory.New(),

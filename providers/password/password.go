@@ -239,7 +239,7 @@ func (p *Provider) check(h *core.PluginHost) {
 	}
 	for i, v := range o.LegacyHashes {
 		if v == nil {
-			h.AddConfigError(fmt.Sprintf("Import[%d] is nil: leave it out", i))
+			h.AddConfigError(fmt.Sprintf("LegacyHashes[%d] is nil: remove it", i))
 		}
 	}
 	if o.SignUp < Open || o.SignUp > Closed {

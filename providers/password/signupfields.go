@@ -73,10 +73,11 @@ func (s *SignUpFields) validate(h *core.PluginHost) {
 		case slices.Contains(reservedFields, f.Name):
 			h.AddConfigError(fmt.Sprintf("SignUpFields: the name %q of a field is reserved: use another one", f.Name))
 		case slices.IndexFunc(s.Fields, same) < i:
-			h.AddConfigError(fmt.Sprintf("SignUpFields: two fields have the name %q", f.Name))
+			h.AddConfigError(fmt.Sprintf("SignUpFields: two fields have the name %q: rename one", f.Name))
 		case f.Type == "password":
 			h.AddConfigError(
-				fmt.Sprintf("SignUpFields: the field %q has the type password: its value is stored as text", f.Name),
+				fmt.Sprintf("SignUpFields: the field %q has the type password: use another type, because its value is stored "+
+					"as text", f.Name),
 			)
 		}
 	}

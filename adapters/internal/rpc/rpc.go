@@ -30,7 +30,7 @@ func Methods(service string) []string {
 	return names
 }
 
-// Domain is the domain of the reasons in error details.
+// Domain is the field domain of google.rpc.ErrorInfo in error details. Reasons are unique within a domain.
 const Domain = "latchkey"
 
 // Details returns the details of an error: google.rpc.ErrorInfo with the reason in upper case and the challenge,
