@@ -119,9 +119,11 @@ const (
 	OrganizationCreated Name = "organization.created" // a user created an organization
 	OrganizationChanged Name = "organization.changed" // a member changed the name, the logo or the metadata
 	OrganizationDeleted Name = "organization.deleted" // an owner deleted an organization
-	MemberJoined        Name = "member.joined"        // a user accepted the invitation to an organization
+	MemberJoined        Name = "member.joined"        // a user joined an organization
 	MemberChanged       Name = "member.changed"       // the role of a member was changed
 	MemberRemoved       Name = "member.removed"       // a member left, or was removed
+	JoinRequested       Name = "member.requested"     // a user asked to join an organization
+	JoinDeclined        Name = "member.declined"      // a request to join was declined
 
 	AdminBanned        Name = "admin.banned"         // an administrator banned a user
 	AdminUnbanned      Name = "admin.unbanned"       // an administrator lifted a ban

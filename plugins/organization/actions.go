@@ -43,6 +43,16 @@ func (o *Organizations) actions() []core.Action {
 		{http.MethodPost, "invite", signedIn, o.postInvite},
 		{http.MethodPost, "resend", signedIn, o.postResend},
 		{http.MethodPost, "revoke", signedIn, o.postRevoke},
+		{http.MethodPost, "joining", signedIn, o.postJoining},
+		{http.MethodGet, "join", signedIn, o.getJoin},
+		{http.MethodPost, "join", signedIn, o.postJoin},
+		{http.MethodGet, "requests", signedIn, o.getRequests},
+		{http.MethodPost, "admit", signedIn, o.postAdmit},
+		{http.MethodPost, "decline", signedIn, o.postDecline},
+		{http.MethodGet, "domains", signedIn, o.getDomains},
+		{http.MethodPost, "domain", fresh, o.postDomain},
+		{http.MethodPost, "verify-domain", fresh, o.postVerifyDomain},
+		{http.MethodPost, "remove-domain", signedIn, o.postRemoveDomain},
 		{http.MethodGet, "accept", signedIn, o.getAccept},
 		{http.MethodPost, "accept", signedIn, o.postAccept},
 	} {
@@ -148,6 +158,8 @@ type listed struct {
 	Organizations []Joined `json:"organizations"`
 	// Active is the ID of the selected organization, or empty.
 	Active string `json:"active"`
+	// Offer is the organization that the user can join with POST organization/join, because of the domain of the address.
+	Offer *offer `json:"offer,omitempty"`
 }
 
 func (o *Organizations) getList(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
@@ -155,10 +167,14 @@ func (o *Organizations) getList(ctx context.Context, c *core.ActionRequest, s *c
 	if err != nil {
 		return nil, err
 	}
-	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, listed{all, o.active(c, s, all)}), nil
+	offer, err := o.Offer(ctx, s.UserID)
+	if err != nil {
+		return nil, err
 	}
-	v := &listView{view: o.view(c, s), all: all, active: o.active(c, s, all)}
+	if c.WantsJSON {
+		return c.JSON(ctx, http.StatusOK, listed{all, o.active(c, s, all), offered(offer)}), nil
+	}
+	v := &listView{view: o.view(c, s), all: all, active: o.active(c, s, all), offer: offer}
 	page := c.Page(v.say(textHeading))
 	return c.Render(ctx, http.StatusOK, page, listPage(page, v)), nil
 }
@@ -269,6 +285,14 @@ func (o *Organizations) getMembers(
 	v := &orgView{view: o.view(c, s), place: *at, of: o, page: page, strong: core.Strong()(ctx, s) == nil}
 	if v.may(Invite) {
 		if v.invitations, err = o.Invitations(ctx, at.org.ID); err != nil {
+			return nil, err
+		}
+		if v.requests, err = o.requests(ctx, at.org.ID); err != nil {
+			return nil, err
+		}
+	}
+	if v.role == Owner && o.options.Resolver != nil {
+		if v.domains, err = o.Domains(ctx, at.org.ID); err != nil {
 			return nil, err
 		}
 	}

@@ -23,7 +23,7 @@ var events = []audit.Name{
 	audit.FactorAdded, audit.FactorRemoved, audit.FactorsReset, audit.RecoveryUsed, audit.RecoveryRenewed,
 	audit.KeyCreated, audit.KeyRotated, audit.KeyRevoked, audit.TokenIssued,
 	audit.OrganizationCreated, audit.OrganizationChanged, audit.OrganizationDeleted,
-	audit.MemberJoined, audit.MemberChanged, audit.MemberRemoved,
+	audit.MemberJoined, audit.MemberChanged, audit.MemberRemoved, audit.JoinRequested, audit.JoinDeclined,
 	audit.AppSignedIn, audit.AppEnded,
 	audit.AdminBanned, audit.AdminUnbanned, audit.AdminResetSent, audit.AdminEmailVerified, audit.AdminFactorsReset,
 	audit.AdminDeleted, audit.AdminInvited, audit.AdminSessionsEnded,
