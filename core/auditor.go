@@ -18,6 +18,9 @@ func (v *arrival) note(ctx context.Context, e audit.Event) {
 	e.Agent = printable(v.header("User-Agent"))
 	e.Reference = v.ref()
 	e.Provider = or(e.Provider, v.providerID)
+	if v.actorOf != nil && e.ActorID == "" {
+		e.ActorID = v.actorOf(ctx, v)
+	}
 	v.audit.Note(ctx, e)
 }
 

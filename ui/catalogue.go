@@ -288,6 +288,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Users", true
 	case "admin.id":
 		return "User ID", true
+	case "admin.impersonate":
+		return "Use this account", true
+	case "admin.impersonate.hint":
+		return "You see the site as this user for up to an hour. You can't change their sign-in methods, keys, or organizations.", true
 	case "admin.invite":
 		return "Invite user", true
 	case "admin.invite.send":
@@ -872,6 +876,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "Recovery code", true
 	case "home.back":
 		return "Back to %s", true
+	case "impersonation.end":
+		return "Return to your account", true
+	case "impersonation.refused":
+		return "You can't do this while you use another person's account.", true
+	case "impersonation.title":
+		return "Another person's account", true
+	case "impersonation.who":
+		return "You're using the account of %s.", true
 	case "label.Create an account":
 		return "", true
 	case "label.Email":

@@ -127,6 +127,10 @@ const (
 	AdminDeleted       Name = "admin.deleted"        // an administrator deleted a user
 	AdminInvited       Name = "admin.invited"        // an administrator invited a person to sign up
 	AdminSessionsEnded Name = "admin.sessions.ended" // an administrator ended sessions of a user
+	AdminImpersonated  Name = "admin.impersonated"   // an administrator began to use a user's account
+
+	AdminImpersonationEnded Name = "admin.impersonation.ended" // the administrator ended the impersonation
+	ImpersonationRefused    Name = "impersonation.refused"     // a change during an impersonation was refused
 
 	AppSignedIn Name = "app.signed-in" // an app of this site got tokens of a user
 	AppEnded    Name = "app.ended"     // the tokens of an app ended: the user ended them, or they were used twice
@@ -185,6 +189,7 @@ const (
 	ReasonCodeExpired     Reason = "code_expired"      // there is no such code in this browser, or no tries are left
 	ReasonACR             Reason = "acr"               // the provider reported another authentication context class
 	ReasonBanned          Reason = "banned"            // an administrator has banned the user
+	ReasonImpersonation   Reason = "impersonation"     // an administrator may not use the account any more
 	ReasonUndone          Reason = "undone"            // a later step failed, and the result of an earlier one was removed
 )
 

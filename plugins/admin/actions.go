@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +44,9 @@ func (a *Admin) changes() []change {
 	if a.options.ResetFactors != nil {
 		all = append(all, change{verbFactors, audit.AdminFactorsReset, doneFactors, a.postFactors})
 	}
+	if a.options.Impersonate {
+		all = append(all, change{verbImpersonate, audit.AdminImpersonated, "", a.postImpersonate})
+	}
 	if a.options.Delete != nil {
 		all = append(all, change{verbDelete, audit.AdminDeleted, doneDeleted, a.postDelete})
 	}
@@ -56,6 +60,9 @@ const (
 	verbFactors = "reset-factors"
 	verbDelete  = "delete"
 	verbInvite  = "invite"
+
+	verbImpersonate      = "impersonate"
+	verbEndImpersonation = "end-impersonation"
 )
 
 // actions returns the pages and the changes. Options.Guard runs first, so that other users learn nothing.
@@ -73,8 +80,13 @@ func (a *Admin) actions() []core.Action {
 		{Method: http.MethodGet, Name: name, Verb: "user", Require: read, Handle: inBrowser(a.getUser)},
 	}
 	for _, ch := range a.changes() {
+		require := write
+		if ch.verb == verbImpersonate {
+			require = append(slices.Clone(write), core.Strong())
+			all = append(all, a.endImpersonationAction())
+		}
 		all = append(all, core.Action{
-			Method: http.MethodPost, Name: name, Verb: ch.verb, Require: write, Handle: inBrowser(a.make(ch)),
+			Method: http.MethodPost, Name: name, Verb: ch.verb, Require: require, Handle: inBrowser(a.make(ch)),
 		})
 	}
 	if a.options.Invite != nil {
@@ -134,7 +146,7 @@ func (a *Admin) make(ch change) handler {
 		}
 		e := audit.Event{Name: ch.event, Outcome: audit.OK, UserID: u.ID, ActorID: s.UserID, Note: reason}
 		switch {
-		case errors.As(err, new(*core.Problem)): // the application refused it
+		case errors.As(err, new(*core.Problem)), errors.Is(err, core.ErrForbidden): // the application refused it
 			e.Outcome, e.Reason = audit.Refused, audit.ReasonDenied
 		case err != nil:
 			e.Outcome, e.Reason = audit.Failed, audit.ReasonFault
@@ -143,9 +155,12 @@ func (a *Admin) make(ch change) handler {
 		if err != nil {
 			return nil, err
 		}
-		if c.WantsJSON {
+		switch {
+		case c.WantsJSON:
 			result.Done = ch.done
 			return c.JSON(ctx, http.StatusOK, result), nil
+		case ch.verb == verbImpersonate:
+			return c.Redirect(c.Home), nil
 		}
 		f := flash{Done: ch.done, User: u.ID}
 		if ch.verb == verbDelete {

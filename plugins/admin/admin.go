@@ -37,6 +37,9 @@ type Options struct {
 	// VerifyEmail lets administrators mark the address of a user as verified. With StrategyJWT, sessions of users whose
 	// address is not verified then cost one query, as with plugins/account. The default is false.
 	VerifyEmail bool
+	// Impersonate lets administrators use the account of a user, in a session of one hour. It needs IsAdmin, and a change
+	// with two factors even if Strong is false. The default is false.
+	Impersonate bool
 }
 
 // Admin is the plugin. Create it with [New], and add it to Config.Plugins of one Auth. It is safe for concurrent use.
@@ -72,6 +75,12 @@ func (a *Admin) Attach(h *core.PluginHost) error {
 	}
 	if h.Store != nil && a.options.Delete != nil && h.UserDeleter == nil {
 		h.AddConfigError("Options.Delete needs a Store that is a store.UserDeleter too (package core/store)")
+	}
+	if a.options.Impersonate {
+		if a.options.IsAdmin == nil {
+			h.AddConfigError("Options.Impersonate needs Options.IsAdmin, because administrators cannot be impersonated")
+		}
+		h.AllowImpersonation(name+"/"+verbEndImpersonation, a.checkImpersonation)
 	}
 	if a.options.VerifyEmail {
 		h.VerifiesEmail()

@@ -17,7 +17,11 @@ var descriptions = map[string]description{
 	"POST " + verbVerify:  {"Mark the address of a user as verified", changeInput{}, changed{}},
 	"POST " + verbFactors: {"Remove the second factors of a user", changeInput{}, changed{}},
 	"POST " + verbDelete:  {"Delete a user", deleteInput{}, changed{}},
-	"POST " + verbInvite:  {"Invite a person by email", inviteInput{}, changed{}},
+	"POST " + verbImpersonate: {
+		"Use the account of a user for at most an hour", changeInput{}, changed{},
+	},
+	"POST " + verbEndImpersonation: {"End an impersonation", struct{}{}, stopped{}},
+	"POST " + verbInvite:           {"Invite a person by email", inviteInput{}, changed{}},
 }
 
 type (

@@ -1175,6 +1175,12 @@ func optional(v *userView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
+		if v.options.Impersonate && v.Ban == nil {
+			templ_7745c5c3_Err = simple(v, verbImpersonate, v.say(textImpersonate), v.say(textImpersonateHint)).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
 		if v.options.Delete != nil {
 			templ_7745c5c3_Var45 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 				templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

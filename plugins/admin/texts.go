@@ -53,7 +53,13 @@ var (
 		English: "Do this only if you're sure that the address belongs to the user. Sign-in methods that may belong to " +
 			"someone else are removed.",
 	}
-	textFactors  = ui.Text{Key: "admin.factors", English: "Reset two-step verification"}
+	textFactors         = ui.Text{Key: "admin.factors", English: "Reset two-step verification"}
+	textImpersonate     = ui.Text{Key: "admin.impersonate", English: "Use this account"}
+	textImpersonateHint = ui.Text{
+		Key: "admin.impersonate.hint",
+		English: "You see the site as this user for up to an hour. You can't change their sign-in methods, keys, or " +
+			"organizations.",
+	}
 	textDelete   = ui.Text{Key: "admin.delete", English: "Delete user"}
 	textConfirm  = ui.Text{Key: "admin.delete.confirm", English: "To delete the user with all data, type “%s”."}
 	textInvite   = ui.Text{Key: "admin.invite", English: "Invite user"}
