@@ -131,9 +131,15 @@ func TestImpersonate(t *testing.T) {
 				(err != nil || got == nil || got.Subject != "ada") {
 				t.Errorf("Token returns %+v (%v)", got, err)
 			}
-			if b.cookies[actorCookie] == "" {
+			second := b.cookies[actorCookie]
+			if second == "" {
 				t.Fatal("there is no second cookie")
 			}
+			b.cookies[actorCookie] = ""
+			if got, err := w.app.Token(t.Context(), b.request("GET", "/", "", "")); err != nil || got != nil {
+				t.Errorf("without the second cookie Token returns %+v (%v)", got, err)
+			}
+			b.cookies[actorCookie] = second
 			*now = now.Add(59 * time.Minute)
 			before := b.cookies[sessionCookie]
 			if b.get("/auth/session"); b.cookies[sessionCookie] != before || w.role(b) != "ada by root" {
@@ -166,6 +172,35 @@ func TestImpersonateTime(t *testing.T) {
 		*now = now.Add(time.Hour + time.Second)
 		if got := w.role(b); got != "" || b.cookies[actorCookie] != "" {
 			t.Errorf("%s: after an hour the session is %q", strategy, got)
+		}
+	}
+}
+
+// TestImpersonateChecked changes the result of the check during an impersonation.
+func TestImpersonateChecked(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range strategies {
+		for name, row := range map[string]struct {
+			allowed error
+			role    string // afterwards, when the check allows it again
+		}{
+			"forbidden":       {core.ErrForbidden, ""},
+			"a step-up":       {&core.StepUp{MaxAge: time.Minute}, ""},
+			"an access error": {core.NewError(core.ErrAccessDenied, nil), ""},
+			"a failure":       {errors.New("the directory is unavailable"), "ada by root"},
+		} {
+			w, u, _ := theater(t, strategy)
+			b := w.acting()
+			u.allowed = row.allowed
+			v := b.auth.Visit(t.Context(), b.request("GET", "/", "", ""))
+			s, err := v.Session()
+			if b.take(answerOf(v)); s != nil || (err == nil) != (row.role == "") {
+				t.Errorf("%s, %s: the session is %+v (%v)", strategy, name, s, err)
+			}
+			u.allowed = nil
+			if got := w.role(b); got != row.role {
+				t.Errorf("%s, %s: the session is %q, want %q", strategy, name, got, row.role)
+			}
 		}
 	}
 }

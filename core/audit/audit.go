@@ -80,6 +80,7 @@ const (
 	UserDeleted       Name = "user.deleted"            // a user was deleted
 	DeletionScheduled Name = "user.deletion.scheduled" // the user asked for a deletion after a grace period
 	DeletionCanceled  Name = "user.deletion.canceled"  // the user kept the account before a scheduled deletion
+	DataExported      Name = "user.data.exported"      // the user downloaded their data
 	ProfileChanged    Name = "profile.changed"         // the name, the picture or a field of the application
 	AccountLinked     Name = "account.linked"          // an account at a provider was linked
 	AccountUnlinked   Name = "account.unlinked"        // an account at a provider was unlinked
@@ -129,6 +130,7 @@ const (
 	AdminSessionsEnded Name = "admin.sessions.ended" // an administrator ended sessions of a user
 	AdminImpersonated  Name = "admin.impersonated"   // an administrator began to use a user's account
 
+	AdminDeletionScheduled  Name = "admin.deletion.scheduled"  // an administrator scheduled the deletion of a user
 	AdminImpersonationEnded Name = "admin.impersonation.ended" // the administrator ended the impersonation
 	ImpersonationRefused    Name = "impersonation.refused"     // a change during an impersonation was refused
 
