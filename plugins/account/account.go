@@ -41,6 +41,16 @@ type Options struct {
 	CheckDelete func(ctx context.Context, u *core.User) error
 	// Profile are fields of the application in the form that changes the name and the picture. The zero value adds none.
 	Profile ProfileFields
+	// Activity adds the list "Recent security activity" to the account page: sign-ins, failed sign-ins and changes, with
+	// browser and network. The store has at most 40 entries of a user, for 90 days, in one record. They are written in the
+	// background, and can be lost if the process ends: Config.Audit is the complete log. The default is false.
+	Activity bool
+	// Download adds a button that downloads the user's data as JSON: the account page and the data of plugins. The
+	// default is false.
+	Download bool
+	// DownloadData returns the application's data about a user for the file, or nil. Its JSON form must not contain
+	// secrets. It needs Download and may be nil.
+	DownloadData func(ctx context.Context, u *core.User) (any, error)
 	// PasskeyNames adds names of products that store passkeys, by AAGUID in lower case, to those that the account page
 	// knows (docs/account.md). They must not change after New.
 	PasskeyNames map[string]string
@@ -117,6 +127,14 @@ func (a *Account) Attach(h *core.PluginHost) error {
 		h.AddNoticeLink(a.handlers.disavowals.link)
 		h.RememberBrowsers() // for emails about new browsers
 	}
+	if a.options.Activity {
+		h.OnAudit(a.handlers.activities.receive)
+		h.AddUserData(core.UserData{Name: "activity", Heading: textActivity,
+			Read: func(ctx context.Context, userID string) (any, error) { return a.handlers.activities.of(ctx, userID) }})
+	}
+	if a.options.DownloadData != nil && !a.options.Download {
+		h.AddConfigError("Options.DownloadData is set and Options.Download is false: set both, or neither")
+	}
 	for _, f := range a.options.Profile.Fields {
 		if slices.Contains([]string{"", "name", "image", "csrfToken", "callbackUrl"}, f.Name) {
 			h.AddConfigError(fmt.Sprintf("Options.Profile: a field has the name %q, which is reserved: use another one", f.Name))
@@ -174,10 +192,13 @@ type handlers struct {
 	schedule       *schedule
 	invitations    *invitations
 	sender         *sender
+	activities     *activities
+	downloads      *downloads
 
 	host *core.PluginHost
 	// mails reports whether emails can be sent, deletes whether users can delete their account.
 	mails, deletes bool
+	downloading    bool // Options.Download
 }
 
 func newHandlers(h *core.PluginHost, o *Options) *handlers {
@@ -191,9 +212,16 @@ func newHandlers(h *core.PluginHost, o *Options) *handlers {
 	reauth := &reauth{h, o.Fresh}
 	schedule := &schedule{h, records, links, sender, o}
 	keys := &passkeys{h, overviews, locks, notes}
-	pages := &pages{h, overviews, reauth, keys, o.Mail != nil, o.Delete != nil, o.DeleteAfter, o.Profile}
+	activities := &activities{host: h, records: records, waiting: map[string][]Activity{}}
+	pages := &pages{
+		host: h, overviews: overviews, reauth: reauth, passkeys: keys, mails: o.Mail != nil, deletes: o.Delete != nil,
+		deleteAfter: o.DeleteAfter, profile: o.Profile, downloading: o.Download,
+	}
+	if o.Activity {
+		pages.activities = activities
+	}
 	return &handlers{
-		host: h, mails: o.Mail != nil, deletes: o.Delete != nil,
+		host: h, downloading: o.Download, mails: o.Mail != nil, deletes: o.Delete != nil,
 		pages:          pages,
 		profiles:       &profiles{h, pages, locks, o.Profile},
 		reauth:         reauth,
@@ -206,6 +234,7 @@ func newHandlers(h *core.PluginHost, o *Options) *handlers {
 		deletions:      &deletions{h, sender, o.Delete, schedule},
 		schedule:       schedule,
 		invitations:    &invitations{h, records, sender}, sender: sender,
+		activities: activities, downloads: &downloads{h, overviews, o.DownloadData},
 	}
 }
 
@@ -222,6 +251,9 @@ func (s *handlers) actions() []core.Action {
 	}
 	if s.deletes {
 		groups = append(groups, s.deletions)
+	}
+	if s.downloading {
+		groups = append(groups, s.downloads)
 	}
 	if s.schedule.on() {
 		groups = append(groups, s.schedule)

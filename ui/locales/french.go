@@ -671,14 +671,19 @@ func French() ui.Locale {
 		"admin.verify.hint": "" +
 			"Faites-le seulement si vous êtes sûr que l’adresse appartient à l’utilisateur. Les méthodes de " +
 			"connexion qui pourraient appartenir à quelqu’un d’autre sont supprimées.",
-		"admin.factors":        "Réinitialiser la validation en deux étapes",
-		"admin.delete":         "Supprimer l’utilisateur",
-		"admin.delete.confirm": "Pour supprimer l’utilisateur et toutes ses données, saisissez « %s ».",
-		"admin.invite":         "Inviter un utilisateur",
-		"admin.invite.send":    "Envoyer l’invitation",
-		"admin.changes":        "Modifications",
-		"admin.self":           "Vous ne pouvez pas modifier votre propre compte ici.",
-		"admin.is-admin":       "Les administrateurs ne peuvent pas être modifiés ici.",
+		"admin.factors":         "Réinitialiser la validation en deux étapes",
+		"admin.delete":          "Supprimer l’utilisateur",
+		"admin.delete.confirm":  "Pour supprimer l’utilisateur et toutes ses données, saisissez « %s ».",
+		"admin.invite":          "Inviter un utilisateur",
+		"admin.invite.send":     "Envoyer l’invitation",
+		"admin.changes":         "Modifications",
+		"admin.self":            "Vous ne pouvez pas modifier votre propre compte ici.",
+		"admin.is-admin":        "Les administrateurs ne peuvent pas être modifiés ici.",
+		"admin.schedule-delete": "Programmer la suppression",
+		"admin.schedule-delete.hint": "" +
+			"L’utilisateur est déconnecté partout. Il peut se connecter pour " +
+			"garder le compte jusqu’à la suppression.",
+		"admin.done.scheduled": "Suppression programmée.",
 		"admin.impersonate":    "Utiliser ce compte",
 		"admin.impersonate.hint": "Vous voyez le site comme cet utilisateur pendant une heure au maximum. Vous ne " +
 			"pouvez pas modifier ses méthodes de connexion, ses clés ni ses organisations.",
@@ -790,8 +795,41 @@ func French() ui.Locale {
 		"account.email.hint": "" +
 			"Nous y envoyons un e-mail. Ouvrez son lien dans ce navigateur, et l’adresse est à vous. " +
 			"L’ancienne adresse peut annuler la modification pendant sept jours.",
-		"account.delete.heading": "Supprimer votre compte",
-		"account.delete.hint":    "Tout ce qui s’y rattache disparaît aussi. C’est irréversible.",
+		"account.activity": "Activité de sécurité récente",
+		"account.activity.hint": "" +
+			"Si vous ne reconnaissez pas un élément, changez votre mot de passe et déconnectez toutes " +
+			"les autres sessions.",
+		"account.activity.signin":          "Connexion",
+		"account.activity.refused":         "Échec de connexion",
+		"account.activity.reauth":          "Identité confirmée",
+		"account.activity.ended":           "Sessions fermées",
+		"account.activity.linked":          "Compte associé",
+		"account.activity.unlinked":        "Compte dissocié",
+		"account.activity.password":        "Mot de passe modifié",
+		"account.activity.reset":           "Réinitialisation du mot de passe demandée",
+		"account.activity.username":        "Nom d’utilisateur modifié",
+		"account.activity.email":           "Adresse e-mail modifiée ou vérifiée",
+		"account.activity.passkey":         "Clé d’accès ajoutée",
+		"account.activity.passkey-removed": "Clé d’accès supprimée",
+		"account.activity.secured":         "Compte sécurisé",
+		"account.activity.factors":         "Validation en deux étapes modifiée",
+		"account.activity.recovery":        "Code de récupération utilisé",
+		"account.activity.key":             "Clé API créée",
+		"account.activity.key-revoked":     "Clé API révoquée",
+		"account.activity.app":             "Application connectée",
+		"account.activity.app-ended":       "Application déconnectée",
+		"account.activity.deletion":        "Suppression du compte demandée",
+		"account.activity.kept":            "Suppression du compte annulée",
+		"account.activity.exported":        "Données téléchargées",
+		"account.activity.impersonated":    "Compte utilisé par l’assistance",
+		"account.activity.banned":          "Compte suspendu",
+		"account.activity.unbanned":        "Suspension levée",
+		"account.activity.support":         "Par l’assistance",
+		"account.download":                 "Vos données",
+		"account.download.hint":            "Téléchargez ce que ce site a enregistré à votre sujet, dans un fichier JSON.",
+		"account.download.button":          "Télécharger mes données",
+		"account.delete.heading":           "Supprimer votre compte",
+		"account.delete.hint":              "Tout ce qui s’y rattache disparaît aussi. C’est irréversible.",
 
 		"account.delete.later": "" +
 			"Nous supprimerons votre compte et toutes ses données le %s. D’ici là, vous pouvez vous " +

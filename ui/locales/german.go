@@ -693,14 +693,19 @@ func German() ui.Locale {
 		"admin.verify.hint": "" +
 			"Tun Sie das nur, wenn die Adresse sicher dem Benutzer gehört. Anmeldemethoden, die jemand " +
 			"anderem gehören könnten, werden entfernt.",
-		"admin.factors":        "Bestätigung in zwei Schritten zurücksetzen",
-		"admin.delete":         "Benutzer löschen",
-		"admin.delete.confirm": "Um den Benutzer mit allen Daten zu löschen, geben Sie „%s“ ein.",
-		"admin.invite":         "Benutzer einladen",
-		"admin.invite.send":    "Einladung senden",
-		"admin.changes":        "Änderungen",
-		"admin.self":           "Ihr eigenes Konto können Sie hier nicht ändern.",
-		"admin.is-admin":       "Administratoren können hier nicht geändert werden.",
+		"admin.factors":         "Bestätigung in zwei Schritten zurücksetzen",
+		"admin.delete":          "Benutzer löschen",
+		"admin.delete.confirm":  "Um den Benutzer mit allen Daten zu löschen, geben Sie „%s“ ein.",
+		"admin.invite":          "Benutzer einladen",
+		"admin.invite.send":     "Einladung senden",
+		"admin.changes":         "Änderungen",
+		"admin.self":            "Ihr eigenes Konto können Sie hier nicht ändern.",
+		"admin.is-admin":        "Administratoren können hier nicht geändert werden.",
+		"admin.schedule-delete": "Löschung planen",
+		"admin.schedule-delete.hint": "" +
+			"Der Benutzer wird überall abgemeldet. Bis zur Löschung kann er sich " +
+			"anmelden, um das Konto zu behalten.",
+		"admin.done.scheduled": "Löschung geplant.",
 		"admin.impersonate":    "Dieses Konto verwenden",
 		"admin.impersonate.hint": "Sie sehen die Website bis zu eine Stunde lang wie dieser Benutzer. Anmeldemethoden, " +
 			"Schlüssel und Organisationen können Sie nicht ändern.",
@@ -811,8 +816,41 @@ func German() ui.Locale {
 		"account.email.hint": "" +
 			"Wir senden eine E-Mail dorthin. Öffnen Sie ihren Link in diesem Browser, dann ist die Adresse " +
 			"Ihre. Über die alte Adresse lässt sich die Änderung in den nächsten sieben Tagen zurücknehmen.",
-		"account.delete.heading": "Konto löschen",
-		"account.delete.hint":    "Alles, was dazu gehört, wird mitgelöscht. Das lässt sich nicht rückgängig machen.",
+		"account.activity": "Letzte Sicherheitsereignisse",
+		"account.activity.hint": "" +
+			"Wenn Sie hier etwas nicht kennen, ändern Sie Ihr Passwort und beenden Sie alle anderen " +
+			"Sitzungen.",
+		"account.activity.signin":          "Angemeldet",
+		"account.activity.refused":         "Fehlgeschlagene Anmeldung",
+		"account.activity.reauth":          "Identität bestätigt",
+		"account.activity.ended":           "Sitzungen beendet",
+		"account.activity.linked":          "Konto verbunden",
+		"account.activity.unlinked":        "Konto getrennt",
+		"account.activity.password":        "Passwort geändert",
+		"account.activity.reset":           "Zurücksetzen des Passworts angefordert",
+		"account.activity.username":        "Benutzername geändert",
+		"account.activity.email":           "E-Mail-Adresse geändert oder bestätigt",
+		"account.activity.passkey":         "Passkey hinzugefügt",
+		"account.activity.passkey-removed": "Passkey entfernt",
+		"account.activity.secured":         "Konto gesichert",
+		"account.activity.factors":         "Bestätigung in zwei Schritten geändert",
+		"account.activity.recovery":        "Wiederherstellungscode benutzt",
+		"account.activity.key":             "API-Schlüssel erstellt",
+		"account.activity.key-revoked":     "API-Schlüssel widerrufen",
+		"account.activity.app":             "App angemeldet",
+		"account.activity.app-ended":       "App abgemeldet",
+		"account.activity.deletion":        "Löschung des Kontos angefordert",
+		"account.activity.kept":            "Löschung des Kontos abgebrochen",
+		"account.activity.exported":        "Daten heruntergeladen",
+		"account.activity.impersonated":    "Konto vom Support benutzt",
+		"account.activity.banned":          "Konto gesperrt",
+		"account.activity.unbanned":        "Sperre aufgehoben",
+		"account.activity.support":         "Vom Support",
+		"account.download":                 "Ihre Daten",
+		"account.download.hint":            "Laden Sie herunter, was diese Website über Sie gespeichert hat, als JSON-Datei.",
+		"account.download.button":          "Meine Daten herunterladen",
+		"account.delete.heading":           "Konto löschen",
+		"account.delete.hint":              "Alles, was dazu gehört, wird mitgelöscht. Das lässt sich nicht rückgängig machen.",
 
 		"account.delete.later": "" +
 			"Wir löschen Ihr Konto und alle zugehörigen Daten am %s. Bis dahin können Sie sich anmelden und " +
