@@ -34,6 +34,9 @@ type Options struct {
 	// Delete deletes the data of the application about a user, before the user is deleted with all data in the store. An
 	// error stops the deletion. It is called again if a later step has failed.
 	Delete func(ctx context.Context, u *core.User) error
+	// ScheduleDelete schedules the deletion of a user and returns its time, as ScheduleDeletion of plugins/account does. A
+	// sign-in before that can keep the account.
+	ScheduleDelete func(ctx context.Context, userID string) (due time.Time, err error)
 	// VerifyEmail lets administrators mark the address of a user as verified. With StrategyJWT, sessions of users whose
 	// address is not verified then cost one query, as with plugins/account. The default is false.
 	VerifyEmail bool

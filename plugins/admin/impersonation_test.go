@@ -66,7 +66,9 @@ func (c *client) at(s *site) *client {
 }
 
 // copyCookies gives a browser the cookies of one process for another one: their ports differ.
-func (s *site) copyCookies(c *client, to *site) { c.Jar.SetCookies(to.parsed(), c.Jar.Cookies(s.parsed())) }
+func (s *site) copyCookies(c *client, to *site) {
+	c.Jar.SetCookies(to.parsed(), c.Jar.Cookies(s.parsed()))
+}
 
 // cookie returns the value of the first cookie whose name ends with a text.
 func (c *client) cookie(suffix string) string {

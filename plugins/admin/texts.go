@@ -53,7 +53,13 @@ var (
 		English: "Do this only if you're sure that the address belongs to the user. Sign-in methods that may belong to " +
 			"someone else are removed.",
 	}
-	textFactors         = ui.Text{Key: "admin.factors", English: "Reset two-step verification"}
+	textFactors      = ui.Text{Key: "admin.factors", English: "Reset two-step verification"}
+	textSchedule     = ui.Text{Key: "admin.schedule-delete", English: "Schedule deletion"}
+	textScheduleHint = ui.Text{
+		Key:     "admin.schedule-delete.hint",
+		English: "This signs the user out everywhere. The user can sign in to keep the account until the deletion.",
+	}
+	textScheduled       = ui.Text{Key: "admin.done.scheduled", English: "Deletion scheduled."}
 	textImpersonate     = ui.Text{Key: "admin.impersonate", English: "Use this account"}
 	textImpersonateHint = ui.Text{
 		Key: "admin.impersonate.hint",
@@ -104,13 +110,15 @@ const (
 	doneFactors  = "factors"
 	doneDeleted  = "deleted"
 	doneInvited  = "invited"
+
+	doneScheduled = "scheduled"
 )
 
 func doneText(done string) ui.Text {
 	return map[string]ui.Text{
 		doneEnded: textEnded, doneBanned: textDoneBan, doneUnbanned: textUnbanned, doneReset: textDoneReset,
 		doneVerified: textDoneVerified, doneFactors: textDoneFactors, doneDeleted: textDoneDeleted,
-		doneInvited: textDoneInvited,
+		doneInvited: textDoneInvited, doneScheduled: textScheduled,
 	}[done]
 }
 
