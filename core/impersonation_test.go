@@ -145,6 +145,11 @@ func TestImpersonate(t *testing.T) {
 			if b.get("/auth/session"); b.cookies[sessionCookie] != before || w.role(b) != "ada by root" {
 				t.Error("the session was renewed")
 			}
+			for _, stored := range w.sessions {
+				if stored.UserID == "ada" && stored.Expires.Sub(*now) < 24*time.Hour && stored.Expires.Sub(*now) > time.Minute {
+					t.Errorf("the stored session was extended to %v", stored.Expires)
+				}
+			}
 			if r := b.submit("/auth/act/end", nil); r.Err != nil || w.role(b) != "root" || b.cookies[actorCookie] != "" {
 				t.Errorf("after the end the session is %q: %v", w.role(b), r.Err)
 			}

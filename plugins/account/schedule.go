@@ -91,10 +91,8 @@ func (s *schedule) write(ctx context.Context, r *store.Record, d *deletion) (err
 func (s *schedule) add(
 	ctx context.Context, c *core.ActionRequest, session *core.Session, user *core.User,
 ) (*core.Response, error) {
-	if s.options.CheckDelete != nil {
-		if err := s.options.CheckDelete(ctx, user.Clone()); err != nil {
-			return nil, err
-		}
+	if err := s.check(ctx, user); err != nil {
+		return nil, err
 	}
 	by := scheduler{
 		host: c.Host(), language: c.Locale.Tag,
@@ -132,6 +130,16 @@ func (s *schedule) add(
 	)), nil
 }
 
+// check calls Options.CheckDelete.
+func (s *schedule) check(ctx context.Context, user *core.User) error {
+	if s.options.CheckDelete != nil {
+		if err := s.options.CheckDelete(ctx, user.Clone()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // scheduler is what a request for a deletion, or a program, knows about the site.
 type scheduler struct {
 	host, language string
@@ -154,10 +162,8 @@ func (a *Account) ScheduleDeletion(ctx context.Context, userID string) (due time
 	if err != nil {
 		return due, err
 	}
-	if s.options.CheckDelete != nil {
-		if err := s.options.CheckDelete(ctx, user.Clone()); err != nil {
-			return due, err
-		}
+	if err := s.check(ctx, user); err != nil {
+		return due, err
 	}
 	page, err := s.host.URL("account/keep")
 	if err != nil {
