@@ -84,7 +84,13 @@ func (p *pages) signedIn(ctx context.Context, c *call) ui.Visitor {
 	if err != nil || current == nil {
 		return ui.Visitor{}
 	}
-	return ui.Visitor{ID: current.user.ID, Name: current.user.Name, Email: current.user.Email, Image: current.user.Image}
+	visitor := ui.Visitor{
+		ID: current.user.ID, Name: current.user.Name, Email: current.user.Email, Image: current.user.Image,
+	}
+	if current.actor != nil {
+		visitor.Actor = current.actor.title()
+	}
+	return visitor
 }
 
 const (
