@@ -55,6 +55,7 @@ var programs = []program{
 	{"docs/recipes/backups.md", "func main()", []string{"backups.go.txt"}},
 	{"docs/recipes/cluster.md", "func keycloak(", site("cluster.go.txt", "mounted.go.txt")},
 	{"docs/recipes/connect.md", "", site("connect.go.txt")},
+	{"docs/recipes/datastar.md", "func site(", site("datastar.go.txt")},
 	{"docs/recipes/emails.md", "", site("emails.go.txt")},
 	{"docs/recipes/grpc.md", "func newServer(", site("grpc.go.txt")},
 	{"docs/recipes/htmx.md", "func site(", site("htmx.go.txt")},
