@@ -60,6 +60,7 @@ var programs = []program{
 	{"docs/recipes/grpc.md", "func newServer(", site("grpc.go.txt")},
 	{"docs/recipes/htmx.md", "func site(", site("htmx.go.txt")},
 	{"docs/recipes/huma.md", "", site("huma.go.txt")},
+	{"docs/recipes/huma.md", "func protect(", site("oapi_codegen.go.txt")},
 	{"docs/recipes/password.md", "package main", site("password.go.txt")},
 	{"docs/recipes/production.md", "func main()", site("main.go.txt", "production.go.txt")},
 	{"docs/recipes/replicas.md", "func newAuth(", site("replicas.go.txt")},
