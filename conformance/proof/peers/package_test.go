@@ -24,7 +24,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// packClient packs the npm package @latchkey-go/client, checks the list of its files, and installs it into a new folder.
+// packClient packs the npm package @latchkey-go/client, checks the list of its files, and unpacks it into a new folder.
 func packClient(t *testing.T) (dir string) {
 	t.Helper()
 	const source = "../../../ui/npm"
@@ -75,7 +75,8 @@ import type { components } from "@latchkey-go/client/api";
 const { account, admin, apiKeys, organization, secondFactor }: Plugins = createPlugins(createClient({ base: "/auth" }));
 
 export async function all(): Promise<string[]> {
-  const created: Result<components["schemas"]["ApikeyCreated"]> = await apiKeys.create({ name: "CI", scopes: ["read"] });
+  const created: Result<components["schemas"]["ApikeyCreated"]> =
+    await apiKeys.create({ name: "CI", scopes: ["read"] });
   if (created.error) return [created.error.code];
   const key: string = created.data.key;
   const listed = await apiKeys.list();
@@ -93,8 +94,8 @@ export async function all(): Promise<string[]> {
   created.data.color;
   // @ts-expect-error: no such action
   apiKeys.paint;
-  return [key, ...names, secret.data?.secret ?? "", members.data?.next ?? "", String(enrolled.error), String(overview.error),
-    String(users.data?.users?.length)];
+  return [key, ...names, secret.data?.secret ?? "", members.data?.next ?? "", String(enrolled.error),
+    String(overview.error), String(users.data?.users?.length)];
 }
 `
 
@@ -128,7 +129,8 @@ const wrong = await secondFactor.enroll({ code: "000000" });
 console.log(JSON.stringify({
   user: (await client.getSession()).data.user.name,
   key: created.data?.key.slice(0, 3), scopes: created.data?.scopes, keys: listed.data?.keys.map((key) => key.name),
-  failed: [created, listed, made, members, secret].map(code).join(""), revoked: code(revoked), left: (await apiKeys.list()).data?.keys.length,
+  failed: [created, listed, made, members, secret].map(code).join(""),
+  revoked: code(revoked), left: (await apiKeys.list()).data?.keys.length,
   organization: made.data?.name, members: members.data?.members.map((member) => member.role),
   secret: secret.data?.secret.length > 20, wrong: code(wrong),
   admin: code(await admin.list({ q: "a" })), absent: code(await account.get()),
