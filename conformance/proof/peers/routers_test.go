@@ -86,7 +86,7 @@ func greet(w http.ResponseWriter, r *http.Request) {
 }
 
 // routersAuth signs users in by their name.
-func routersAuth(t *testing.T, origin string) *core.Auth {
+func routersAuth(t testing.TB, origin string) *core.Auth {
 	t.Helper()
 	auth, err := core.New(core.Config{
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: origin,
