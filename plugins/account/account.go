@@ -17,7 +17,7 @@ type Account struct {
 	handlers *handlers // nil before Attach
 }
 
-// New returns an Account for [core.Config.Plugins].
+// New returns an Account for Config.Plugins.
 func New(o Options) *Account {
 	if o.Fresh == 0 {
 		o.Fresh = defaultFresh
