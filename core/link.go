@@ -18,6 +18,7 @@ type sessionUser struct {
 	outdated bool
 	// authTime is when the user authenticated. It is zero if that is unknown.
 	authTime time.Time
+	methods  []Method
 }
 
 // linkAttempts is the maximum number of attempts at a sign-in while concurrent sign-ins of the same user interfere.
@@ -57,6 +58,8 @@ type writer struct {
 	owner string
 	// made is the user that this sign-in created. Without a transaction, undo deletes them if a later step fails.
 	made *User
+	// upgrades is the ID of the guest that this sign-in upgrades instead of creating a user, or empty.
+	upgrades string
 	// refused is the user whose address the rules refused to this sign-in, or nil.
 	refused *User
 	// authentication returns how the sign-in authenticates a user, for the new session.

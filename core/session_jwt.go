@@ -69,9 +69,9 @@ func (p *jwtSession) current(ctx context.Context) (*validSession, error) {
 	case err != nil:
 		return nil, nil //nolint:nilerr // an unreadable session counts as signed out
 	}
-	at, _ := sessiontoken.Authentication[Method](token)
+	at, methods := sessiontoken.Authentication[Method](token)
 	user := &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}
-	return &validSession{user: user, authTime: at, token: token}, nil
+	return &validSession{user: user, authTime: at, methods: methods, token: token}, nil
 }
 
 // read implements [requestSession]. A token that cannot be decrypted, has expired or was revoked ends the session,

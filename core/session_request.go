@@ -42,6 +42,7 @@ type validSession struct {
 	user *User
 	// authTime is when the user authenticated. It is zero if that is unknown.
 	authTime time.Time
+	methods  []Method       // how they authenticated
 	token    *Token         // StrategyJWT
 	record   *store.Session // StrategyDatabase
 }
