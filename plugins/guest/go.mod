@@ -5,6 +5,9 @@ go 1.26.0
 require (
 	github.com/a-h/templ v0.3.977
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/dev v0.0.0
+	github.com/latchkey-go/latchkey/providers/password v0.0.0
+	github.com/latchkey-go/latchkey/storage/memory v0.0.0
 )
 
 require (
@@ -18,7 +21,13 @@ require (
 )
 
 replace (
+	github.com/latchkey-go/latchkey/adapters/stdlib => ../../adapters/stdlib
+	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
+	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/providers => ../../providers
+	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
+	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )
