@@ -418,7 +418,7 @@ func TestAuditReasons(t *testing.T) {
 		"organization.created", "organization.changed", "organization.deleted", "member.joined", "member.changed",
 		"member.removed", "admin.reset.sent", "admin.email.verified", "admin.factors.reset",
 		"admin.deleted", "admin.invited", "admin.banned", "admin.unbanned", "admin.sessions.ended", "banned",
-		"webhook.changed", "webhook.disabled",
+		"webhook.changed", "webhook.disabled", "guest.upgraded", "guest.merged",
 	}
 	for _, text := range auditTexts(t) {
 		if !told[text] && !slices.Contains(ofParts, text) {

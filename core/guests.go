@@ -284,8 +284,8 @@ func (w *writer) withoutGuest(ctx context.Context, id *identity, signedIn sessio
 	return sessionUser{token: signedIn.token}, what == sessionOfGuest && id.guest == signedIn.user.ID, nil
 }
 
-// UpgradeGuest makes a guest a full user, within a transaction of the store: it adds the email address and what the
-// guest has not yet of name, image and further members of user, and ends the guest's sessions. Of concurrent calls one
+// UpgradeGuest makes a guest a full user, within a transaction of the store: it sets the email address, fills in
+// an empty name and image and missing further members from user, and ends the guest's sessions. Of concurrent calls one
 // succeeds. The others return [ErrNotFound], because the user is no guest any more. The error is [ErrConflict] if another
 // user has the email address. Call it in [SignIn].Upgrade.
 func (h *PluginHost) UpgradeGuest(ctx context.Context, tx Store, guestID string, user *User) (*User, error) {
@@ -325,7 +325,7 @@ func (g *guests) upgrade(ctx context.Context, in stores, guestID string, user *U
 	return upgraded, err
 }
 
-// filledIn returns the guest with the data of a sign-in. What the application has set stays.
+// filledIn returns the guest with the data of a sign-in. It does not overwrite the data that the application has set.
 func filledIn(guest, user *User) *User {
 	u := guest.Clone()
 	u.Email, u.EmailVerified = user.Email, user.EmailVerified
@@ -465,7 +465,7 @@ func (g *guests) finish(ctx context.Context, guestID string, work guestWork) err
 	}
 	existing, err := a.store.User(ctx, work.Existing)
 	switch {
-	case errors.Is(err, ErrNotFound): // deleted in the meantime: there is nobody to merge the guest into
+	case errors.Is(err, ErrNotFound): // deleted in the meantime: no user is left to merge the guest into
 	case err != nil:
 		return errorf(ErrStore, "read the user of a merge: %w", err)
 	case g.merge != nil:

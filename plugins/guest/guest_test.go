@@ -153,7 +153,7 @@ type pluginFunc func(h *core.PluginHost) error
 
 func (f pluginFunc) Attach(h *core.PluginHost) error { return f(h) }
 
-// TestUpgradeFillsIn: what the application knows about a guest stays.
+// TestUpgradeFillsIn: an upgrade does not overwrite the data that the application has set.
 func TestUpgradeFillsIn(t *testing.T) {
 	both(t, func(s *site) {
 		b := s.browser()
