@@ -88,7 +88,7 @@ func TestUpgrade(t *testing.T) {
 			both(t, func(s *site) {
 				b, other := s.browser(), s.process()
 				id := b.guest()
-				attacker := b.copied()
+				attacker, device := b.copied(), s.device(id)
 				if attacker.at(other).id() != id {
 					s.Fatal("the other process does not know the session")
 				}
@@ -101,6 +101,9 @@ func TestUpgrade(t *testing.T) {
 				}
 				if session := b.session(); s.guests.IsGuest(session) || core.RecentSignIn(time.Minute)(s.Context(), session) != nil {
 					s.Errorf("the session is still that of a guest: %+v", session)
+				}
+				if got := device.id(); got != "" {
+					s.Errorf("another session of the guest is signed in as %s", got)
 				}
 				if got := attacker.id(); got != "" {
 					s.Errorf("a copy of the guest's cookie is signed in as %s", got)
@@ -177,16 +180,7 @@ func TestMerge(t *testing.T) {
 		"oauth": func(b *browser) *core.Response { return b.oauth("grace") },
 		"link":  func(b *browser) *core.Response { return b.link("grace@example.com") },
 		"application": func(b *browser) *core.Response {
-			cookies, err := b.s.auth.NewSession(b.s.Context(), &core.Request{
-				Method: "POST", Target: "/", Hosts: []string{"app.test"}, Scheme: "https",
-				Header: http.Header{"Cookie": {strings.Join(b.pairs(), "; ")}},
-			}, &core.User{ID: "grace", Email: "grace@example.com"})
-			if err != nil {
-				b.s.Fatal(err)
-			}
-			for _, c := range cookies {
-				b.cookies[c.Name] = c.Value
-			}
+			b.newSession(&core.User{ID: "grace", Email: "grace@example.com"})
 			return nil
 		},
 	} {
@@ -194,12 +188,15 @@ func TestMerge(t *testing.T) {
 			both(t, func(s *site) {
 				b := s.browser()
 				id := b.guest()
-				copied := b.copied()
+				copied, device := b.copied(), s.device(id)
+				if !s.guests.IsGuest(device.session()) {
+					s.Error("the session of the application is not that of a guest")
+				}
 				s.merging(func(g, existing *core.User) error {
 					if s.user(id) == nil || g.Email != "" || existing.Email != "grace@example.com" {
 						return fmt.Errorf("merge of %+v into %+v", g, existing)
 					}
-					if copied.id() != "" {
+					if copied.id() != "" || device.id() != "" {
 						return errors.New("the guest's session has not ended before the merge")
 					}
 					return nil
@@ -391,6 +388,52 @@ func TestConcurrentMerges(t *testing.T) {
 			s.Errorf("%d merges, %d upgrades; the guest is %+v", merges, upgrades, s.user(id))
 		}
 	})
+}
+
+// TestUpgradeBetweenSteps upgrades the guest with an account after another sign-in of the guest has started its last
+// step. That one neither changes nor deletes the user, and its session is not that of the user.
+func TestUpgradeBetweenSteps(t *testing.T) {
+	for name, row := range map[string]struct {
+		transactions int // before the step
+		signIn       func(b *browser)
+		address      string
+	}{
+		"sign-up":     {1, func(b *browser) { b.signUp("eve@example.com") }, "eve@example.com"},
+		"new account": {1, func(b *browser) { b.oauth("eve") }, "eve@example.com"},
+		"merge":       {2, func(b *browser) { b.oauth("grace") }, "grace@example.com"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(s *site) {
+				b := s.browser()
+				id := b.guest()
+				tab := s.device(id)
+				upgrade := func() {
+					if tab.oauth("ada"); s.user(id).Email != "ada@example.com" {
+						s.Fatalf("the guest was not upgraded: %+v", s.user(id))
+					}
+				}
+				if row.transactions == 2 {
+					first := upgrade
+					upgrade = func() { s.rows.on("transaction", first) }
+				}
+				start := func() { s.rows.on("transaction", upgrade) }
+				if name == "sign-up" {
+					s.beforeConfirm = start
+				} else {
+					start()
+				}
+				row.signIn(b)
+				u := s.user(id)
+				if u == nil || u.Email != "ada@example.com" || len(s.calls()) != 0 {
+					s.Errorf("the user is %+v, merges %v", u, s.calls())
+				}
+				other, err := s.rows.UserByEmail(s.Context(), row.address)
+				if err != nil || other.ID == id || b.id() != other.ID {
+					s.Errorf("the other user is %+v, %v; signed in as %q", other, err, b.id())
+				}
+			})
+		})
+	}
 }
 
 // TestPlantedGuest: an attacker who knows the guest's session in the victim's browser gets nothing of the victim's.

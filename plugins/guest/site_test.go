@@ -122,7 +122,9 @@ type site struct {
 	changes  []change
 	auth     *core.Auth
 	guests   *guest.Guests
-	mails    *mailbox.Mailbox
+	// beforeConfirm is called before the link of a sign-up is opened. It may be nil.
+	beforeConfirm func()
+	mails         *mailbox.Mailbox
 
 	mu     *sync.Mutex
 	log    *[]string // audit events
@@ -255,7 +257,7 @@ func (s *site) user(id string) *core.User {
 // works lets the tasks run: a request after the pause starts them.
 func (s *site) works(pause time.Duration) {
 	s.Helper()
-	time.Sleep(pause) // of the virtual clock
+	time.Sleep(pause)     // of the virtual clock
 	s.browser().session() // a visit
 	synctest.Wait()
 }
@@ -364,6 +366,32 @@ func (b *browser) guest() string {
 	return id
 }
 
+// device returns another browser with another session of the user.
+func (s *site) device(id string) *browser {
+	s.Helper()
+	b := s.browser()
+	b.newSession(s.user(id))
+	if b.id() != id {
+		s.Fatalf("the other device is signed in as %q", b.id())
+	}
+	return b
+}
+
+// newSession makes the application create a session of a user.
+func (b *browser) newSession(u *core.User) {
+	b.s.Helper()
+	cookies, err := b.s.auth.NewSession(b.s.Context(), &core.Request{
+		Method: http.MethodPost, Target: "/", Hosts: []string{"app.test"}, Scheme: "https",
+		Header: http.Header{"Cookie": {strings.Join(b.pairs(), "; ")}},
+	}, u)
+	if err != nil {
+		b.s.Fatal(err)
+	}
+	for _, c := range cookies {
+		b.cookies[c.Name] = c.Value
+	}
+}
+
 // started starts a sign-in at the provider, and returns the callback without the code.
 func (b *browser) started() string {
 	b.s.Helper()
@@ -399,6 +427,9 @@ func (b *browser) signUp(address string) *core.Response {
 	at, err := url.Parse(mail.URL)
 	if err != nil || mail.To != address {
 		b.s.Fatalf("no email of the sign-up: %+v, %v", mail, err)
+	}
+	if b.s.beforeConfirm != nil {
+		b.s.beforeConfirm()
 	}
 	return b.post("/auth/password/confirm", url.Values{"token": {at.Query().Get("token")}})
 }
