@@ -167,8 +167,8 @@ func (h *PluginHost) IsGuest(s *Session) bool {
 var errGuest = clientError(errors.New("the user is a guest"))
 
 // NotGuest returns a guard that refuses guests: a browser is redirected to the sign-in page and returns after the
-// sign-in; other clients get a problem with the code "guest". It reads nothing from the store. It also refuses copies of
-// a guest's session that have ended, in processes that do not know that yet.
+// sign-in; other clients get a problem with the code "guest". It reads nothing from the store. It also refuses copies
+// of a guest's session that have ended, in processes that do not know that yet.
 func (h *PluginHost) NotGuest() Guard {
 	return func(_ context.Context, s *Session) error {
 		if h.IsGuest(s) {
@@ -215,8 +215,8 @@ const (
 	sessionOfUser guestSession = iota
 	// sessionOfGuest is the session of a guest.
 	sessionOfGuest
-	// sessionOfFormerGuest is a session from before the guest was upgraded, merged or deleted. It has ended, or is about to
-	// end.
+	// sessionOfFormerGuest is a session from before the guest was upgraded, merged or deleted. It has ended, or is about
+	// to end.
 	sessionOfFormerGuest
 )
 
@@ -284,10 +284,10 @@ func (w *writer) withoutGuest(ctx context.Context, id *identity, signedIn sessio
 	return sessionUser{token: signedIn.token}, what == sessionOfGuest && id.guest == signedIn.user.ID, nil
 }
 
-// UpgradeGuest makes a guest a full user, within a transaction of the store: it sets the email address, fills in
-// an empty name and image and missing further members from user, and ends the guest's sessions. Of concurrent calls one
-// succeeds. The others return [ErrNotFound], because the user is no guest any more. The error is [ErrConflict] if another
-// user has the email address. Call it in [SignIn].Upgrade.
+// UpgradeGuest makes a guest a full user, within a transaction of the store: it sets the email address, fills in an
+// empty name and image and missing further members from user, and ends the guest's sessions. Of concurrent calls one
+// succeeds. The others return [ErrNotFound], because the user is no guest any more. The error is [ErrConflict] if
+// another user has the email address. Call it in [SignIn].Upgrade.
 func (h *PluginHost) UpgradeGuest(ctx context.Context, tx Store, guestID string, user *User) (*User, error) {
 	g := h.plugins.guests
 	in := newStores(tx, h.Auth.store.watch, 0)
@@ -413,8 +413,9 @@ func (g *guests) done(ctx context.Context, guestID string) error {
 	return err
 }
 
-// mergeInto merges a guest into the user who has just signed in. First it stores that, in one transaction; only an error
-// of that step fails the sign-in. If the rest fails, the task tries again. Of concurrent sign-ins one merges the guest.
+// mergeInto merges a guest into the user who has just signed in. First it stores that, in one transaction; only an
+// error of that step fails the sign-in. If the rest fails, the task tries again. Of concurrent sign-ins one merges the
+// guest.
 func (g *guests) mergeInto(ctx context.Context, v *arrival, guestID, userID string) error {
 	var r *store.Record
 	work := guestWork{Existing: userID}
@@ -541,8 +542,8 @@ func mergePause(tries int) time.Duration {
 	return min(mergeLease<<min(tries, 10), maxMergePause)
 }
 
-// removeOld deletes guests that are older than MaxAge and have no session. One run reads a limited number of guests; the
-// next one continues.
+// removeOld deletes guests that are older than MaxAge and have no session. One run reads a limited number of guests;
+// the next one continues.
 func (g *guests) removeOld(ctx context.Context) (all error) {
 	for range guestPages {
 		page, next, err := g.auth.store.listing.ListRecords(ctx, kindGuest, "", g.cursor, guestPageSize)
@@ -608,8 +609,8 @@ func (g *guests) removeIfOld(ctx context.Context, r *store.Record) error {
 	return nil
 }
 
-// refuse returns errGuest if a guest calls an action that requires an account: an action of another plugin that requires
-// a session or is for programs, and that is not in GuestOptions.Actions.
+// refuse returns errGuest if a guest calls an action that requires an account: an action of another plugin that
+// requires a session or is for programs, and that is not in GuestOptions.Actions.
 func (g *guests) refuse(ctx context.Context, c *ActionRequest, a *partAction) error {
 	if g == nil || a.plugin == "" || a.plugin == g.plugin || len(a.Require) == 0 && !a.Programs || a.NoCookies ||
 		slices.Contains(g.Actions, a.Name) {

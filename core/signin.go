@@ -176,8 +176,8 @@ func (v *arrival) debugMember(ctx context.Context, who member) {
 		slog.Bool("session_kept", who.keepsSession))
 }
 
-// create creates the user of a plugin's sign-up after Callbacks.SignIn has allowed it, and calls Events.CreateUser.
-// If the browser's session is that of a guest, the sign-up upgrades the guest instead, as far as the plugin supports it.
+// create creates the user of a plugin's sign-up after Callbacks.SignIn has allowed it, and calls Events.CreateUser. If
+// the browser's session is that of a guest, the sign-up upgrades the guest instead, as far as the plugin supports it.
 func (s *signIns) create(ctx context.Context, c *call, id *identity) (upgraded bool, err error) {
 	if id.signUp == nil {
 		return false, nil

@@ -57,8 +57,8 @@ func (g *Guests) Attach(h *core.PluginHost) error {
 // IsGuest reports whether a session is that of a guest. It reads nothing from the store.
 func (g *Guests) IsGuest(s *core.Session) bool { return g.host != nil && g.host.IsGuest(s) }
 
-// NotGuest returns a guard for pages that require an account. A guest's browser is redirected to the sign-in page, which
-// returns to the page; other clients get a problem with the code "guest".
+// NotGuest returns a guard for pages that require an account. A guest's browser is redirected to the sign-in page,
+// which returns to the page; other clients get a problem with the code "guest".
 func (g *Guests) NotGuest() core.Guard {
 	return func(ctx context.Context, s *core.Session) error {
 		if g.host == nil {
@@ -68,8 +68,8 @@ func (g *Guests) NotGuest() core.Guard {
 	}
 }
 
-// post handles POST guest: it creates a guest and signs them in, through the sign-in gates. A browser that has a session
-// keeps it.
+// post handles POST guest: it creates a guest and signs them in, through the sign-in gates. A browser that has a
+// session keeps it.
 func (g *Guests) post(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	session, err := c.Session(ctx)
 	if err != nil {

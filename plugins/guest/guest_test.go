@@ -99,7 +99,8 @@ func TestUpgrade(t *testing.T) {
 				if u.Email != "ada@example.com" || u.Name != way.name || name != "oauth" && u.EmailVerified.IsZero() {
 					s.Errorf("the user is %+v", u)
 				}
-				if session := b.session(); s.guests.IsGuest(session) || core.RecentSignIn(time.Minute)(s.Context(), session) != nil {
+				session := b.session()
+				if s.guests.IsGuest(session) || core.RecentSignIn(time.Minute)(s.Context(), session) != nil {
 					s.Errorf("the session is still that of a guest: %+v", session)
 				}
 				if got := device.id(); got != "" {
@@ -330,8 +331,8 @@ func TestUpgradeInterrupted(t *testing.T) {
 	})
 }
 
-// TestConcurrentUpgrades: of 50 sign-ups of one guest with different accounts, one upgrades the guest. The others create
-// users without the guest's data, and no account is linked to another person's user.
+// TestConcurrentUpgrades: of 50 sign-ups of one guest with different accounts, one upgrades the guest. The others
+// create users without the guest's data, and no account is linked to another person's user.
 func TestConcurrentUpgrades(t *testing.T) {
 	both(t, func(s *site) {
 		b := s.browser()
@@ -462,7 +463,8 @@ func TestPlantedGuest(t *testing.T) {
 	})
 }
 
-// TestGuestAfterTheStart: a guest's session that was planted after a sign-in was started is neither upgraded nor merged.
+// TestGuestAfterTheStart: a guest's session that was planted after a sign-in was started is neither upgraded nor
+// merged.
 func TestGuestAfterTheStart(t *testing.T) {
 	for _, person := range []string{"ada", "grace"} {
 		t.Run(person, func(t *testing.T) {

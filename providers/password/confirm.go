@@ -227,7 +227,8 @@ func (n *userCreator) check(ctx context.Context, w *storedSignUp) error {
 
 // admit creates the user of a sign-up with their password, and uses up the link: of concurrent requests with one link,
 // one succeeds. It does not use up the invitation. If guestID is not empty, the guest becomes the user; guests exist on
-// stores with transactions only. It returns the errors of check, core.ErrNotFound if the link was used, and errNotGuest.
+// stores with transactions only. It returns the errors of check, core.ErrNotFound if the link was used, and
+// errNotGuest.
 func (n *userCreator) admit(
 	ctx context.Context, w *storedSignUp, user *core.User, guestID string,
 ) (*core.User, error) {

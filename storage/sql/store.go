@@ -59,7 +59,8 @@ type engine struct {
 	writing   chan struct{}               // contains a value while a call writes; nil if writers need not wait
 }
 
-// RequiresEmail reports whether the layout has [Layout].EmailRequired. Core reads it, because it cannot store guests then.
+// RequiresEmail reports whether the layout has [Layout].EmailRequired. Core reads it, because it cannot store guests
+// then.
 func (s *Store) RequiresEmail() bool { return s.layout.EmailRequired }
 
 // New returns a Store on an open handle. It sends nothing to the database: the tables may not exist yet.

@@ -130,8 +130,8 @@ func (k guests) guest(p *process) (*device, string) {
 	return d, id
 }
 
-// upgraded signs a guest up with 20 accounts in two processes concurrently. One account belongs to the guest's user, and
-// the others to new users.
+// upgraded signs a guest up with 20 accounts in two processes concurrently. One account belongs to the guest's user,
+// and the others to new users.
 func (k guests) upgraded() {
 	k.strategies(func(s *guestSite) {
 		processes := []*process{k.process(s), k.process(s)}
