@@ -149,7 +149,11 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	}
 	view := ui.SignInView{
 		Page: p.shell(&c.arrival), CSRFToken: c.csrf.Token, CallbackURL: c.shownCallbackURL(),
-		Email: c.query.Get("email"), Error: c.query.Get("error"), SignedIn: p.signedIn(ctx, c),
+		Email: c.query.Get("email"), Error: c.query.Get("error"),
+	}
+	var guest bool
+	if view.SignedIn, guest = p.signedIn(ctx, c); !guest && view.SignedIn == (ui.Visitor{}) {
+		view.GuestURL = p.plugins.guests.guestAction(c)
 	}
 	p.showImpersonation(c, &view.Page, view.SignedIn)
 	if view.SignedIn != (ui.Visitor{}) {
@@ -179,7 +183,8 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		response := p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
 		return permitChallenge(permitPicture(response, view.Picture), view.Challenge)
 	}
-	plain := p.builtIn && view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil &&
+	plain := p.builtIn && (p.plugins.guests == nil || view.GuestURL != "") &&
+		view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil &&
 		view.CallbackURL == c.home
 	if !plain || len(view.Nonce) != nonceLen || len(view.CSRFToken) != csrf.TokenLen {
 		return draw(view)
@@ -230,8 +235,8 @@ func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 	}
 	view := ui.SignOutView{
 		Page: p.shell(&c.arrival), CSRFToken: c.csrf.Token, Action: c.base + "/signout", URL: c.home,
-		SignedIn: p.signedIn(ctx, c),
 	}
+	view.SignedIn, _ = p.signedIn(ctx, c)
 	p.showImpersonation(c, &view.Page, view.SignedIn)
 	if c.query.Get("callbackUrl") != "" {
 		view.Action, _ = weburl.AddQuery(view.Action, "callbackUrl", c.shownCallbackURL())

@@ -86,6 +86,8 @@ func (v *Visit) guardErrorResponse(err error) *Response {
 		return v.forbiddenResponse(err)
 	case errors.As(err, &again):
 		return v.stepUpResponse(again)
+	case errors.Is(err, errGuest):
+		return v.signInResponse(guestProblem())
 	case errors.Is(err, ErrForbidden):
 		return v.forbiddenResponse(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -18,6 +19,7 @@ type sessionUser struct {
 	outdated bool
 	// authTime is when the user authenticated. It is zero if that is unknown.
 	authTime time.Time
+	methods  []amr.Method
 }
 
 // linkAttempts is the maximum number of attempts at a sign-in while concurrent sign-ins of the same user interfere.
@@ -57,6 +59,8 @@ type writer struct {
 	owner string
 	// made is the user that this sign-in created. Without a transaction, undo deletes them if a later step fails.
 	made *User
+	// upgrades is the ID of the guest that this sign-in upgrades instead of creating a user, or empty.
+	upgrades string
 	// refused is the user whose address the rules refused to this sign-in, or nil.
 	refused *User
 	// authentication returns how the sign-in authenticates a user, for the new session.

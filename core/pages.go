@@ -68,10 +68,11 @@ func (p *pages) shell(v *arrival) ui.Page {
 	return page
 }
 
-// signedIn returns the signed-in user for a page. It sets no cookies, and a failure of the store only hides the user.
-func (p *pages) signedIn(ctx context.Context, c *call) ui.Visitor {
+// signedIn returns the signed-in user for a page, without a guest. It sets no cookies, and a failure of the store only
+// hides the user. guest reports that the user is a guest.
+func (p *pages) signedIn(ctx context.Context, c *call) (user ui.Visitor, guest bool) {
 	if p.sessions == nil || c.cookies == nil {
-		return ui.Visitor{}
+		return user, false
 	}
 	session, err := p.sessions.ofCookies(ctx, &c.arrival)
 	var current *validSession
@@ -82,15 +83,17 @@ func (p *pages) signedIn(ctx context.Context, c *call) ui.Visitor {
 		c.log.failure(ctx, asError(err, ErrSessionToken), c.attrs()...)
 	}
 	if err != nil || current == nil {
-		return ui.Visitor{}
+		return user, false
 	}
-	visitor := ui.Visitor{
-		ID: current.user.ID, Name: current.user.Name, Email: current.user.Email, Image: current.user.Image,
+	if slices.Contains(current.methods, methodGuest) {
+		return user, true
 	}
+	u := current.user
+	user = ui.Visitor{ID: u.ID, Name: u.Name, Email: u.Email, Image: u.Image}
 	if current.actor != nil {
-		visitor.Actor = current.actor.title()
+		user.Actor = current.actor.title()
 	}
-	return visitor
+	return user, false
 }
 
 const (

@@ -125,6 +125,7 @@ type plugins struct {
 	limits     *limits
 	challenges *challenges
 	auth       *Auth
+	guests     *guests // nil if no plugin called PluginHost.AllowGuests
 }
 
 // partAction is an action and the name of its plugin in configuration errors.
@@ -265,6 +266,9 @@ func (a *partAction) answer(ctx context.Context, c *ActionRequest) (*Response, e
 			}
 		}
 	}
+	if err := c.plugins.guests.refuse(ctx, c, a); err != nil {
+		return guardError(c, err)
+	}
 	if len(a.Require) > 0 {
 		if refused, err := runGuards(ctx, c, a.Require); err != nil || refused != nil {
 			return refused, err
@@ -309,6 +313,11 @@ func guardError(c *ActionRequest, err error) (*Response, error) {
 	switch {
 	case errors.As(err, new(*Problem)):
 		return nil, err
+	case errors.Is(err, errGuest):
+		if c.WantsJSON {
+			return nil, guestProblem()
+		}
+		return redirectToSignIn(c)
 	case errors.Is(err, ErrForbidden):
 		return nil, &Problem{Status: http.StatusForbidden, Code: "forbidden", Cause: err}
 	case !errors.As(err, &again):

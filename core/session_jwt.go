@@ -77,9 +77,9 @@ func (p *jwtSession) current(ctx context.Context) (*validSession, error) {
 	case err != nil:
 		return nil, err
 	}
-	at, _ := sessiontoken.Authentication[amr.Method](token)
+	at, methods := sessiontoken.Authentication[amr.Method](token)
 	user := &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}
-	return &validSession{user: user, authTime: at, token: token, actor: by}, nil
+	return &validSession{user: user, authTime: at, methods: methods, token: token, actor: by}, nil
 }
 
 // read implements [requestSession]. A token that cannot be decrypted, has expired or was revoked ends the session,

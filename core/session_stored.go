@@ -36,8 +36,8 @@ func (p *storedSession) current(ctx context.Context) (*validSession, error) {
 	case err != nil:
 		return nil, err
 	}
-	at, _ := factsIn(p.value())
-	return &validSession{user: found.user, authTime: at, record: found.session, actor: by}, nil
+	at, methods := factsIn(p.value())
+	return &validSession{user: found.user, authTime: at, methods: methods, record: found.session, actor: by}, nil
 }
 
 // read implements [requestSession], with one lookup and at most one write per UpdateAge.

@@ -1342,6 +1342,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Privacy", true
 	case "problem.again":
 		return "Sign in again first.", true
+	case "problem.guest":
+		return "Sign in first. A guest cannot do this.", true
 	case "provider.Credentials":
 		return "", true
 	case "provider.Email":
@@ -1382,6 +1384,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "email@example.com", true
 	case "signin.failed":
 		return "Something went wrong. Try again or use another sign-in method.", true
+	case "signin.guest":
+		return "Continue as guest", true
 	case "signin.heading":
 		return "Sign in", true
 	case "signin.incorrect":

@@ -137,6 +137,8 @@ type SignInView struct {
 	// CodeURL is the target of the form that requests a code by email, on a page with Confirms. If it is empty, there is
 	// no form.
 	CodeURL string
+	// GuestURL is the target of the form that continues without an account. If it is empty, there is no form.
+	GuestURL string
 	// Links are further methods, on a page with Confirms.
 	Links []Link
 	// SignOutURL is the URL of the sign-out page, for users who must authenticate again. If it is empty, there is no

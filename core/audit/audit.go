@@ -82,6 +82,8 @@ const (
 
 	UserCreated       Name = "user.created"            // a sign-in or a verified address created a user
 	UserDeleted       Name = "user.deleted"            // a user was deleted
+	GuestUpgraded     Name = "guest.upgraded"          // a guest signed up, and kept the user ID
+	GuestMerged       Name = "guest.merged"            // a guest signed in as an existing user, and was deleted
 	DeletionScheduled Name = "user.deletion.scheduled" // the user asked for a deletion after a grace period
 	DeletionCanceled  Name = "user.deletion.canceled"  // the user kept the account before a scheduled deletion
 	DataExported      Name = "user.data.exported"      // the user downloaded their data

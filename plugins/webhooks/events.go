@@ -17,6 +17,7 @@ var events = []audit.Name{
 	audit.SignIn, audit.SignUp, audit.Reauth, audit.SignOut, audit.SessionEnded, audit.SessionsEnded,
 	audit.EmailBounced, audit.PasskeyAdded, audit.PasskeyRemoved,
 	audit.UserCreated, audit.UserDeleted, audit.DeletionScheduled, audit.DeletionCanceled, audit.ProfileChanged,
+	audit.GuestUpgraded, audit.GuestMerged,
 	audit.AccountLinked, audit.AccountUnlinked, audit.AccountSecured,
 	audit.PasswordSet, audit.PasswordChanged, audit.PasswordBreached, audit.PasswordImported, audit.UsernameChanged,
 	audit.EmailProved, audit.EmailChanged, audit.EmailUndone, audit.Invited,

@@ -114,18 +114,26 @@ func (s *confirmations) signIn(ctx context.Context, c *core.ActionRequest, w *st
 	}
 	return c.SignIn(ctx, core.SignIn{
 		User: user, Methods: []amr.Method{amr.Password}, CallbackURL: callback,
-		Create: func(ctx context.Context) (*core.User, error) { return s.create(ctx, c, w, user) },
+		Create: func(ctx context.Context) (*core.User, error) { return s.create(ctx, c, w, user, "") },
+		Upgrade: func(ctx context.Context, guest *core.User) (*core.User, error) {
+			created, err := s.create(ctx, c, w, user, guest.ID)
+			if errors.Is(err, errNotGuest) {
+				created, err = s.create(ctx, c, w, user, "")
+			}
+			return created, err
+		},
 		Account: &core.Account{
 			Type: core.TypeCredentials, Provider: s.provider, ProviderAccountID: user.ID, UserID: user.ID,
 		},
 	})
 }
 
-// create creates the user, after Callbacks.SignIn has allowed the sign-up.
+// create creates the user, or upgrades the guest if guestID is not empty, after Callbacks.SignIn has allowed the
+// sign-up.
 func (s *confirmations) create(
-	ctx context.Context, c *core.ActionRequest, w *storedSignUp, user *core.User,
+	ctx context.Context, c *core.ActionRequest, w *storedSignUp, user *core.User, guestID string,
 ) (*core.User, error) {
-	user, err := s.userCreator.admit(ctx, w, user)
+	user, err := s.userCreator.admit(ctx, w, user, guestID)
 	if err != nil {
 		return nil, linkGone(err)
 	}
@@ -220,11 +228,14 @@ func (n *userCreator) check(ctx context.Context, w *storedSignUp) error {
 }
 
 // admit creates the user of a sign-up with their password, and uses up the link: of concurrent requests with one link,
-// one succeeds. It does not use up the invitation. It returns the errors of check, and core.ErrNotFound if the link was
-// used.
-func (n *userCreator) admit(ctx context.Context, w *storedSignUp, user *core.User) (*core.User, error) {
+// one succeeds. It does not use up the invitation. If guestID is not empty, the guest becomes the user; guests exist on
+// stores with transactions only. It returns the errors of check, core.ErrNotFound if the link was used, and
+// errNotGuest.
+func (n *userCreator) admit(
+	ctx context.Context, w *storedSignUp, user *core.User, guestID string,
+) (*core.User, error) {
 	if tx := n.transactor; tx != nil {
-		return n.createInTransaction(ctx, tx, w, user)
+		return n.createInTransaction(ctx, tx, w, user, guestID)
 	}
 	if err := n.pending.use(ctx, w); err != nil {
 		return nil, err
@@ -235,7 +246,7 @@ func (n *userCreator) admit(ctx context.Context, w *storedSignUp, user *core.Use
 // createInTransaction uses up the sign-up and writes the user and the password in one transaction. If the process stops
 // meanwhile, nothing is written and the link still works.
 func (n *userCreator) createInTransaction(
-	ctx context.Context, tx store.Transactor, w *storedSignUp, fresh *core.User,
+	ctx context.Context, tx store.Transactor, w *storedSignUp, fresh *core.User, guestID string,
 ) (user *core.User, err error) {
 	err = tx.InTransaction(ctx, func(ctx context.Context, inside core.Store) error {
 		records, ok := inside.(store.RecordStore)
@@ -245,12 +256,31 @@ func (n *userCreator) createInTransaction(
 		if err := n.pending.in(records).use(ctx, w); err != nil {
 			return err
 		}
-		if user, err = create(ctx, inside, fresh); err != nil {
+		if user, err = n.createOrUpgrade(ctx, inside, fresh, guestID); err != nil {
 			return err
 		}
 		return writePassword(ctx, w, user, n.passwords.in(records))
 	})
 	return user, err
+}
+
+// errNotGuest means that the user is no guest any more: another request has upgraded or merged the guest.
+var errNotGuest = errors.New("password: the user is no guest any more")
+
+func (n *userCreator) createOrUpgrade(
+	ctx context.Context, inside core.Store, fresh *core.User, guestID string,
+) (*core.User, error) {
+	if guestID == "" {
+		return create(ctx, inside, fresh)
+	}
+	user, err := n.pending.links.host.UpgradeGuest(ctx, inside, guestID, fresh)
+	if errors.Is(err, core.ErrNotFound) {
+		return nil, errNotGuest
+	}
+	if err != nil {
+		return nil, fmt.Errorf("password: upgrade the guest: %w", err)
+	}
+	return user, nil
 }
 
 // createInSequence writes the user and then the password, for stores without transactions. If one of them fails or the

@@ -65,6 +65,7 @@ func Chinese() ui.Locale {
 		"code.expired":      "该验证码已失效。请重新获取。",
 		"code.wrong":        "验证码不正确。剩余尝试次数：%s。",
 		"code.mail":         "通过邮件发送验证码",
+		"signin.guest":      "以访客身份继续",
 		"code.other":        "使用其他方式",
 		"code.again":        "发送新验证码",
 		"code.label":        "验证码",
@@ -106,6 +107,7 @@ func Chinese() ui.Locale {
 		"error.other.body":            "出了点问题。请返回并重试。",
 
 		"problem.again": "请先重新登录。",
+		"problem.guest": "请先登录。访客无法执行此操作。",
 
 		"status.400": "请求无效",
 		"status.401": "未登录",

@@ -73,6 +73,7 @@ func French() ui.Locale {
 		"code.expired":  "Ce code n'est plus valable. Demandez-en un nouveau.",
 		"code.wrong":    "Ce code n'est pas correct. Essais restants : %s.",
 		"code.mail":     "M'envoyer un code par e-mail",
+		"signin.guest":  "Continuer en tant qu’invité",
 		"code.other":    "Utiliser un autre moyen",
 		"code.again":    "Envoyer un nouveau code",
 		"code.label":    "Code",
@@ -120,6 +121,7 @@ func French() ui.Locale {
 		"error.other.body":           "Une erreur s’est produite en chemin. Revenez en arrière et réessayez.",
 
 		"problem.again": "Reconnectez-vous d’abord.",
+		"problem.guest": "Connectez-vous d’abord. Un invité ne peut pas faire cela.",
 
 		"status.400": "Requête incorrecte",
 		"status.401": "Non authentifié",

@@ -78,6 +78,7 @@ func German() ui.Locale {
 		"code.expired":  "Dieser Code gilt nicht mehr. Fordern Sie einen neuen an.",
 		"code.wrong":    "Dieser Code ist nicht richtig. Verbleibende Versuche: %s.",
 		"code.mail":     "Code per E-Mail senden",
+		"signin.guest":  "Als Gast fortfahren",
 		"code.other":    "Andere Möglichkeit verwenden",
 		"code.again":    "Neuen Code senden",
 		"code.label":    "Code",
@@ -127,6 +128,7 @@ func German() ui.Locale {
 		"error.other.body":    "Unterwegs ist etwas schiefgegangen. Gehen Sie zurück, und versuchen Sie es noch einmal.",
 
 		"problem.again": "Melden Sie sich zuerst noch einmal an.",
+		"problem.guest": "Bitte melden Sie sich zuerst an. Als Gast ist das nicht möglich.",
 
 		"status.400": "Ungültige Anfrage",
 		"status.401": "Nicht angemeldet",

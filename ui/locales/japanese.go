@@ -65,6 +65,7 @@ func Japanese() ui.Locale {
 		"code.expired":      "このコードは無効になりました。新しいコードを請求してください。",
 		"code.wrong":        "コードが正しくありません。残りの試行回数：%s。",
 		"code.mail":         "コードをメールで受け取る",
+		"signin.guest":      "ゲストとして続ける",
 		"code.other":        "別の方法を使う",
 		"code.again":        "新しいコードを送信",
 		"code.label":        "コード",
@@ -106,6 +107,7 @@ func Japanese() ui.Locale {
 		"error.other.body":            "途中で問題が発生しました。前のページに戻って、もう一度お試しください。",
 
 		"problem.again": "先にもう一度ログインしてください。",
+		"problem.guest": "先にログインしてください。ゲストはこの操作を実行できません。",
 
 		"status.400": "不正なリクエスト",
 		"status.401": "認証が必要です",

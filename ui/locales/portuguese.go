@@ -68,6 +68,7 @@ func Portuguese() ui.Locale {
 		"code.expired":      "Esse código não é mais válido. Solicite um novo.",
 		"code.wrong":        "Esse código não está correto. Tentativas restantes: %s.",
 		"code.mail":         "Enviar um código por e-mail",
+		"signin.guest":      "Continuar como convidado",
 		"code.other":        "Usar outra forma",
 		"code.again":        "Enviar um novo código",
 		"code.label":        "Código",
@@ -113,6 +114,7 @@ func Portuguese() ui.Locale {
 		"error.other.body":           "Algo deu errado no caminho. Volte e tente mais uma vez.",
 
 		"problem.again": "Entre novamente primeiro.",
+		"problem.guest": "Entre primeiro. Convidados não podem fazer isso.",
 
 		"status.400": "Solicitação inválida",
 		"status.401": "Não autenticado",

@@ -74,6 +74,7 @@ func Spanish() ui.Locale {
 		"code.expired":  "Ese código ya no es válido. Solicite uno nuevo.",
 		"code.wrong":    "Ese código no es correcto. Intentos restantes: %s.",
 		"code.mail":     "Enviarme un código por correo",
+		"signin.guest":  "Continuar como invitado",
 		"code.other":    "Usar otro método",
 		"code.again":    "Enviar un código nuevo",
 		"code.label":    "Código",
@@ -121,6 +122,7 @@ func Spanish() ui.Locale {
 		"error.other.body":           "Algo ha salido mal. Vuelva atrás e inténtelo otra vez.",
 
 		"problem.again": "Vuelva a iniciar sesión primero.",
+		"problem.guest": "Inicie sesión primero. Un invitado no puede hacer esto.",
 
 		"status.400": "Solicitud incorrecta",
 		"status.401": "No autenticado",

@@ -94,6 +94,12 @@ var table = []rule{
 		module: "plugins/admin", code: []string{"core", "ui"},
 		tests: []string{"adapters/stdlib", "dev", "plugins/apikey", "storage/memory"}, thirdParty: []string{templ},
 	},
+	// Its tests sign guests up with a password.
+	{
+		module: "plugins/guest", code: []string{"core"},
+		tests:      []string{"dev", "providers/password", "storage/memory"},
+		thirdParty: []string{},
+	},
 	// Its tests use the guards over HTTP, and the account page.
 	{
 		module: "plugins/organization", code: []string{"core", "ui"},
