@@ -63,6 +63,12 @@ type Options struct {
 	// PublicDomain reports whether everyone can get an email address of a domain, in addition to a built-in list of mail
 	// services such as gmail.com. Such domains cannot be claimed. It must not block. The default is no other domain.
 	PublicDomain func(domain string) bool
+	// MembershipAge is how long the guards and [Organizations.Current] may use a membership without reading it again,
+	// under [core.StrategyJWT]. Requests in that time need no query. A change by this process takes effect immediately, and
+	// one by another process after MembershipAge: choose Session.Revocation.Every, after which sessions that ended
+	// elsewhere end here. It is at most a minute. The default is 0: every request reads the membership, with one query.
+	// Under [core.StrategyDatabase] it has no effect.
+	MembershipAge time.Duration
 	// MaxOrganizations is the maximum number of organizations of a user. The default is 20.
 	MaxOrganizations int
 	// MaxMembers is the maximum number of members of an organization. The default is 10000.
@@ -84,7 +90,8 @@ type Organizations struct {
 	host    *core.PluginHost
 	records store.RecordStore
 
-	policies policies
+	policies    policies
+	memberships memberships
 }
 
 // New returns the plugin. [core.New] reports configuration errors in the options.
@@ -166,6 +173,9 @@ func (o *Organizations) check(h *core.PluginHost) {
 		if slices.Contains(r.Permissions, "") {
 			h.AddConfigError(fmt.Sprintf("Options.Roles[%d].Permissions contains an empty text: remove it", i))
 		}
+	}
+	if o.options.MembershipAge < 0 || o.options.MembershipAge > time.Minute {
+		h.AddConfigError("Options.MembershipAge must be between 0 and a minute")
 	}
 	for field, n := range map[string]int64{
 		"MaxOrganizations": int64(o.options.MaxOrganizations), "MaxMembers": int64(o.options.MaxMembers),

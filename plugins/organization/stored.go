@@ -227,6 +227,7 @@ func (o *Organizations) member(ctx context.Context, id, userID string) (*memberR
 
 // writeMember stores a membership if its record was not changed since it was read.
 func (o *Organizations) writeMember(ctx context.Context, m *memberRecord) (err error) {
+	defer o.memberships.forget(m.UserID) // also after an error: the store may have written it
 	if m.record.Value, err = marshal(storedMember{m.Role, m.Joined}); err != nil {
 		return err
 	}
