@@ -24,7 +24,9 @@ const maxCachedUsers = 50_000
 
 // get returns a copy of a membership that was read less than age ago. changes is the number of changes until now, for
 // put.
-func (c *memberships) get(userID, id string, now time.Time, age time.Duration) (m *memberRecord, ok bool, changes uint64) {
+func (c *memberships) get(
+	userID, id string, now time.Time, age time.Duration,
+) (m *memberRecord, ok bool, changes uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one, ok := c.of[userID][id]

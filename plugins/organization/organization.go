@@ -64,8 +64,8 @@ type Options struct {
 	// services such as gmail.com. Such domains cannot be claimed. It must not block. The default is no other domain.
 	PublicDomain func(domain string) bool
 	// MembershipAge is how long the guards and [Organizations.Current] may use a membership without reading it again,
-	// under [core.StrategyJWT]. Requests in that time need no query. A change by this process takes effect immediately, and
-	// one by another process after MembershipAge: choose Session.Revocation.Every, after which sessions that ended
+	// under [core.StrategyJWT]. Requests in that time need no query. A change by this process takes effect immediately,
+	// and one by another process after MembershipAge: choose Session.Revocation.Every, after which sessions that ended
 	// elsewhere end here. It is at most a minute. The default is 0: every request reads the membership, with one query.
 	// Under [core.StrategyDatabase] it has no effect.
 	MembershipAge time.Duration
