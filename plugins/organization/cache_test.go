@@ -1,6 +1,7 @@
 package organization_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -80,6 +81,44 @@ func TestMembershipAge(t *testing.T) {
 			}
 			s.is(bob.get("/member"), "403 forbidden")
 			s.is(bob.get("/member", "X-Organization", id), "403 forbidden")
+		})
+	}
+}
+
+// TestAdvice: package doctor reports weaknesses of the configuration.
+func TestAdvice(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		change func(*core.Config, *organization.Options)
+		want   string
+	}{
+		{"a good configuration", func(c *core.Config, o *organization.Options) {
+			c.URL, c.Session.Strategy, o.MembershipAge = "https://app.example", core.StrategyJWT, 10*time.Second
+			o.Resolver, o.PublicDomain = newZone(), func(string) bool { return false }
+		}, ""},
+		{"no URL", func(*core.Config, *organization.Options) {}, "programs cannot send invitations"},
+		{"a long age", func(c *core.Config, o *organization.Options) {
+			c.URL, c.Session.Strategy, o.MembershipAge = "https://app.example", core.StrategyJWT, time.Minute
+		}, "for 1m0s"},
+		{"an age without an effect", func(c *core.Config, o *organization.Options) {
+			c.URL, c.Session.Strategy, o.MembershipAge = "https://app.example", core.StrategyDatabase, time.Second
+		}, "no effect with database sessions"},
+		{"a function without an effect", func(c *core.Config, o *organization.Options) {
+			c.URL, o.PublicDomain = "https://app.example", func(string) bool { return false }
+		}, "no effect without a Resolver"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			said := ""
+			newSite(t, row.change).orgs.Advise(func(what, fix string) {
+				if fix == "" {
+					t.Errorf("%q has no fix", what)
+				}
+				said += what + "\n"
+			})
+			if strings.Count(said, "\n") != min(len(row.want), 1) || !strings.Contains(said, row.want) {
+				t.Errorf("the advice is %q", said)
+			}
 		})
 	}
 }

@@ -154,6 +154,24 @@ func (o *Organizations) Attach(h *core.PluginHost) error {
 // Mailer returns Options.Mail. Package doctor uses it to check the mail configuration.
 func (o *Organizations) Mailer() core.Mailer { return o.options.Mail }
 
+// Advise calls report for each weakness of the configuration, with its fix. Package doctor calls it after New.
+func (o *Organizations) Advise(report func(what, fix string)) {
+	if _, err := o.host.URL(acceptAction); err != nil {
+		report("programs cannot send invitations to organizations: the link needs the address of the site", "set Config.URL")
+	}
+	if o.options.MembershipAge > policyTTL {
+		report(fmt.Sprintf("a removed member can pass the guards of another process for %v", o.options.MembershipAge),
+			"set Options.MembershipAge of plugins/organization to at most Session.Revocation.Every")
+	}
+	if o.options.MembershipAge > 0 && o.host.Strategy != core.StrategyJWT {
+		report("Options.MembershipAge of plugins/organization has no effect with database sessions", "remove it")
+	}
+	if o.options.Resolver == nil && o.options.PublicDomain != nil {
+		report("Options.PublicDomain of plugins/organization has no effect without a Resolver",
+			"set Options.Resolver, for example to net.DefaultResolver, or remove Options.PublicDomain")
+	}
+}
+
 // check reports configuration errors.
 func (o *Organizations) check(h *core.PluginHost) {
 	if o.options.Mail == nil {
