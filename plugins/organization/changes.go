@@ -633,11 +633,11 @@ func (o *Organizations) discard(ctx context.Context, kind, key string) error {
 
 // finishDeletions deletes the rest of organizations whose deletion failed or was interrupted.
 func (o *Organizations) finishDeletions(ctx context.Context) error {
-	if o.host.RecordLister == nil {
+	if o.lister == nil {
 		return nil
 	}
 	for cursor := ""; ; {
-		page, next, err := o.host.RecordLister.ListRecords(ctx, kindDeleted, "", cursor, 100)
+		page, next, err := o.lister.ListRecords(ctx, kindDeleted, "", cursor, 100)
 		if err != nil {
 			return err
 		}

@@ -348,7 +348,7 @@ func (o *Organizations) Members(
 	if err != nil {
 		return nil, "", err
 	}
-	page, next, err := o.host.RecordLister.ListRecords(ctx, kindMember, id+".", cursor, limit)
+	page, next, err := o.lister.ListRecords(ctx, kindMember, id+".", cursor, limit)
 	if err != nil {
 		return nil, "", err
 	}

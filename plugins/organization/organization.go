@@ -69,6 +69,8 @@ type Options struct {
 	// elsewhere end here. It is at most a minute. The default is 0: every request reads the membership, with one query.
 	// Under [core.StrategyDatabase] it has no effect.
 	MembershipAge time.Duration
+	// Directory stores organizations and memberships in tables of the application. The default are records of the store.
+	Directory Directory
 	// MaxOrganizations is the maximum number of organizations of a user. The default is 20.
 	MaxOrganizations int
 	// MaxMembers is the maximum number of members of an organization. The default is 10000.
@@ -89,6 +91,7 @@ type Organizations struct {
 	roles   map[string][]string
 	host    *core.PluginHost
 	records store.RecordStore
+	lister  store.RecordLister // nil if the store is none
 
 	policies    policies
 	memberships memberships
@@ -123,7 +126,11 @@ func (o *Organizations) Attach(h *core.PluginHost) error {
 	if o.host != nil {
 		return errors.New("already attached to an Auth: call organization.New for each Auth")
 	}
-	o.host, o.records = h, h.Records()
+	o.host, o.records, o.lister = h, h.Records(), h.RecordLister
+	if o.options.Directory != nil {
+		own := &directoryRecords{o.records, o.lister, o.options.Directory}
+		o.records, o.lister = own, own
+	}
 	o.check(h)
 	h.TrackAuthentication() // for Options.Fresh
 	h.EmailsLinks()

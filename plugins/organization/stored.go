@@ -164,6 +164,10 @@ func (o *Organizations) write(ctx context.Context, r *orgRecord) (err error) {
 		o.policies.forget(r.ID)
 		return err
 	}
+	if o.options.Directory != nil { // its transaction may be rolled back
+		o.policies.forget(r.ID)
+		return nil
+	}
 	o.policies.put(r.ID, r.policy(now))
 	return nil
 }
@@ -248,7 +252,7 @@ func (o *Organizations) newMember(id, userID string) *memberRecord {
 func (o *Organizations) each(ctx context.Context, kind, id string, f func(*store.Record) error) error {
 	seen := map[string]bool{}
 	for cursor := ""; ; {
-		page, next, err := o.host.RecordLister.ListRecords(ctx, kind, id+".", cursor, store.MaxPage)
+		page, next, err := o.lister.ListRecords(ctx, kind, id+".", cursor, store.MaxPage)
 		if err != nil {
 			return err
 		}
