@@ -36,7 +36,9 @@ func get[T any](d *tables, m map[string]T, key string) (*T, error) {
 }
 
 // put stores a row if its version is the stored one, which is 0 if there is none.
-func put[T any](d *tables, m map[string]T, key string, row *T, version *int64, stored func(T) int64, create bool) error {
+func put[T any](
+	d *tables, m map[string]T, key string, row *T, version *int64, stored func(T) int64, create bool,
+) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	before, ok := m[key]

@@ -72,8 +72,8 @@ func (d pgTables) missing(ctx context.Context, err error, sql, key string) error
 }
 
 func (d pgTables) Organization(ctx context.Context, id string) (*organization.OrganizationRow, error) {
-	rows, err := d.in(ctx).Query(ctx, `select id, slug, name, logo, metadata, second_factor, join_requests, created, owners,
-		deleted, version from orgs where id = $1`, id)
+	rows, err := d.in(ctx).Query(ctx, `select id, slug, name, logo, metadata, second_factor, join_requests, created,
+		owners, deleted, version from orgs where id = $1`, id)
 	if err != nil {
 		return nil, err
 	}

@@ -21,8 +21,8 @@ type Options struct {
 	Directory organization.Directory
 	// NewUser stores a user and returns its ID.
 	NewUser func(ctx context.Context) string
-	// Context returns the context of a test, for example with a transaction. The default is the context of t. Then Run also
-	// makes concurrent calls.
+	// Context returns the context of a test, for example with a transaction. The default is the context of t. Then Run
+	// also makes concurrent calls.
 	Context func(t *testing.T) context.Context
 }
 
