@@ -23,11 +23,11 @@ import (
 // Directory must be safe for concurrent use.
 type Directory interface {
 	// Organization returns an organization, or [core.ErrNotFound].
-	Organization(ctx context.Context, id string) (*OrganizationRow, error)
+	Organization(ctx context.Context, id string) (*Row, error)
 	// CreateOrganization stores an organization and sets its Version to 1, or returns [core.ErrConflict] if the ID exists.
-	CreateOrganization(ctx context.Context, o *OrganizationRow) error
+	CreateOrganization(ctx context.Context, o *Row) error
 	// UpdateOrganization stores an organization if its version is o.Version, and increments o.Version.
-	UpdateOrganization(ctx context.Context, o *OrganizationRow) error
+	UpdateOrganization(ctx context.Context, o *Row) error
 	// DeleteOrganization deletes an organization, or returns [core.ErrNotFound]. Its memberships were deleted before.
 	DeleteOrganization(ctx context.Context, id string) error
 
@@ -49,8 +49,8 @@ type Directory interface {
 	MembershipsOf(ctx context.Context, userID string) ([]*MemberRow, error)
 }
 
-// OrganizationRow is an organization in a [Directory]. All fields of Organization are stored, also Owners.
-type OrganizationRow struct {
+// Row is an organization in a [Directory]. All fields of Organization are stored, also Owners.
+type Row struct {
 	Organization
 	// Deleted marks an organization whose deletion has begun. It counts as deleted.
 	Deleted bool
@@ -77,12 +77,12 @@ type directoryRecords struct {
 	in     Directory
 }
 
-func rowOf(r *store.Record) (*OrganizationRow, error) {
+func rowOf(r *store.Record) (*Row, error) {
 	var v stored
 	if err := json.Unmarshal(r.Value, &v); err != nil {
 		return nil, err
 	}
-	return &OrganizationRow{
+	return &Row{
 		Organization: Organization{
 			ID: r.Key, Slug: v.Slug, Name: v.Name, Logo: v.Logo, Metadata: v.Metadata, SecondFactor: v.SecondFactor,
 			JoinRequests: v.JoinRequests, Created: v.Created, Owners: v.Owners,
@@ -91,7 +91,7 @@ func rowOf(r *store.Record) (*OrganizationRow, error) {
 	}, nil
 }
 
-func (o *OrganizationRow) record() (*store.Record, error) {
+func (o *Row) record() (*store.Record, error) {
 	value, err := marshal(stored{
 		Slug: o.Slug, Name: o.Name, Logo: o.Logo, Metadata: o.Metadata, Created: o.Created, Owners: o.Owners,
 		SecondFactor: o.SecondFactor, JoinRequests: o.JoinRequests, Deleted: o.Deleted,
@@ -117,7 +117,7 @@ func (m *MemberRow) record() (*store.Record, error) {
 
 // write passes a record to the function for its kind, and copies the new version.
 func (d *directoryRecords) write(
-	r *store.Record, organization func(*OrganizationRow) error, member func(*MemberRow) error,
+	r *store.Record, organization func(*Row) error, member func(*MemberRow) error,
 ) error {
 	if err := r.Check(); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (d *directoryRecords) CreateRecord(ctx context.Context, r *store.Record) er
 	if r.Kind != kindOrganization && r.Kind != kindMember {
 		return d.RecordStore.CreateRecord(ctx, r)
 	}
-	return d.write(r, func(o *OrganizationRow) error { return d.in.CreateOrganization(ctx, o) },
+	return d.write(r, func(o *Row) error { return d.in.CreateOrganization(ctx, o) },
 		func(m *MemberRow) error { return d.in.CreateMember(ctx, m) })
 }
 
@@ -156,7 +156,7 @@ func (d *directoryRecords) UpdateRecord(ctx context.Context, r *store.Record) er
 	if r.Kind != kindOrganization && r.Kind != kindMember {
 		return d.RecordStore.UpdateRecord(ctx, r)
 	}
-	return d.write(r, func(o *OrganizationRow) error { return d.in.UpdateOrganization(ctx, o) },
+	return d.write(r, func(o *Row) error { return d.in.UpdateOrganization(ctx, o) },
 		func(m *MemberRow) error { return d.in.UpdateMember(ctx, m) })
 }
 

@@ -17,12 +17,12 @@ import (
 // tables is a Directory in memory.
 type tables struct {
 	mu   sync.Mutex
-	orgs map[string]organization.OrganizationRow
+	orgs map[string]organization.Row
 	rows map[string]organization.MemberRow
 }
 
 func newTables() *tables {
-	return &tables{orgs: map[string]organization.OrganizationRow{}, rows: map[string]organization.MemberRow{}}
+	return &tables{orgs: map[string]organization.Row{}, rows: map[string]organization.MemberRow{}}
 }
 
 func get[T any](d *tables, m map[string]T, key string) (*T, error) {
@@ -65,18 +65,18 @@ func remove[T any](d *tables, m map[string]T, key string) error {
 	return nil
 }
 
-func orgVersion(o organization.OrganizationRow) int64 { return o.Version }
+func orgVersion(o organization.Row) int64 { return o.Version }
 func rowVersion(m organization.MemberRow) int64       { return m.Version }
 
-func (d *tables) Organization(_ context.Context, id string) (*organization.OrganizationRow, error) {
+func (d *tables) Organization(_ context.Context, id string) (*organization.Row, error) {
 	return get(d, d.orgs, id)
 }
 
-func (d *tables) CreateOrganization(_ context.Context, o *organization.OrganizationRow) error {
+func (d *tables) CreateOrganization(_ context.Context, o *organization.Row) error {
 	return put(d, d.orgs, o.ID, o, &o.Version, orgVersion, true)
 }
 
-func (d *tables) UpdateOrganization(_ context.Context, o *organization.OrganizationRow) error {
+func (d *tables) UpdateOrganization(_ context.Context, o *organization.Row) error {
 	return put(d, d.orgs, o.ID, o, &o.Version, orgVersion, false)
 }
 

@@ -71,14 +71,14 @@ func (d pgTables) missing(ctx context.Context, err error, sql, key string) error
 	return core.ErrConflict
 }
 
-func (d pgTables) Organization(ctx context.Context, id string) (*organization.OrganizationRow, error) {
+func (d pgTables) Organization(ctx context.Context, id string) (*organization.Row, error) {
 	rows, err := d.in(ctx).Query(ctx, `select id, slug, name, logo, metadata, second_factor, join_requests, created,
 		owners, deleted, version from orgs where id = $1`, id)
 	if err != nil {
 		return nil, err
 	}
-	o, err := pgx.CollectExactlyOneRow(rows, func(r pgx.CollectableRow) (*organization.OrganizationRow, error) {
-		var o organization.OrganizationRow
+	o, err := pgx.CollectExactlyOneRow(rows, func(r pgx.CollectableRow) (*organization.Row, error) {
+		var o organization.Row
 		err := r.Scan(&o.ID, &o.Slug, &o.Name, &o.Logo, &o.Metadata, &o.SecondFactor, &o.JoinRequests, &o.Created,
 			&o.Owners, &o.Deleted, &o.Version)
 		o.Created = o.Created.UTC()
@@ -90,7 +90,7 @@ func (d pgTables) Organization(ctx context.Context, id string) (*organization.Or
 	return o, err
 }
 
-func (d pgTables) CreateOrganization(ctx context.Context, o *organization.OrganizationRow) error {
+func (d pgTables) CreateOrganization(ctx context.Context, o *organization.Row) error {
 	err := d.one(ctx, core.ErrConflict, `insert into orgs (id, slug, name, logo, metadata, second_factor, join_requests,
 		created, owners, deleted, version) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1) on conflict do nothing`,
 		o.ID, o.Slug, o.Name, o.Logo, o.Metadata, o.SecondFactor, o.JoinRequests, o.Created, o.Owners, o.Deleted)
@@ -100,7 +100,7 @@ func (d pgTables) CreateOrganization(ctx context.Context, o *organization.Organi
 	return err
 }
 
-func (d pgTables) UpdateOrganization(ctx context.Context, o *organization.OrganizationRow) error {
+func (d pgTables) UpdateOrganization(ctx context.Context, o *organization.Row) error {
 	err := d.one(ctx, core.ErrConflict, `update orgs set slug = $3, name = $4, logo = $5, metadata = $6,
 		second_factor = $7, join_requests = $8, owners = $9, deleted = $10, version = version + 1
 		where id = $1 and version = $2`,

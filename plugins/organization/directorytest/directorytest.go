@@ -62,10 +62,10 @@ func (s *suite) is(what string, err, want error) {
 	}
 }
 
-func (s *suite) organization() *organization.OrganizationRow {
+func (s *suite) organization() *organization.Row {
 	s.Helper()
 	owner := s.NewUser(s.ctx)
-	o := &organization.OrganizationRow{Organization: organization.Organization{
+	o := &organization.Row{Organization: organization.Organization{
 		ID: "org_" + core.NewID()[:22], Slug: "acme-" + core.NewID()[:8], Name: `<b>"Ácme" 東京`,
 		Created: time.Date(2030, 1, 2, 3, 4, 5, 6_000_000, time.UTC), Owners: []string{owner},
 	}}
