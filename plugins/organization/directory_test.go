@@ -65,8 +65,8 @@ func remove[T any](d *tables, m map[string]T, key string) error {
 	return nil
 }
 
-func orgVersion(o organization.Row) int64 { return o.Version }
-func rowVersion(m organization.MemberRow) int64       { return m.Version }
+func orgVersion(o organization.Row) int64       { return o.Version }
+func rowVersion(m organization.MemberRow) int64 { return m.Version }
 
 func (d *tables) Organization(_ context.Context, id string) (*organization.Row, error) {
 	return get(d, d.orgs, id)
