@@ -1010,6 +1010,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Not verified", true
 	case "organization.domain.record":
 		return "Add this TXT record to your DNS:", true
+	case "organization.domain.value":
+		return "Value", true
 	case "organization.domain.verified":
 		return "Verified", true
 	case "organization.domain.verify":

@@ -582,6 +582,7 @@ func Arabic() ui.Locale {
 		"organization.domain.verified":      "مؤكد",
 		"organization.domain.pending":       "غير مؤكد",
 		"organization.domain.record":        "أضف سجل TXT هذا إلى نظام DNS لديك:",
+		"organization.domain.value":         "القيمة",
 		"organization.domain.add":           "إضافة نطاق",
 		"organization.domain.verify":        "تأكيد",
 		"organization.domain.offer":         "يُعرض الانضمام على الأشخاص",

@@ -545,6 +545,7 @@ func Chinese() ui.Locale {
 		"organization.domain.verified":      "已验证",
 		"organization.domain.pending":       "未验证",
 		"organization.domain.record":        "将此 TXT 记录添加到您的 DNS：",
+		"organization.domain.value":         "值",
 		"organization.domain.add":           "添加域名",
 		"organization.domain.verify":        "验证",
 		"organization.domain.offer":         "提示可以加入",

@@ -652,6 +652,7 @@ func French() ui.Locale {
 		"organization.domain.verified":    "Vérifié",
 		"organization.domain.pending":     "Non vérifié",
 		"organization.domain.record":      "Ajoutez cet enregistrement TXT à votre DNS :",
+		"organization.domain.value":       "Valeur",
 		"organization.domain.add":         "Ajouter un domaine",
 		"organization.domain.verify":      "Vérifier",
 		"organization.domain.offer":       "L’adhésion est proposée",

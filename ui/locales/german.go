@@ -674,6 +674,7 @@ func German() ui.Locale {
 		"organization.domain.verified":    "Bestätigt",
 		"organization.domain.pending":     "Nicht bestätigt",
 		"organization.domain.record":      "Fügen Sie Ihrem DNS diesen TXT-Eintrag hinzu:",
+		"organization.domain.value":       "Wert",
 		"organization.domain.add":         "Domain hinzufügen",
 		"organization.domain.verify":      "Prüfen",
 		"organization.domain.offer":       "Der Beitritt wird angeboten",

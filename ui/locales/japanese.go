@@ -553,6 +553,7 @@ func Japanese() ui.Locale {
 		"organization.domain.verified":      "確認済み",
 		"organization.domain.pending":       "未確認",
 		"organization.domain.record":        "この TXT レコードを DNS に追加してください。",
+		"organization.domain.value":         "値",
 		"organization.domain.add":           "ドメインを追加",
 		"organization.domain.verify":        "確認",
 		"organization.domain.offer":         "参加を提案する",

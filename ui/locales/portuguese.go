@@ -615,6 +615,7 @@ func Portuguese() ui.Locale {
 		"organization.domain.verified":    "Verificado",
 		"organization.domain.pending":     "Não verificado",
 		"organization.domain.record":      "Adicione este registro TXT ao seu DNS:",
+		"organization.domain.value":       "Valor",
 		"organization.domain.add":         "Adicionar domínio",
 		"organization.domain.verify":      "Verificar",
 		"organization.domain.offer":       "A entrada é oferecida",

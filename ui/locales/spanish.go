@@ -638,6 +638,7 @@ func Spanish() ui.Locale {
 		"organization.domain.verified":    "Verificado",
 		"organization.domain.pending":     "No verificado",
 		"organization.domain.record":      "Añade este registro TXT a tu DNS:",
+		"organization.domain.value":       "Valor",
 		"organization.domain.add":         "Añadir dominio",
 		"organization.domain.verify":      "Verificar",
 		"organization.domain.offer":       "Se ofrece unirse",
