@@ -53,6 +53,12 @@ type memberSite struct {
 
 func serveMembers(t *testing.T) *memberSite {
 	t.Helper()
+	return serveMembersWith(t, func(*core.Config) {})
+}
+
+// serveMembersWith is serveMembers with changes of the configuration.
+func serveMembersWith(t *testing.T, change func(*core.Config)) *memberSite {
+	t.Helper()
 	s := &memberSite{box: mailbox.New()}
 	s.orgs = organization.New(organization.Options{Mail: s.box, Roles: []organization.Role{
 		{Name: "accountant", Permissions: []string{"invoice:read"}},
@@ -75,6 +81,7 @@ func serveMembers(t *testing.T) *memberSite {
 		}
 		c.Plugins = []core.Plugin{s.orgs, account.New(account.Options{Mail: s.box, Delete: s.orgs.ForgetUser})}
 		c.Providers[3] = s.passwords
+		change(c)
 	})
 	return s
 }
