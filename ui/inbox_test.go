@@ -49,6 +49,12 @@ func TestSheetStylesheet(t *testing.T) {
 	if !strings.Contains(inline, string(ui.Stylesheet())) || !strings.Contains(inline, string(ui.SheetStylesheet())) {
 		t.Errorf("without URLs: %s", inline)
 	}
+	if drawn := render(t, ui.Shell(linked.WithSheetStyles(), "Part")); !strings.Contains(drawn, linked.SheetURL) {
+		t.Errorf("a small page with the styles of sections: %s", drawn)
+	}
+	if page.WithSheetStyles().StylesheetURL != page.StylesheetURL {
+		t.Error("a page without URLs has one")
+	}
 	if drawn := render(t, ui.Shell(linked, "Part")); !strings.Contains(drawn, linked.StylesheetURL) {
 		t.Errorf("a page without sections: %s", drawn)
 	}
@@ -56,7 +62,7 @@ func TestSheetStylesheet(t *testing.T) {
 
 // TestExcerpt: a section of another page has two rows, and the link to all says how many there are.
 func TestExcerpt(t *testing.T) {
-	for n, want := range map[int]string{0: "All", 2: "All", 3: "All (3)"} {
+	for n, want := range map[int]string{0: "All", 2: "All", 3: "All \u2068(3)\u2069"} {
 		if rows, link := ui.Excerpt(make([]int, n), "All"); len(rows) != min(n, 2) || link != want {
 			t.Errorf("of %d: %d rows, %q", n, len(rows), link)
 		}

@@ -159,12 +159,19 @@ type SheetView struct {
 
 // styled returns the page with its stylesheet, and the styles of a Sheet if that stylesheet does not contain them.
 func (v SheetView) styled() (page Page, style string) {
-	page = v.Page
-	if page.SheetURL == "" {
-		return page, sheetStyle
+	if v.SheetURL == "" {
+		return v.Page, sheetStyle
 	}
-	page.StylesheetURL = page.SheetURL
-	return page, ""
+	return v.WithSheetStyles(), ""
+}
+
+// WithSheetStyles returns the page with the stylesheet of a [Sheet], for a [Shell] with its elements, such as
+// [QuietButton]. Without SheetURL it returns p.
+func (p Page) WithSheetStyles() Page {
+	if p.SheetURL != "" {
+		p.StylesheetURL = p.SheetURL
+	}
+	return p
 }
 
 // RowButton is a button in a row of a list.
@@ -186,7 +193,7 @@ func Excerpt[T any](all []T, label string) (rows []T, link string) {
 	if len(all) <= excerpt {
 		return all, label
 	}
-	return all[:excerpt], fmt.Sprintf("%s (%d)", label, len(all))
+	return all[:excerpt], fmt.Sprintf("%s \u2068(%d)\u2069", label, len(all)) // isolated, after a word in another script
 }
 
 // PageSection is a section that a plugin adds to a page of another plugin, such as the account page.
