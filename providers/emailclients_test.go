@@ -81,7 +81,7 @@ func TestEmailClientsFind(t *testing.T) {
 }
 
 // TestEmailButtonColors: the button has the theme's color in each client that can show it. A color that Gmail cannot
-// read is in a style element of its own.
+// read is in a separate style element.
 func TestEmailButtonColors(t *testing.T) {
 	for color, want := range map[string]struct{ attribute, style, modern, text string }{
 		"#0f766e":                 {"#0f766e", "#0f766e", "", "#ffffff"},

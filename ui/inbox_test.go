@@ -36,7 +36,7 @@ func TestInbox(t *testing.T) {
 	}
 }
 
-// TestSheetStylesheet: a Sheet has one stylesheet, with the styles of sections: its own one, or both inline.
+// TestSheetStylesheet: a Sheet links to the stylesheet with the styles of sections, or contains both inline.
 func TestSheetStylesheet(t *testing.T) {
 	linked := page
 	linked.StylesheetURL, linked.SheetURL = "/auth/page.style?v=1", "/auth/page.style?v=2"
@@ -60,7 +60,7 @@ func TestSheetStylesheet(t *testing.T) {
 	}
 }
 
-// TestExcerpt: a section of another page has two rows, and the link to all says how many there are.
+// TestExcerpt: a section of another page has two rows, and the link to all contains their number.
 func TestExcerpt(t *testing.T) {
 	for n, want := range map[int]string{0: "All", 2: "All", 3: "All \u2068(3)\u2069"} {
 		if rows, link := ui.Excerpt(make([]int, n), "All"); len(rows) != min(n, 2) || link != want {
