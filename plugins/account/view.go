@@ -286,6 +286,17 @@ func (v *view) device(agent string) string {
 	return agent
 }
 
+// endForm is the ID of the form that ends sessions, and unlinkForm of the one that disconnects accounts.
+const endForm, unlinkForm = "end-session", "unlink-account"
+
+// aboutSignOut returns the text for screen readers after "Sign out".
+func (v *view) aboutSignOut(s Session) string {
+	if s.Current {
+		return v.locale.Say(textHere)
+	}
+	return v.device(s.Agent) + separator + v.aboutSession(s)
+}
+
 // aboutSession describes the last use and the network of a session.
 func (v *view) aboutSession(s Session) string {
 	var parts []string

@@ -70,6 +70,7 @@ type (
 	membersInput struct {
 		organizationInput
 		Cursor string `json:"cursor,omitempty" jsonschema:"the member next of the previous page"`
+		Member string `json:"member,omitempty" jsonschema:"the ID of a user, for a list of this member only"`
 	}
 	memberInput struct {
 		organizationInput

@@ -451,7 +451,7 @@ func German() ui.Locale {
 		"factor.enroll.code":     "Code aus der App",
 		"factor.enroll.others":   "Alle anderen Sitzungen abmelden",
 		"factor.enroll.button":   "Einschalten",
-		"factor.codes.heading":   "Speichern Sie Ihre Wiederherstellungscodes",
+		"factor.codes.heading":   "Speichern Sie Ihre Wieder\u00adherstellungs\u00adcodes",
 		"factor.codes.body": "" +
 			"Wenn Sie Ihr Telefon verlieren, kommen Sie nur mit diesen Codes in Ihr Konto. Jeder Code gilt " +
 			"einmal. Wir zeigen sie nur jetzt.",

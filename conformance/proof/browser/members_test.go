@@ -60,6 +60,12 @@ func (z *zone) LookupTXT(context.Context, string) ([]string, error) { return z.t
 
 func serveMembers(t *testing.T) *memberSite {
 	t.Helper()
+	return serveMembersWith(t, func(*core.Config) {})
+}
+
+// serveMembersWith is serveMembers with changes of the configuration.
+func serveMembersWith(t *testing.T, change func(*core.Config)) *memberSite {
+	t.Helper()
 	s := &memberSite{box: mailbox.New()}
 	s.orgs = organization.New(organization.Options{Mail: s.box, Resolver: &s.zone, Roles: []organization.Role{
 		{Name: "accountant", Permissions: []string{"invoice:read"}},
@@ -83,6 +89,7 @@ func serveMembers(t *testing.T) *memberSite {
 		}
 		c.Plugins = []core.Plugin{s.orgs, account.New(account.Options{Mail: s.box, Delete: s.orgs.ForgetUser})}
 		c.Providers[3] = s.passwords
+		change(c)
 	})
 	return s
 }
