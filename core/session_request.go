@@ -47,7 +47,7 @@ type validSession struct {
 	user *User
 	// authTime is when the user authenticated. It is zero if that is unknown.
 	authTime time.Time
-	methods  []amr.Method       // how they authenticated
+	methods  []amr.Method   // how they authenticated
 	token    *Token         // StrategyJWT
 	record   *store.Session // StrategyDatabase
 	// actor is the session of the user who impersonates this one, or nil.
