@@ -175,7 +175,7 @@ func TestEmailsUseTheTheme(t *testing.T) {
 		{"a color name", core.Theme{BrandColor: "navy"}, "background-color:navy;background:navy", "#ffffff", true},
 		{"both colors", core.Theme{BrandColor: "#fc0", ButtonText: "navy"}, "background:#fc0", "navy", true},
 		{"a function", core.Theme{BrandColor: "oklch(0.5 0.1 200)"},
-			"background: oklch(0.5 0.1 200) !important; border-color: oklch(0.5 0.1 200) !important }\n</style", "#ffffff", true},
+			"{ background: oklch(0.5 0.1 200) !important; border-color: oklch(0.5 0.1 200) !important }", "#ffffff", true},
 		{"light alone", core.Theme{ColorScheme: "light"}, "background:#346df1", "#ffffff", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {

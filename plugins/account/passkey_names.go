@@ -17,8 +17,8 @@ var passkeyProviders = map[string]string{
 	// The bytes are the text SAMSUNG.
 	"53414d53-554e-4700-0000-000000000000": "Samsung Pass",
 
-	// The vendors added these to https://github.com/passkeydeveloper/passkey-authenticator-aaguids, as of 2026-08-07 (commit
-	// 47b6f84). SDKs and tools of developers are left out.
+	// The vendors added these to https://github.com/passkeydeveloper/passkey-authenticator-aaguids, as of 2026-08-07
+	// (commit 47b6f84). SDKs and tools of developers are left out.
 	"bada5566-a7aa-401f-bd96-45619a55120d": "1Password",
 	"a11a5faa-9f32-4b8c-8c5d-2f7d13e8c942": "AliasVault",
 	"fbfc3007-154e-4ecc-8c0b-6e020557d7bd": "Apple Passwords",

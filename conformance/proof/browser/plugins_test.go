@@ -151,8 +151,8 @@ func (s *pluginSite) enters(v *visitor) {
 }
 
 // TestPluginPages opens the pages of all plugins in every language, with as many rows as few users have. No page may be
-// larger than 16 kB or wider than a phone, and axe must find nothing. If it saves pictures, it opens some languages in light and dark mode, on a
-// large screen and on a phone.
+// larger than 16 kB or wider than a phone, and axe must find nothing. If it saves pictures, it opens some languages in
+// light and dark mode, on a large screen and on a phone.
 func TestPluginPages(t *testing.T) {
 	s := servePlugins(t, func(*core.Config) {})
 	v := visit(t, s.url)
