@@ -185,8 +185,7 @@ func (s *handlers) actions() []core.Action {
 	}
 	for i := range all {
 		all[i].Name = "account"
-		d := descriptions[all[i].Method+" "+all[i].Verb]
-		all[i].Summary, all[i].Input, all[i].Output = d.summary, d.input, d.output
+		all[i].Describe(descriptions)
 		if all[i].Require != nil {
 			all[i].Handle = requireUser(all[i].Handle)
 		}

@@ -2,14 +2,8 @@ package account
 
 import "time"
 
-// description describes an action in an OpenAPI document.
-type description struct {
-	summary       string
-	input, output any
-}
-
-// descriptions are those of the actions, by method and verb.
-var descriptions = map[string]description{
+// descriptions are the summaries, inputs and outputs of the actions, by method and verb.
+var descriptions = map[string][3]any{
 	"GET ":         {"Get the account of the user", struct{}{}, Overview{}},
 	"POST profile": {"Change the name, the picture and the fields of the site", profileInput{}, profileOutput{}},
 	"POST link":    {"Link an account of a provider after re-authentication", providerInput{}, nil},

@@ -56,11 +56,11 @@ func (o *Organizations) actions() []core.Action {
 		{http.MethodGet, "accept", signedIn, o.getAccept},
 		{http.MethodPost, "accept", signedIn, o.postAccept},
 	} {
-		d := descriptions[a.method+" "+a.verb]
-		all = append(all, core.Action{
+		action := core.Action{
 			Method: a.method, Name: name, Verb: a.verb, Require: a.require, Handle: inBrowser(a.handle),
-			Summary: d.summary, Input: d.input, Output: d.output,
-		})
+		}
+		action.Describe(descriptions)
+		all = append(all, action)
 	}
 	return all
 }
