@@ -139,10 +139,7 @@ func newHandlers(h *core.PluginHost, o *Options) *handlers {
 	activities := &activities{host: h, records: records, waiting: map[string][]Activity{}}
 	pages := &pages{
 		host: h, overviews: overviews, reauth: reauth, passkeys: keys, mails: o.Mail != nil, deletes: o.Delete != nil,
-		deleteAfter: o.DeleteAfter, profile: o.Profile, downloading: o.Download,
-	}
-	if o.Activity {
-		pages.activities = activities
+		deleteAfter: o.DeleteAfter, profile: o.Profile, downloading: o.Download, activity: o.Activity,
 	}
 	return &handlers{
 		host: h, downloading: o.Download, mails: o.Mail != nil, deletes: o.Delete != nil,
@@ -172,6 +169,9 @@ func (s *handlers) actions() []core.Action {
 	}
 	if s.deletes {
 		groups = append(groups, s.deletions)
+	}
+	if s.pages.activity {
+		groups = append(groups, s.activities)
 	}
 	if s.downloading {
 		groups = append(groups, s.downloads)

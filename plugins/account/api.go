@@ -18,6 +18,7 @@ var descriptions = map[string][3]any{
 	"GET not-me":   {"Get what the link of a security notice undoes", tokenInput{}, noticeOutput{}},
 	"POST not-me":  {"Undo a change that the user did not make, and end all sessions", tokenInput{}, nextStep{}},
 	"POST delete":  {"Delete the account, now or after the grace period", deleteInput{}, deletionOutput{}},
+	"GET activity": {"List the recent security activity of the user", struct{}{}, activityOutput{}},
 	"POST download": {
 		"Download what the site has stored about the user", struct{}{}, Download{},
 	},

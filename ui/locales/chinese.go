@@ -714,6 +714,8 @@ func Chinese() ui.Locale {
 
 		"account.email.hint":               "我们会向该邮箱发送邮件。请在此浏览器中打开其中的链接，即可完成更改。原邮箱在七天内可以撤销更改。",
 		"account.activity":                 "近期安全活动",
+		"account.activity.view":            "查看活动",
+		"account.activity.back":            "您的账号",
 		"account.activity.hint":            "如果您不认识其中的内容，请更改密码并退出所有其他会话。",
 		"account.activity.signin":          "已登录",
 		"account.activity.refused":         "登录失败",

@@ -838,7 +838,9 @@ func French() ui.Locale {
 		"account.email.hint": "" +
 			"Nous y envoyons un e-mail. Ouvrez son lien dans ce navigateur, et l’adresse est à vous. " +
 			"L’ancienne adresse peut annuler la modification pendant sept jours.",
-		"account.activity": "Activité de sécurité récente",
+		"account.activity":      "Activité de sécurité récente",
+		"account.activity.view": "Voir l’activité",
+		"account.activity.back": "Votre compte",
 		"account.activity.hint": "" +
 			"Si vous ne reconnaissez pas un élément, changez votre mot de passe et déconnectez toutes " +
 			"les autres sessions.",

@@ -861,7 +861,9 @@ func German() ui.Locale {
 		"account.email.hint": "" +
 			"Wir senden eine E-Mail dorthin. Öffnen Sie ihren Link in diesem Browser, dann ist die Adresse " +
 			"Ihre. Über die alte Adresse lässt sich die Änderung in den nächsten sieben Tagen zurücknehmen.",
-		"account.activity": "Letzte Sicherheitsereignisse",
+		"account.activity":      "Letzte Sicherheitsereignisse",
+		"account.activity.view": "Ereignisse ansehen",
+		"account.activity.back": "Ihr Konto",
 		"account.activity.hint": "" +
 			"Wenn Sie hier etwas nicht kennen, ändern Sie Ihr Passwort und beenden Sie alle anderen " +
 			"Sitzungen.",

@@ -722,6 +722,8 @@ func Japanese() ui.Locale {
 
 		"account.email.hint":               "そのアドレスにメールをお送りします。メール内のリンクをこのブラウザーで開くと、アドレスが変更されます。古いアドレスからは7日間、変更を取り消せます。",
 		"account.activity":                 "最近のセキュリティアクティビティ",
+		"account.activity.view":            "アクティビティを表示",
+		"account.activity.back":            "アカウント",
 		"account.activity.hint":            "心当たりのない項目がある場合は、パスワードを変更し、他のすべてのセッションからログアウトしてください。",
 		"account.activity.signin":          "ログインしました",
 		"account.activity.refused":         "ログインに失敗しました",

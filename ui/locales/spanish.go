@@ -824,6 +824,8 @@ func Spanish() ui.Locale {
 			"Le enviaremos un correo. Abra su enlace en este navegador y la dirección será suya. Desde la " +
 			"dirección antigua se puede deshacer el cambio durante los próximos siete días.",
 		"account.activity":                 "Actividad de seguridad reciente",
+		"account.activity.view":            "Ver la actividad",
+		"account.activity.back":            "Su cuenta",
 		"account.activity.hint":            "Si no reconoce algo, cambie su contraseña y cierre todas las demás sesiones.",
 		"account.activity.signin":          "Inicio de sesión",
 		"account.activity.refused":         "Inicio de sesión fallido",
