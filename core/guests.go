@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
@@ -222,14 +223,14 @@ const (
 
 // methodGuest is the method of the sessions of guests. Such a session never belongs to the user that the guest has
 // become: those sessions have the methods of a sign-in.
-const methodGuest Method = "guest"
+const methodGuest amr.Method = "guest"
 
 // isGuest reports whether the identity is that of a new guest.
 func (id *identity) isGuest() bool { return slices.Contains(id.methods, methodGuest) }
 
 // of returns what a session with these methods is. It reads the store only for the session of a guest.
 func (g *guests) of(
-	ctx context.Context, records store.RecordStore, userID string, methods []Method,
+	ctx context.Context, records store.RecordStore, userID string, methods []amr.Method,
 ) (guestSession, error) {
 	if g == nil || !slices.Contains(methods, methodGuest) {
 		return sessionOfUser, nil

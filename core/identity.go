@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/exchange"
@@ -24,7 +25,7 @@ type identity struct {
 	account *Account
 	profile Profile
 	// methods lists how the user authenticated. If it is nil, the type of the account determines it.
-	methods []Method
+	methods []amr.Method
 	// authTime is when the user authenticated. If it is nil, that was just now. The zero time means that it is unknown.
 	authTime *time.Time
 	// acr is the authentication context class that the provider reported, or "".
@@ -207,7 +208,7 @@ func typedAccount(provider, typed string) *Account {
 // authentication describes when and how a user authenticated. The zero time counts as long ago.
 type authentication struct {
 	time    time.Time
-	methods []Method
+	methods []amr.Method
 	acr     string // Session.ACR
 	short   bool   // SessionConfig.RememberMe
 }
@@ -249,19 +250,19 @@ func (id *identity) isUnconfirmed(who member) bool {
 }
 
 // proofs returns the methods that the flow has set, else the default for the type of the account.
-func (id *identity) proofs() []Method {
+func (id *identity) proofs() []amr.Method {
 	if id.methods != nil {
 		return id.methods
 	}
 	switch id.account.Type {
 	case TypeCredentials:
-		return []Method{MethodPassword}
+		return []amr.Method{amr.Password}
 	case TypeEmail:
-		return []Method{MethodMail}
+		return []amr.Method{amr.Mail}
 	case TypeWebAuthn:
-		return []Method{MethodSoftwareKey}
+		return []amr.Method{amr.SoftwareKey}
 	}
-	return []Method{MethodFederated}
+	return []amr.Method{amr.Federated}
 }
 
 // identityOf maps a profile to an identity. newID returns the ID of the user.
@@ -372,7 +373,7 @@ type pendingData struct {
 	Account pendingAccount `json:"account"`
 	Profile Profile        `json:"profile,omitempty"`
 	SID     string         `json:"sid,omitempty"`
-	Methods []Method       `json:"methods,omitempty"`
+	Methods []amr.Method   `json:"methods,omitempty"`
 	// AuthTime is identity.authTime.
 	AuthTime *time.Time `json:"authTime,omitempty"`
 	// ACR is identity.acr.

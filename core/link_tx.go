@@ -110,6 +110,12 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 	if w.upgrades != "" {
 		return w.upgradeGuest(ctx, id, known, newUser)
 	}
+	announced := audit.Event{Name: audit.UserCreated, UserID: newUser.ID, Subject: newUser.Email}
+	if !w.inTx {
+		if err := w.announce(ctx, announced); err != nil {
+			return who, err
+		}
+	}
 	w.made = newUser // even if the store fails: it may have created the user anyway
 	if who.user, err = w.tx.CreateUser(ctx, newUser); err != nil {
 		if errors.Is(err, ErrConflict) {
@@ -118,6 +124,11 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 		return who, err
 	}
 	w.made, who.created = who.user, true
+	if announced.UserID = who.user.ID; w.inTx { // the store may have chosen the ID
+		if err := w.announce(ctx, announced); err != nil {
+			return who, err
+		}
+	}
 	w.afterCommit(func() {
 		w.events.createdUser(ctx, w.at, who.user)
 		w.at.decided(ctx, audit.UserCreated, "", who.user.ID)
@@ -135,6 +146,9 @@ func (w *writer) upgradeGuest(ctx context.Context, id *identity, known, newUser 
 		return who, err
 	}
 	w.made, who.created, who.upgraded = who.user, true, true
+	if err := w.announce(ctx, audit.Event{Name: audit.GuestUpgraded, UserID: who.user.ID}); err != nil {
+		return who, err
+	}
 	w.afterCommit(func() {
 		w.events.updatedUser(ctx, w.at, who.user)
 		w.at.decided(ctx, audit.GuestUpgraded, "", who.user.ID)
@@ -161,6 +175,9 @@ func (w *writer) equipUser(ctx context.Context, id *identity, known *User, who m
 func (w *writer) removeAddress(ctx context.Context, known *User) error {
 	left := known.Clone()
 	left.Email, left.EmailVerified, left.Null = "", time.Time{}, left.Null|store.NullEmail
+	if err := w.announce(ctx, audit.Event{Name: audit.EmailChanged, UserID: left.ID}); err != nil {
+		return err
+	}
 	left, err := w.tx.UpdateUser(ctx, left)
 	if err != nil {
 		return err

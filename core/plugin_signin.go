@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 )
 
@@ -19,7 +20,7 @@ type SignIn struct {
 	// provider is the action's Name.
 	Account *Account
 	// Methods lists how the user authenticated.
-	Methods []Method
+	Methods []amr.Method
 	// Created reports that the plugin has just created the user: Events.CreateUser is called, and the browser is
 	// redirected to Pages.NewUser. If Callbacks.SignIn denies the sign-in, the user stays in the store: set Create
 	// instead.
@@ -70,7 +71,7 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 		id.signUp = &signUpResult{s.Create, s.Upgrade}
 	}
 	if s.Guest {
-		id.methods, id.authTime = []Method{methodGuest}, new(time.Time)
+		id.methods, id.authTime = []amr.Method{methodGuest}, new(time.Time)
 	}
 	out := outcome{identity: id}
 	if s.CallbackURL != "" {
@@ -159,7 +160,7 @@ func errSignedOut(method string) error {
 // one.
 //
 // If the session has ended since the request arrived, it stays ended, and the error matches [ErrNotFound].
-func (c *ActionRequest) RenewSession(ctx context.Context, methods ...Method) error {
+func (c *ActionRequest) RenewSession(ctx context.Context, methods ...amr.Method) error {
 	if c.in.r.Method != "POST" {
 		return errNeedsPost
 	}
@@ -178,7 +179,7 @@ func (c *ActionRequest) RenewSession(ctx context.Context, methods ...Method) err
 
 // renew replaces the token of the current session. by names the plugin or provider, and acr is the class that the
 // provider has reported.
-func (c *ActionRequest) renew(ctx context.Context, by string, methods []Method, acr string) error {
+func (c *ActionRequest) renew(ctx context.Context, by string, methods []amr.Method, acr string) error {
 	session, err := c.Session(ctx)
 	if err != nil {
 		return err
@@ -236,7 +237,7 @@ func (a *Auth) NewSession(
 	}
 	account := &Account{Type: TypeCredentials, Provider: "application", ProviderAccountID: user.ID}
 	id := &identity{
-		user: user.Clone(), account: account, methods: []Method{}, authTime: new(time.Time),
+		user: user.Clone(), account: account, methods: []amr.Method{}, authTime: new(time.Time),
 		short: a.sessions.config.RememberMe && (len(options) == 0 || !options[0].Remember),
 	}
 	if err := a.plugins.guests.identify(ctx, session, id); err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/random"
@@ -280,7 +281,7 @@ func (s *sessionRows) atAbsoluteEnd(token string, expires time.Time) bool {
 
 // factsIn returns the authentication time and the methods in a token. The zero time means that the token has none, or
 // that the time is unknown.
-func factsIn(token string) (at time.Time, methods []Method) {
+func factsIn(token string) (at time.Time, methods []amr.Method) {
 	facts, _ := storedtoken.Read(token)
 	return facts.AuthTime, methodsOf(facts.Methods)
 }
@@ -289,4 +290,9 @@ func factsIn(token string) (at time.Time, methods []Method) {
 func acrIn(token string) string {
 	facts, _ := storedtoken.Read(token)
 	return facts.ACR
+}
+
+// setRow returns the cookies for a stored session.
+func (p *storedSession) setRow(s *store.Session) ([]Cookie, error) {
+	return p.set(string(s.Token), p.config.cookieExpiry(storedtoken.IsShort(string(s.Token)), s.Expires))
 }

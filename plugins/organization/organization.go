@@ -28,7 +28,7 @@ const (
 	Update = "organization:update"
 	// WriteMembers permits changing the roles of members and removing members.
 	WriteMembers = "member:write"
-	// Invite permits sending, listing and revoking invitations.
+	// Invite permits sending, listing and revoking invitations, and accepting or declining requests to join.
 	Invite = "invitation:write"
 )
 
@@ -57,6 +57,12 @@ type Options struct {
 	// API. If it is nil or returns "", the organization is the one that the user has selected in this browser, or the
 	// user's only organization. A slug costs one query more than an ID.
 	Select func(r *core.Request) string
+	// Resolver looks up the DNS TXT records that verify domains of organizations, for example [net.DefaultResolver]. Users
+	// with a verified address of such a domain can join. If it is nil, organizations cannot claim domains.
+	Resolver Resolver
+	// PublicDomain reports whether everyone can get an email address of a domain, in addition to a built-in list of mail
+	// services such as gmail.com. Such domains cannot be claimed. It must not block. The default is no other domain.
+	PublicDomain func(domain string) bool
 	// MaxOrganizations is the maximum number of organizations of a user. The default is 20.
 	MaxOrganizations int
 	// MaxMembers is the maximum number of members of an organization. The default is 10000.
@@ -118,6 +124,10 @@ func (o *Organizations) Attach(h *core.PluginHost) error {
 		h.AddAction(a)
 	}
 	h.AddTask(o.finishDeletions)
+	if o.options.Resolver != nil {
+		h.AddFinalSignInGate(o.arrive)
+		h.AddTask(o.checkDomains)
+	}
 	h.AddUserData(core.UserData{
 		Name: "organizations", Heading: textHeading,
 		Read: func(ctx context.Context, userID string) (any, error) { return o.Of(ctx, userID) },
@@ -157,13 +167,19 @@ func (o *Organizations) check(h *core.PluginHost) {
 			h.AddConfigError(fmt.Sprintf("Options.Roles[%d].Permissions contains an empty text: remove it", i))
 		}
 	}
-	for field, n := range map[string]int64{
-		"MaxOrganizations": int64(o.options.MaxOrganizations), "MaxMembers": int64(o.options.MaxMembers),
-		"MaxInvitations": int64(o.options.MaxInvitations), "InvitationTTL": int64(o.options.InvitationTTL),
-		"Fresh": int64(o.options.Fresh),
+	for field, n := range map[string]int{
+		"MaxOrganizations": o.options.MaxOrganizations, "MaxMembers": o.options.MaxMembers,
+		"MaxInvitations": o.options.MaxInvitations,
 	} {
 		if n < 0 {
-			h.AddConfigError("Options." + field + " must not be negative")
+			h.AddConfigError(fmt.Sprintf("Options.%s is %d: it must not be negative", field, n))
+		}
+	}
+	for field, d := range map[string]time.Duration{
+		"InvitationTTL": o.options.InvitationTTL, "Fresh": o.options.Fresh,
+	} {
+		if d < 0 {
+			h.AddConfigError(fmt.Sprintf("Options.%s is %v: it must not be negative", field, d))
 		}
 	}
 }

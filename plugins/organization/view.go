@@ -56,12 +56,16 @@ type listView struct {
 	view
 	all    []Joined
 	active string
+	offer  *Offered // an organization that the user can join, or nil
 }
 
 // sections returns the sections of the page.
 func (v *listView) sections() (all []ui.PageSection) {
 	if len(v.all) > 0 {
 		all = append(all, ui.PageSection{ID: "organizations", Heading: v.say(textYours), Content: rows(v)})
+	}
+	if v.offer != nil {
+		all = append(all, ui.PageSection{ID: "offer", Heading: v.say(textOffer), Content: offerForm(v)})
 	}
 	return append(all, ui.PageSection{ID: "new", Heading: v.say(textNew), Content: createForm(v)})
 }
@@ -81,6 +85,8 @@ type orgView struct {
 	of          *Organizations
 	page        *memberPage
 	invitations []Invitation
+	requests    []requestView
+	domains     []Domain
 	strong      bool // the session has a second factor
 }
 
@@ -91,6 +97,12 @@ func (v *orgView) sections() []ui.PageSection {
 	all := []ui.PageSection{{ID: "members", Heading: v.say(textMembers), Content: memberRows(v)}}
 	if v.may(Invite) {
 		all = append(all, ui.PageSection{ID: "invitations", Heading: v.say(textInvitations), Content: invitations(v)})
+	}
+	if v.may(Invite) && (v.org.JoinRequests || len(v.requests) > 0 || v.may(Update)) {
+		all = append(all, ui.PageSection{ID: "requests", Heading: v.say(textRequests), Content: requests(v)})
+	}
+	if v.role == Owner && v.of.options.Resolver != nil {
+		all = append(all, ui.PageSection{ID: "domains", Heading: v.say(textDomains), Content: domains(v)})
 	}
 	if v.may(Update) {
 		all = append(all, ui.PageSection{ID: "settings", Heading: v.say(textSettings), Content: settings(v)})
@@ -162,6 +174,13 @@ type acceptView struct {
 	csrf, action, token, home string
 	name                      string // of the organization, or empty if there is a problem
 	problem                   ui.Text
+}
+
+// joinView is the data of the page on which a user joins an organization, or asks to join.
+type joinView struct {
+	csrf, action, home, id, name string
+	offered                      bool // without a request
+	problem                      ui.Text
 }
 
 // AccountSection implements account.Section: the user's organizations, and a link to the page.

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -111,7 +113,7 @@ func (s *confirmations) signIn(ctx context.Context, c *core.ActionRequest, w *st
 		}
 	}
 	return c.SignIn(ctx, core.SignIn{
-		User: user, Methods: []core.Method{core.MethodPassword}, CallbackURL: callback,
+		User: user, Methods: []amr.Method{amr.Password}, CallbackURL: callback,
 		Create: func(ctx context.Context) (*core.User, error) { return s.create(ctx, c, w, user, "") },
 		Upgrade: func(ctx context.Context, guest *core.User) (*core.User, error) {
 			created, err := s.create(ctx, c, w, user, guest.ID)
@@ -362,4 +364,28 @@ func startedSignUp(c *core.ActionRequest, keys []string) bool {
 		return false
 	}
 	return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(known.Digests, key) })
+}
+
+// saveFields calls SignUpFields.Save for a new user. If it fails or panics, the user is deleted and the link works
+// again.
+func (s *confirmations) saveFields(ctx context.Context, w *storedSignUp, user *core.User) error {
+	if len(s.fields.Fields) == 0 {
+		return nil
+	}
+	values := make(map[string]string, len(s.fields.Fields))
+	for _, f := range s.fields.Fields { // the configuration may have changed since the sign-up
+		values[f.Name] = w.Values[f.Name]
+	}
+	saved := false
+	defer func() {
+		if !saved {
+			s.userCreator.deleteUser(ctx, user.ID)
+			s.pending.links.restore(ctx, w.record)
+		}
+	}()
+	if err := s.fields.Save(ctx, user.Clone(), values); err != nil {
+		return fmt.Errorf("password: Options.SignUpFields.Save: %w", err)
+	}
+	saved = true
+	return nil
 }

@@ -289,7 +289,7 @@ var elsewhere = map[string]string{
 	"account.Options.Fresh":                           "plugins/account TestFreshByDefault",
 	"doctor.Options.Probe":                            "doctor TestProbesNothingByDefault",
 	"doctor.Options.Timeout":                          "doctor TestTimeoutByDefault",
-	"CallOptions.Recheck":                             "core TestCallWatchByDefault",
+	"access.Options.Recheck":                          "core/access TestWatchByDefault",
 	"password.Options.Usernames":                      "providers/password TestUsernameOff",
 	"account.Invitation.For":                          "plugins/account TestInvite",
 }
