@@ -26,7 +26,7 @@ func newRouter(a *Auth, s *signIns, l *logouts, faults *ConfigError) *router {
 // newRules lists all actions with their requirements. The names of core's actions are also in weburl.Reserved.
 func newRules(a *Auth, s *signIns, l *logouts, faults *ConfigError) map[route]rule {
 	rules := map[route]rule{
-		{"GET", "session"}:        {act: a.sessions.getSession, opens: true, session: true},
+		{"GET", "session"}:        {act: a.sessions.getSession, opens: true, session: true, impersonated: true},
 		{"GET", "csrf"}:           {act: getCSRF, opens: true},
 		{"GET", "providers"}:      {act: newProviderList(a.providers).get, bare: true},
 		{"GET", "signin"}:         {act: a.pages.signInPage, opens: true},
@@ -155,6 +155,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	if view.SignedIn, guest = p.signedIn(ctx, c); !guest && view.SignedIn == (ui.Visitor{}) {
 		view.GuestURL = p.plugins.guests.guestAction(c)
 	}
+	p.showImpersonation(c, &view.Page, view.SignedIn)
 	if view.SignedIn != (ui.Visitor{}) {
 		view.Picture = view.SignedIn.Image
 		if c.query.Get("prompt") != promptLogin && view.Error == "" {
@@ -236,6 +237,7 @@ func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 		Page: p.shell(&c.arrival), CSRFToken: c.csrf.Token, Action: c.base + "/signout", URL: c.home,
 	}
 	view.SignedIn, _ = p.signedIn(ctx, c)
+	p.showImpersonation(c, &view.Page, view.SignedIn)
 	if c.query.Get("callbackUrl") != "" {
 		view.Action, _ = weburl.AddQuery(view.Action, "callbackUrl", c.shownCallbackURL())
 	}
@@ -252,6 +254,9 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	}
 	carrier := session.carrier()
 	if carrier.value() == "" && !carrier.cookies.Stray() {
+		if !carrier.fromHeader && s.endActor(ctx, &c.arrival) { // of an impersonation that has ended
+			response.Cookies = carrier.clear()
+		}
 		s.away.leave(ctx, c, "", response)
 		return response, nil
 	}
@@ -377,6 +382,7 @@ func (ps *plugins) addRules(rules map[route]rule, faults *ConfigError) {
 			continue
 		}
 		r := rule{act: ps.act(a), bare: a.NoCookies, opens: !a.NoCookies, session: !a.NoCookies}
+		r.impersonated = a.Method == http.MethodGet || a.Impersonated
 		if a.Method != http.MethodGet && !a.NoCookies {
 			r.csrf = always
 		}

@@ -419,7 +419,10 @@ func TestAuditReasons(t *testing.T) {
 		"member.removed", "member.requested", "member.declined",
 		"admin.reset.sent", "admin.email.verified", "admin.factors.reset",
 		"admin.deleted", "admin.invited", "admin.banned", "admin.unbanned", "admin.sessions.ended", "banned",
-		"webhook.changed", "webhook.disabled", "guest.upgraded", "guest.merged",
+		"webhook.changed", "webhook.disabled", "admin.impersonated", "admin.impersonation.ended", "impersonation.refused",
+		"impersonation", "user.data.exported",
+		"admin.deletion.scheduled",
+		"guest.upgraded", "guest.merged",
 	}
 	for _, text := range auditTexts(t) {
 		if !told[text] && !slices.Contains(ofParts, text) {

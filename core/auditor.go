@@ -19,6 +19,9 @@ func (v *arrival) note(ctx context.Context, e audit.Event) {
 	e.Agent = printable(v.header("User-Agent"))
 	e.Reference = v.ref()
 	e.Provider = or(e.Provider, v.providerID)
+	if v.actorOf != nil && e.ActorID == "" {
+		e.ActorID = v.actorOf(ctx, v)
+	}
 	e.Credential = or(e.Credential, v.verified.get())
 	v.audit.Note(v.announced(ctx, e), e)
 }

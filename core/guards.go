@@ -82,6 +82,8 @@ func (s *Session) asOf() time.Time {
 func (v *Visit) guardErrorResponse(err error) *Response {
 	var again *StepUp
 	switch {
+	case errors.As(err, &again) && v.session != nil && v.session.Actor != "": // no sign-in is allowed
+		return v.forbiddenResponse(err)
 	case errors.As(err, &again):
 		return v.stepUpResponse(again)
 	case errors.Is(err, errGuest):

@@ -32,6 +32,8 @@ type identity struct {
 	acr string
 	// short reports that the session is short (SessionConfig.RememberMe).
 	short bool
+	// actor is who impersonates the user. It is zero for a sign-in.
+	actor actor
 	// started is the relation between the current session and the one that started the flow. An account may be linked to
 	// the current user only with flowSameSession.
 	started flowSession
@@ -211,6 +213,7 @@ type authentication struct {
 	methods []amr.Method
 	acr     string // Session.ACR
 	short   bool   // SessionConfig.RememberMe
+	actor   actor  // who impersonates the user
 }
 
 // maxACR is the maximum length in bytes of an authentication context class reference. A longer one is ignored, because
@@ -239,7 +242,7 @@ func (id *identity) authenticatedAt(now time.Time, who member) authentication {
 	if id.isCurrent(who.user.ID) && id.oauth.currentAuthTime.After(at) {
 		at = id.oauth.currentAuthTime
 	}
-	return authentication{at, id.proofs(), id.acr, id.short}
+	return authentication{at, id.proofs(), id.acr, id.short, id.actor}
 }
 
 // isUnconfirmed reports whether the time of the authentication is unknown, because the provider may have used its own

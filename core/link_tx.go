@@ -138,6 +138,9 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 
 // upgradeGuest makes a guest the user that createUser would create.
 func (w *writer) upgradeGuest(ctx context.Context, id *identity, known, newUser *User) (who member, err error) {
+	if err := w.announce(ctx, audit.Event{Name: audit.GuestUpgraded, UserID: w.upgrades}); err != nil {
+		return who, err
+	}
 	who.user, err = w.plugins.guests.upgrade(ctx, w.tx, w.upgrades, newUser)
 	if errors.Is(err, ErrNotFound) { // another request was first: the next attempt sees that
 		err = ErrConflict

@@ -96,6 +96,9 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	facts := a.plugins.facts || c.Session.Revocation.On == True
 	a.sessions = newSessions(c, checks.sealer, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
 	a.sessions.jwt.keepsUser = a.plugins.proves
+	if a.sessions.impersonation = a.plugins.impersonation; a.sessions.impersonation != nil {
+		a.site.actorOf = a.sessions.actorOf
+	}
 	a.pages.sessions, a.pages.plugins = a.sessions, &a.plugins
 	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)
 	a.site.returns = a.sessions.away != nil

@@ -89,7 +89,11 @@ func (p *pages) signedIn(ctx context.Context, c *call) (user ui.Visitor, guest b
 		return user, true
 	}
 	u := current.user
-	return ui.Visitor{ID: u.ID, Name: u.Name, Email: u.Email, Image: u.Image}, false
+	user = ui.Visitor{ID: u.ID, Name: u.Name, Email: u.Email, Image: u.Image}
+	if current.actor != nil {
+		user.Actor = current.actor.title()
+	}
+	return user, false
 }
 
 const (

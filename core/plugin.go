@@ -55,6 +55,9 @@ type Action struct {
 	// user. The response sets no CSRF cookie. Use [ActionRequest.Principal] to accept the credentials of plugins, and do
 	// not set Require, which accepts sessions only.
 	Programs bool
+	// Impersonated means that the action is allowed while an administrator impersonates the user of the session. Without
+	// it, a POST then has status 403. A GET is always allowed, because it changes nothing.
+	Impersonated bool
 	// NoCookies means that only programs call the action, as a token endpoint (RFC 6749 section 3.2). It ignores cookies,
 	// so that a POST needs no CSRF token and [ActionRequest.Session] is nil, and core sets no cookies. A form that
 	// contains a field twice is rejected with status 400. Require must be empty.
@@ -106,6 +109,8 @@ type plugins struct {
 	enders   []func(ctx context.Context, userID string) error // PluginHost.OnEndSessions
 	checks   []func(ctx context.Context, userID string) error // PluginHost.AddUserCheck
 	userData []UserData                                       // PluginHost.AddUserData
+	// impersonation was passed to PluginHost.AllowImpersonation, or nil.
+	impersonation *impersonation
 	// reset and resetLink were passed to PluginHost.AddPasswordReset. They are nil if no plugin stores passwords.
 	reset     func(ctx context.Context, c *ActionRequest, userID string) (url string, err error)
 	resetLink func(ctx context.Context, userID string) (action string, expires time.Time, err error)
@@ -317,6 +322,8 @@ func guardError(c *ActionRequest, err error) (*Response, error) {
 		return nil, &Problem{Status: http.StatusForbidden, Code: "forbidden", Cause: err}
 	case !errors.As(err, &again):
 		return nil, err
+	case c.session != nil && c.session.Actor != "": // no sign-in is allowed
+		return nil, &Problem{Status: http.StatusForbidden, Code: "impersonated", Text: textImpersonated, Cause: err}
 	case c.WantsJSON:
 		return nil, again.problem()
 	}

@@ -154,7 +154,7 @@ func (v *Visit) readPrincipal() (*Principal, error) {
 	if err != nil || session == nil || session.User == nil {
 		return nil, err
 	}
-	return &Principal{UserID: session.UserID, Session: session}, nil
+	return &Principal{UserID: session.UserID, Actor: session.Actor, Session: session}, nil
 }
 
 // PrincipalFrom returns who makes the request, or nil if it has neither a valid credential nor a session. Like
@@ -227,7 +227,7 @@ func (c *ActionRequest) Principal(ctx context.Context) (*Principal, error) {
 	case err != nil:
 		return nil, err
 	case session != nil && session.User != nil:
-		return &Principal{UserID: session.UserID, Session: session}, nil
+		return &Principal{UserID: session.UserID, Actor: session.Actor, Session: session}, nil
 	case presented:
 		return nil, bearerProblem(c.Origin, nil)
 	}

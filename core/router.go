@@ -163,7 +163,9 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 		}
 	}
 	if rule.session {
-		c.session, err = rt.sessions.of(ctx, &c.arrival)
+		if c.session, err = rt.sessions.of(ctx, &c.arrival); err == nil && !rule.impersonated {
+			err = rt.sessions.refuseImpersonated(ctx, c)
+		}
 	}
 	return rule, err
 }

@@ -41,13 +41,16 @@ type Session struct {
 	// ACR is the authentication context class reference that the provider reported for the user's last federated
 	// authentication: the claim acr of its ID token (OpenID Connect Core section 2). It is empty if there was none.
 	ACR string
-	// Actor is the ID of the user who impersonates this one. It is empty without impersonation.
+	// Actor is the ID of the user who impersonates this one. It is empty without impersonation. [NotImpersonated] is a
+	// guard that refuses such sessions.
 	Actor string
 
 	// data is the application's data (Config.Data). It is nil if Config.Data is not set.
 	data *sessiondata.Loaded
 	// ownID is the User.ID that runCallback filled in for handlers. The JSON form leaves it out.
 	ownID string
+	// actorName is the address or the name of the user who impersonates this one.
+	actorName string
 	// readAt is when the session was read, by Config.Now. It is zero if the application built the Session.
 	readAt time.Time
 }

@@ -33,6 +33,8 @@ type SessionInfo struct {
 	Provider    string
 	// Expires is when the session ends if it is not used before then. Under StrategyJWT it is the value as of Seen.
 	Expires time.Time
+	// Actor is the ID of the user who impersonates this one in the session, or empty.
+	Actor string
 }
 
 // Sessions lists the active sessions of a user, most recently used first. If ctx is the context of a request with the
@@ -152,7 +154,7 @@ func (s *sessions) listJWT(ctx context.Context, userID string) (list []listedSes
 func infoOf(id string, n sessionrecord.Note) SessionInfo {
 	info := SessionInfo{
 		ID: id, CreatedAt: time.Unix(n.Made, 0), LastSeen: time.Unix(n.Seen, 0), Expires: time.Unix(n.Ends, 0),
-		UserAgent: n.Agent, AuthMethods: methodsOf(n.Methods), Provider: n.Provider,
+		UserAgent: n.Agent, AuthMethods: methodsOf(n.Methods), Provider: n.Provider, Actor: n.Actor,
 	}
 	info.Network, _ = netip.ParsePrefix(n.Peer)
 	return info

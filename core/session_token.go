@@ -60,6 +60,9 @@ func (j *sessionTokens) encode(ctx context.Context, cookies *cookieSet, t *Token
 	if isShort(t) {
 		maxAge = min(maxAge, j.session.lifetime(true))
 	}
+	if actorIn(t) != (actor{}) {
+		maxAge = min(maxAge, impersonationAge)
+	}
 	if j.config.Encode == nil {
 		value, err := j.seal(cookies.session.keys, t, maxAge)
 		if errors.Is(err, jwe.ErrTooLong) || len(value) > cookie.MaxChunks*cookie.ChunkSize {
@@ -158,6 +161,9 @@ func (j *sessionTokens) check(ctx context.Context, t *Token) error {
 			return errTooOld
 		}
 	}
+	if actorIn(t) != (actor{}) && !j.now().Before(j.ends(t, j.now())) {
+		return errTooOld
+	}
 	if j.revoked != nil {
 		if err := j.revoked.Refresh(ctx); err != nil {
 			return errorf(ErrSessionToken, "%w", err)
@@ -192,10 +198,12 @@ func (j *sessionTokens) ends(t *Token, now time.Time) time.Time {
 	expires := now.Add(j.session.lifetime(isShort(t)))
 	if j.session.AbsoluteMaxAge > 0 {
 		if at, ok := sessiontoken.Start(t); ok {
-			if end := time.Unix(at, 0).Add(j.session.AbsoluteMaxAge); end.Before(expires) {
-				return end
-			}
+			expires = earlier(expires, time.Unix(at, 0).Add(j.session.AbsoluteMaxAge))
 		}
+	}
+	if actorIn(t) != (actor{}) {
+		at, _ := sessiontoken.Start(t)
+		expires = earlier(expires, time.Unix(at, 0).Add(impersonationAge))
 	}
 	return expires
 }

@@ -6,6 +6,62 @@ package ui
 // key is not looked up by a Text. ok is false if the key is not in package locales.
 func catalogued(key string) (english string, ok bool) {
 	switch key {
+	case "account.activity":
+		return "Recent security activity", true
+	case "account.activity.app":
+		return "App signed in", true
+	case "account.activity.app-ended":
+		return "App signed out", true
+	case "account.activity.banned":
+		return "Account banned", true
+	case "account.activity.deletion":
+		return "Account deletion requested", true
+	case "account.activity.email":
+		return "Email changed or verified", true
+	case "account.activity.ended":
+		return "Sessions ended", true
+	case "account.activity.exported":
+		return "Data downloaded", true
+	case "account.activity.factors":
+		return "Two-step verification changed", true
+	case "account.activity.hint":
+		return "If you don't recognize something here, change your password and sign out of all other sessions.", true
+	case "account.activity.impersonated":
+		return "Account used by support", true
+	case "account.activity.kept":
+		return "Account deletion canceled", true
+	case "account.activity.key":
+		return "API key created", true
+	case "account.activity.key-revoked":
+		return "API key revoked", true
+	case "account.activity.linked":
+		return "Account connected", true
+	case "account.activity.passkey":
+		return "Passkey added", true
+	case "account.activity.passkey-removed":
+		return "Passkey removed", true
+	case "account.activity.password":
+		return "Password changed", true
+	case "account.activity.reauth":
+		return "Identity confirmed", true
+	case "account.activity.recovery":
+		return "Recovery code used", true
+	case "account.activity.refused":
+		return "Failed sign-in", true
+	case "account.activity.reset":
+		return "Password reset requested", true
+	case "account.activity.secured":
+		return "Account secured", true
+	case "account.activity.signin":
+		return "Signed in", true
+	case "account.activity.support":
+		return "By support", true
+	case "account.activity.unbanned":
+		return "Ban lifted", true
+	case "account.activity.unlinked":
+		return "Account disconnected", true
+	case "account.activity.username":
+		return "Username changed", true
 	case "account.add":
 		return "Connect %s", true
 	case "account.again.heading":
@@ -84,6 +140,12 @@ func catalogued(key string) (english string, ok bool) {
 		return "Profile updated.", true
 	case "account.done.unlinked":
 		return "Account disconnected.", true
+	case "account.download":
+		return "Your data", true
+	case "account.download.button":
+		return "Download my data", true
+	case "account.download.hint":
+		return "Download what this site has stored about you, as a JSON file.", true
 	case "account.email.bounces":
 		return "Emails to this address come back. Verify it again, or change it.", true
 	case "account.email.change":
@@ -270,6 +332,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Invitation sent.", true
 	case "admin.done.reset":
 		return "Link sent.", true
+	case "admin.done.scheduled":
+		return "Deletion scheduled.", true
 	case "admin.done.unbanned":
 		return "Ban lifted.", true
 	case "admin.done.verified":
@@ -288,6 +352,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Users", true
 	case "admin.id":
 		return "User ID", true
+	case "admin.impersonate":
+		return "Use this account", true
+	case "admin.impersonate.hint":
+		return "You see the site as this user for up to an hour. You can't change their sign-in methods, keys, or organizations.", true
 	case "admin.invite":
 		return "Invite user", true
 	case "admin.invite.send":
@@ -334,6 +402,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Reason", true
 	case "admin.reset":
 		return "Send password reset link", true
+	case "admin.schedule-delete":
+		return "Schedule deletion", true
+	case "admin.schedule-delete.hint":
+		return "This signs the user out everywhere. The user can sign in to keep the account until the deletion.", true
 	case "admin.search":
 		return "Email or user ID", true
 	case "admin.self":
@@ -872,6 +944,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "Recovery code", true
 	case "home.back":
 		return "Back to %s", true
+	case "impersonation.end":
+		return "Return to your account", true
+	case "impersonation.refused":
+		return "You can't do this while you use another person's account.", true
+	case "impersonation.title":
+		return "Another person's account", true
+	case "impersonation.who":
+		return "You're using the account of %s.", true
 	case "label.Create an account":
 		return "", true
 	case "label.Email":

@@ -44,6 +44,10 @@ var (
 	textCancel   = Text{Key: "cancel", English: "Cancel"}
 	textBackTo   = Text{Key: "home.back", English: "Back to %s"}
 
+	textActing      = Text{Key: "impersonation.who", English: "You're using the account of %s."}
+	textActingTitle = Text{Key: "impersonation.title", English: "Another person's account"}
+	textActingEnd   = Text{Key: "impersonation.end", English: "Return to your account"}
+
 	textSignOutTitle = Text{Key: "signout.title", English: "Sign Out"}
 	textSignOutPage  = Text{Key: "signout.heading", English: "Signout"}
 	textSignOutAsk   = Text{Key: "signout.question", English: "Do you want to sign out?"}

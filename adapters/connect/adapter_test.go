@@ -491,6 +491,36 @@ func TestCredentials(t *testing.T) {
 	_, _ = failed.CloseRequest(), failed.CloseResponse()
 }
 
+// TestConcurrentCalls makes calls with different credentials over one connection at the same time: unary calls, and
+// messages of a stream.
+func TestConcurrentCalls(t *testing.T) {
+	s := serve(t, same)
+	cookie, _ := s.session()
+	_, key := s.key()
+	callers := []struct {
+		sent headers
+		user string
+	}{{page(cookie, s.URL), "ada"}, {headers{"Authorization": {key}}, "key"}, {nil, "nobody"}}
+	var all sync.WaitGroup
+	for i := range 24 {
+		caller := callers[i%len(callers)]
+		all.Go(func() {
+			r, err := call[text](s, caller.sent, "Public").CallUnary(t.Context(), connect.NewRequest(wrapperspb.String("")))
+			if err != nil || r.Msg.GetValue() != caller.user {
+				t.Errorf("%s: %v, %v", caller.user, r, err)
+			}
+			both := call[text](s, caller.sent, "Both").CallBidiStream(t.Context())
+			_ = both.Send(wrapperspb.String("x"))
+			got, err := both.Receive()
+			if (err == nil) != (caller.sent != nil) || err == nil && got.GetValue() != caller.user {
+				t.Errorf("a stream of %s: %v, %v", caller.user, got, err)
+			}
+			_, _ = both.CloseRequest(), both.CloseResponse()
+		})
+	}
+	all.Wait()
+}
+
 // BenchmarkUnary compares a call with a bearer token with the bare framework, without a network.
 func BenchmarkUnary(b *testing.B) {
 	auth, err := core.New(core.Config{

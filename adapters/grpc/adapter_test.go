@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -409,6 +410,39 @@ func TestErrorDetails(t *testing.T) {
 	if document["maxAge"] != 60.0 || document["strong"] != true {
 		t.Errorf("the document is %v", document)
 	}
+}
+
+// TestConcurrentCalls makes calls with different credentials over one connection at the same time: unary calls, and
+// messages of a stream.
+func TestConcurrentCalls(t *testing.T) {
+	s := serve(t, access.Options{Default: access.Public()})
+	cookie, _ := s.session()
+	_, key := s.key()
+	callers := []struct {
+		sent []string
+		user string
+	}{{[]string{"cookie", cookie, "origin", origin}, "ada"}, {[]string{"authorization", key}, "key"}, {nil, "nobody"}}
+	var all sync.WaitGroup
+	for i := range 24 {
+		caller := callers[i%len(callers)]
+		all.Go(func() {
+			r, err := s.UnaryCall(s.with(caller.sent...), &grpc_testing.SimpleRequest{})
+			if err != nil || r.Username != caller.user {
+				t.Errorf("%s: %v, %v", caller.user, r, err)
+			}
+			both, err := s.FullDuplexCall(s.with(caller.sent...))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = both.Send(&grpc_testing.StreamingOutputCallRequest{})
+			if got, err := both.Recv(); err != nil || string(got.GetPayload().GetBody()) != caller.user {
+				t.Errorf("a stream of %s: %v, %v", caller.user, got, err)
+			}
+			_ = both.CloseSend()
+		})
+	}
+	all.Wait()
 }
 
 // BenchmarkUnary compares a call with a session cookie with the bare framework.

@@ -158,6 +158,12 @@ func TestOperations(t *testing.T) {
 	}
 	token, key, two := bearer(c.Value), bearer(string(text)), bearer(c.Value, "x")
 	large, override := bearer(strings.Repeat("a", 1<<20)), http.Header{"X-Http-Method-Override": {"GET"}}
+	spellings := http.Header{
+		"Authorization-Bin": {c.Value}, "X-Authorization": token["Authorization"],
+		"Proxy-Authorization": token["Authorization"], "X-Forwarded-Authorization": token["Authorization"],
+	}
+	mixed := http.Header{"Cookie": cookie["Cookie"], "Authorization": key["Authorization"]}
+	long := http.Header{"Cookie": {"a=" + strings.Repeat("a", 1<<19)}}
 	both := http.Header{"Cookie": cookie["Cookie"], "Authorization": {"Bearer x"}}
 	for router, h := range s.handlers(t) {
 		for name, row := range map[string]struct {
@@ -188,6 +194,9 @@ func TestOperations(t *testing.T) {
 			"attack: a header of a method": {"POST", "/users", override, 401, "session_required"},
 			"attack: a doubled slash":      {"GET", "//users", nil, 0, ""},
 			"attack: an encoded path":      {"GET", "/%75sers", nil, 0, ""},
+			"attack: other spellings":      {"GET", "/users", spellings, 401, "session_required"},
+			"attack: a key and a cookie":   {"GET", "/users", mixed, 401, "invalid_token"},
+			"attack: a large cookie":       {"GET", "/users", long, 401, "session_required"},
 			"attack: a large token":        {"GET", "/users", large, 400, "invalid_request"},
 		} {
 			t.Run(router+"/"+name, func(t *testing.T) {

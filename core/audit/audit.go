@@ -86,6 +86,7 @@ const (
 	GuestMerged       Name = "guest.merged"            // a guest signed in as an existing user, and was deleted
 	DeletionScheduled Name = "user.deletion.scheduled" // the user asked for a deletion after a grace period
 	DeletionCanceled  Name = "user.deletion.canceled"  // the user kept the account before a scheduled deletion
+	DataExported      Name = "user.data.exported"      // the user downloaded their data
 	ProfileChanged    Name = "profile.changed"         // the name, the picture or a field of the application
 	AccountLinked     Name = "account.linked"          // an account at a provider was linked
 	AccountUnlinked   Name = "account.unlinked"        // an account at a provider was unlinked
@@ -135,6 +136,11 @@ const (
 	AdminDeleted       Name = "admin.deleted"        // an administrator deleted a user
 	AdminInvited       Name = "admin.invited"        // an administrator invited a person to sign up
 	AdminSessionsEnded Name = "admin.sessions.ended" // an administrator ended sessions of a user
+	AdminImpersonated  Name = "admin.impersonated"   // an administrator began to use a user's account
+
+	AdminDeletionScheduled  Name = "admin.deletion.scheduled"  // an administrator scheduled the deletion of a user
+	AdminImpersonationEnded Name = "admin.impersonation.ended" // the administrator ended the impersonation
+	ImpersonationRefused    Name = "impersonation.refused"     // a change during an impersonation was refused
 
 	AppSignedIn Name = "app.signed-in" // an app of this site got tokens of a user
 	AppEnded    Name = "app.ended"     // the tokens of an app were revoked, by the user or because one was reused
@@ -193,6 +199,7 @@ const (
 	ReasonCodeExpired     Reason = "code_expired"      // there is no such code in this browser, or no tries are left
 	ReasonACR             Reason = "acr"               // the provider reported another authentication context class
 	ReasonBanned          Reason = "banned"            // an administrator has banned the user
+	ReasonImpersonation   Reason = "impersonation"     // an administrator may not use the account any more
 	ReasonUndone          Reason = "undone"            // a later step failed, and the result of an earlier one was removed
 )
 

@@ -17,7 +17,7 @@ type Account struct {
 	handlers *handlers // nil before Attach
 }
 
-// New returns an Account for [core.Config.Plugins].
+// New returns an Account for Config.Plugins.
 func New(o Options) *Account {
 	if o.Fresh == 0 {
 		o.Fresh = defaultFresh
@@ -50,6 +50,14 @@ func (a *Account) Attach(h *core.PluginHost) error {
 		h.NotifyMethodChanges("account", a.options.Mail)
 		h.AddNoticeLink(a.handlers.disavowals.link)
 		h.RememberBrowsers() // for emails about new browsers
+	}
+	if a.options.Activity {
+		h.OnAudit(a.handlers.activities.receive)
+		h.AddUserData(core.UserData{Name: "activity", Heading: textActivity,
+			Read: func(ctx context.Context, userID string) (any, error) { return a.handlers.activities.of(ctx, userID) }})
+	}
+	if a.options.DownloadData != nil && !a.options.Download {
+		h.AddConfigError("Options.DownloadData is set and Options.Download is false: set both, or neither")
 	}
 	for _, f := range a.options.Profile.Fields {
 		if slices.Contains([]string{"", "name", "image", "csrfToken", "callbackUrl"}, f.Name) {
@@ -108,10 +116,13 @@ type handlers struct {
 	schedule       *schedule
 	invitations    *invitations
 	sender         *sender
+	activities     *activities
+	downloads      *downloads
 
 	host *core.PluginHost
 	// mails reports whether emails can be sent, deletes whether users can delete their account.
 	mails, deletes bool
+	downloading    bool // Options.Download
 }
 
 func newHandlers(h *core.PluginHost, o *Options) *handlers {
@@ -125,9 +136,16 @@ func newHandlers(h *core.PluginHost, o *Options) *handlers {
 	reauth := &reauth{h, o.Fresh}
 	schedule := &schedule{h, records, links, sender, o}
 	keys := &passkeys{h, overviews, locks, notes}
-	pages := &pages{h, overviews, reauth, keys, o.Mail != nil, o.Delete != nil, o.DeleteAfter, o.Profile}
+	activities := &activities{host: h, records: records, waiting: map[string][]Activity{}}
+	pages := &pages{
+		host: h, overviews: overviews, reauth: reauth, passkeys: keys, mails: o.Mail != nil, deletes: o.Delete != nil,
+		deleteAfter: o.DeleteAfter, profile: o.Profile, downloading: o.Download,
+	}
+	if o.Activity {
+		pages.activities = activities
+	}
 	return &handlers{
-		host: h, mails: o.Mail != nil, deletes: o.Delete != nil,
+		host: h, downloading: o.Download, mails: o.Mail != nil, deletes: o.Delete != nil,
 		pages:          pages,
 		profiles:       &profiles{h, pages, locks, o.Profile},
 		reauth:         reauth,
@@ -140,6 +158,7 @@ func newHandlers(h *core.PluginHost, o *Options) *handlers {
 		deletions:      &deletions{h, sender, o.Delete, schedule},
 		schedule:       schedule,
 		invitations:    &invitations{h, records, sender}, sender: sender,
+		activities: activities, downloads: &downloads{h, overviews, o.DownloadData},
 	}
 }
 
@@ -153,6 +172,9 @@ func (s *handlers) actions() []core.Action {
 	}
 	if s.deletes {
 		groups = append(groups, s.deletions)
+	}
+	if s.downloading {
+		groups = append(groups, s.downloads)
 	}
 	if s.schedule.on() {
 		groups = append(groups, s.schedule)

@@ -21,6 +21,8 @@ type pages struct {
 	// mails reports whether emails can be sent, deletes whether users can delete their account.
 	mails, deletes bool
 	deleteAfter    time.Duration // Options.DeleteAfter
+	activities     *activities   // nil without Options.Activity
+	downloading    bool          // Options.Download
 	profile        ProfileFields
 }
 
@@ -68,6 +70,11 @@ func (p *pages) show(
 	if v.fields = p.profile.Fields; len(v.fields) > 0 && form == nil && p.profile.Load != nil {
 		if v.values, err = p.profile.Load(ctx, l.has.user.Clone()); err != nil {
 			return nil, fmt.Errorf("account: Options.Profile.Load: %w", err)
+		}
+	}
+	if v.downloads = p.downloading; p.activities != nil {
+		if v.activity, err = p.activities.of(ctx, session.UserID); err != nil {
+			return nil, err
 		}
 	}
 	if v.more, err = p.sections(ctx, c); err != nil {
@@ -186,6 +193,10 @@ func (v *view) offered(u *pendingChange) *offer {
 		o.name, o.about = u.field("email"), v.locale.Say(textNewEmail)
 		o.label, o.button = v.locale.Say(textEmailChange), v.locale.Say(textEmailWhat)
 		there = v.mails && o.name != ""
+	case "download":
+		o.name, o.about = v.locale.Say(textDownload), v.locale.Say(textDownloadHint)
+		o.label = v.locale.Say(textDownloadDo)
+		there = v.downloads
 	case "delete":
 		o.name, o.about = v.locale.Say(textDanger), v.dangerHint()
 		o.label, o.danger = v.locale.Say(textDelete), true

@@ -45,6 +45,9 @@ type view struct {
 	home, host string
 	// more are the sections of other plugins.
 	more []ui.PageSection
+	// activity are the recent events, or nil without Options.Activity. downloads reports whether there is a download.
+	activity  []Activity
+	downloads bool
 	// page is for the script of the passkey form. It is nil on pages of the application, where a link to the account page
 	// replaces the form.
 	page *ui.Page
@@ -89,6 +92,12 @@ func (v *view) all() []ui.PageSection {
 		say("methods", textMethods, methodsContent(v)),
 	}
 	all = append(append(all, v.more...), say("sessions", textSessions, sessionsContent(v)))
+	if v.activity != nil {
+		all = append(all, say("activity", textActivity, activityContent(v)))
+	}
+	if v.downloads {
+		all = append(all, say("download", textDownload, downloadContent(v)))
+	}
 	if v.deletes {
 		all = append(all, say("danger", textDanger, dangerContent(v)))
 	}

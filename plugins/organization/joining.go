@@ -28,10 +28,12 @@ func (o *Organizations) postJoining(
 	if err != nil {
 		return nil, err
 	}
-	if err := o.SetJoinRequests(ctx, at.org.ID, c.Field("requests") == "true"); err != nil {
+	err = o.audited(ctx, c, audit.OrganizationChanged, s, s.UserID, func() error {
+		return o.SetJoinRequests(ctx, at.org.ID, c.Field("requests") == "true")
+	})
+	if err != nil {
 		return nil, err
 	}
-	o.audit(ctx, c, audit.OrganizationChanged, s, s.UserID)
 	return done(ctx, c, nil, flash{Done: doneSaved, Organization: at.org.ID})
 }
 
@@ -96,19 +98,25 @@ func (o *Organizations) joinOrAsk(ctx context.Context, c *core.ActionRequest, s 
 		return nil, err
 	}
 	if offer == nil {
-		if _, err := o.RequestToJoin(ctx, org.ID, s.UserID); err != nil {
+		err := o.audited(ctx, c, audit.JoinRequested, s, s.UserID, func() error {
+			_, err := o.RequestToJoin(ctx, org.ID, s.UserID)
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
-		o.audit(ctx, c, audit.JoinRequested, s, s.UserID)
 		return done(ctx, c, nil, flash{Done: doneRequested})
 	}
-	if _, err := o.JoinByDomain(ctx, org.ID, s.UserID); err != nil {
+	err = o.audited(ctx, c, audit.MemberJoined, s, s.UserID, func() error {
+		_, err := o.JoinByDomain(ctx, org.ID, s.UserID)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	if err := o.choose(c, s.UserID, org.ID); err != nil {
 		return nil, err
 	}
-	o.audit(ctx, c, audit.MemberJoined, s, s.UserID)
 	return done(ctx, c, nil, flash{Done: doneJoined})
 }
 
@@ -169,11 +177,17 @@ func (o *Organizations) postAdmit(ctx context.Context, c *core.ActionRequest, s 
 	if !o.covers(at.role, role) {
 		return nil, errDenied
 	}
-	j, err := o.AcceptRequest(ctx, at.org.ID, c.Field("id"), role)
+	j, _, err := o.request(ctx, at.org.ID, c.Field("id"))
 	if err != nil {
 		return nil, err
 	}
-	o.audit(ctx, c, audit.MemberJoined, s, j.UserID)
+	err = o.audited(ctx, c, audit.MemberJoined, s, j.UserID, func() error {
+		_, err := o.AcceptRequest(ctx, at.org.ID, j.ID, role)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	return done(ctx, c, nil, flash{Done: doneAdmitted, Organization: at.org.ID})
 }
 
@@ -184,11 +198,17 @@ func (o *Organizations) postDecline(
 	if err != nil {
 		return nil, err
 	}
-	j, err := o.DeclineRequest(ctx, at.org.ID, c.Field("id"))
+	j, _, err := o.request(ctx, at.org.ID, c.Field("id"))
 	if err != nil {
 		return nil, err
 	}
-	o.audit(ctx, c, audit.JoinDeclined, s, j.UserID)
+	err = o.audited(ctx, c, audit.JoinDeclined, s, j.UserID, func() error {
+		_, err := o.DeclineRequest(ctx, at.org.ID, j.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	return done(ctx, c, nil, flash{Done: doneDeclined, Organization: at.org.ID})
 }
 
@@ -213,11 +233,14 @@ func (o *Organizations) postDomain(
 	if err != nil {
 		return nil, err
 	}
-	d, err := o.ClaimDomain(ctx, at.org.ID, c.Field("domain"), c.Field("role"), c.Field("automatic") == "true")
+	var d *Domain
+	err = o.audited(ctx, c, audit.OrganizationChanged, s, s.UserID, func() (err error) {
+		d, err = o.ClaimDomain(ctx, at.org.ID, c.Field("domain"), c.Field("role"), c.Field("automatic") == "true")
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	o.audit(ctx, c, audit.OrganizationChanged, s, s.UserID)
 	return done(ctx, c, d, flash{Done: doneSaved, Organization: at.org.ID})
 }
 
@@ -228,11 +251,14 @@ func (o *Organizations) postVerifyDomain(
 	if err != nil {
 		return nil, err
 	}
-	d, err := o.VerifyDomain(ctx, at.org.ID, c.Field("domain"))
+	var d *Domain
+	err = o.audited(ctx, c, audit.OrganizationChanged, s, s.UserID, func() (err error) {
+		d, err = o.VerifyDomain(ctx, at.org.ID, c.Field("domain"))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	o.audit(ctx, c, audit.OrganizationChanged, s, s.UserID)
 	return done(ctx, c, d, flash{Done: doneDomain, Organization: at.org.ID})
 }
 
@@ -243,10 +269,12 @@ func (o *Organizations) postRemoveDomain(
 	if err != nil {
 		return nil, err
 	}
-	if err := o.RemoveDomain(ctx, at.org.ID, c.Field("domain")); err != nil {
+	err = o.audited(ctx, c, audit.OrganizationChanged, s, s.UserID, func() error {
+		return o.RemoveDomain(ctx, at.org.ID, c.Field("domain"))
+	})
+	if err != nil {
 		return nil, err
 	}
-	o.audit(ctx, c, audit.OrganizationChanged, s, s.UserID)
 	return done(ctx, c, nil, flash{Done: doneSaved, Organization: at.org.ID})
 }
 

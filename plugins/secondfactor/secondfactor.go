@@ -48,7 +48,7 @@ type Factors struct {
 	handlers *handlers // nil before Attach
 }
 
-// New returns a Factors for [core.Config.Plugins].
+// New returns a Factors for Config.Plugins.
 func New(o Options) *Factors {
 	if o.Remember == 0 {
 		o.Remember = defaultRemember

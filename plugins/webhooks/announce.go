@@ -37,7 +37,8 @@ type part struct {
 // request although the change is not made.
 var parts = map[audit.Name]part{
 	audit.UserCreated: {user: true}, audit.UserDeleted: {user: true}, audit.AdminDeleted: {user: true},
-	audit.EmailProved: {user: true}, audit.EmailChanged: {user: true}, audit.EmailUndone: {user: true},
+	audit.GuestUpgraded: {user: true},
+	audit.EmailProved:   {user: true}, audit.EmailChanged: {user: true}, audit.EmailUndone: {user: true},
 	audit.AdminEmailVerified: {user: true}, audit.ProfileChanged: {user: true, records: "*"},
 	audit.AccountLinked: {accounts: true}, audit.AccountUnlinked: {accounts: true},
 	audit.PasswordSet: {records: "password"}, audit.PasswordChanged: {records: "password"},

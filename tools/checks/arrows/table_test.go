@@ -124,7 +124,7 @@ var table = []rule{
 		thirdParty: []string{templ, "github.com/piglig/go-qr"},
 	},
 	// It writes JSON schemas of the types of actions.
-	{module: "plugins/openapi", code: []string{"core"}, thirdParty: []string{"github.com/google/jsonschema-go"}},
+	{module: "plugins/openapi", code: []string{"core", "internal"}, thirdParty: []string{"github.com/google/jsonschema-go"}},
 	{
 		module: "plugins/*", code: []string{"core", "ui", "internal"},
 		tests:      []string{"conformance", "dev", "storage/memory"},
