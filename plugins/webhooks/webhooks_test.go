@@ -240,7 +240,7 @@ func TestEvents(t *testing.T) {
 	}
 	unsent := []string{ // refusals, steps of a sign-in, and operations that no user did
 		"config", "csrf", "limit", "gate.held", "mail.asked", "email.failed", "logout.backchannel", "account.refused",
-		"password.reset.asked", "email.change.asked", "factor.checked", "challenge",
+		"password.reset.asked", "email.change.asked", "factor.checked", "challenge", "impersonation.refused",
 	}
 	known := webhooks.Events()
 	ast.Inspect(file, func(n ast.Node) bool {
