@@ -149,6 +149,9 @@ func (w *writer) upgradeGuest(ctx context.Context, id *identity, known, newUser 
 		return who, err
 	}
 	w.made, who.created, who.upgraded = who.user, true, true
+	if err := w.announce(ctx, audit.Event{Name: audit.GuestUpgraded, UserID: who.user.ID}); err != nil {
+		return who, err
+	}
 	w.afterCommit(func() {
 		w.events.updatedUser(ctx, w.at, who.user)
 		w.at.decided(ctx, audit.GuestUpgraded, "", who.user.ID)

@@ -182,19 +182,21 @@ func (s *signIns) create(ctx context.Context, c *call, id *identity) (upgraded b
 	if id.signUp == nil {
 		return false, nil
 	}
-	announced := audit.Event{Name: audit.UserCreated, UserID: id.user.ID, Subject: id.user.Email}
-	if err := c.announce(ctx, nil, announced); err != nil {
-		return false, err
+	create, method, announced := id.signUp.create, "SignIn.Create", audit.Event{
+		Name: audit.UserCreated, UserID: id.user.ID, Subject: id.user.Email,
 	}
-	create, method := id.signUp.create, "SignIn.Create"
 	if upgrade := id.signUp.upgrade; upgrade != nil && id.guest != "" {
 		guest, err := s.store.User(ctx, id.guest)
 		switch {
 		case err == nil:
 			create, method = func(ctx context.Context) (*User, error) { return upgrade(ctx, guest) }, "SignIn.Upgrade"
+			announced = audit.Event{Name: audit.GuestUpgraded, UserID: id.guest}
 		case !errors.Is(err, ErrNotFound):
 			return false, errorf(ErrStore, "%w", err)
 		}
+	}
+	if err := c.announce(ctx, nil, announced); err != nil {
+		return false, err
 	}
 	if create != nil {
 		user, err := guarded(method, func() (*User, error) { return create(ctx) })
