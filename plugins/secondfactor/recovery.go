@@ -83,7 +83,7 @@ func (r *recoveryCodes) replace(ctx context.Context, userID string) ([]string, e
 
 // errImported means that recovery codes of another system cannot be imported. It contains no code.
 var errImported = errors.New("secondfactor: recovery codes to import: want 1 to 10 different codes of at least 8 " +
-	"characters, each with a letter or of more than 10 digits")
+	"characters that are not digits only, or of more than 10 digits")
 
 // importCodes stores codes of another system, unless the user has codes. Their salt is the same, so that a code is
 // hashed once to compare it with all.
@@ -216,7 +216,7 @@ func (r *recoveryCodes) left(ctx context.Context, userID string, st *state) (n i
 
 // isRecovery reports whether a user has typed a recovery code and not a code of an app, and returns it without
 // separators. The characters I, L and O are replaced by the digits that they look like. A code of another system can be
-// as short as that of an app, but has a letter.
+// as short as that of an app, but not only digits.
 func isRecovery(typed string) (code string, ok bool) {
 	code = strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(typed))
 	return code, len(code) > 10 || strings.ContainsAny(code, recoveryAlphabet[10:])
@@ -297,7 +297,7 @@ func (r *recoveryCodes) matchImported(ctx context.Context, userID, set, code str
 		if h == nil {
 			continue
 		}
-		if sum == nil { // all have one salt
+		if sum == nil { // the salt of all codes is the same
 			if sum, err = h.compute(code); err != nil {
 				return "", err
 			}
