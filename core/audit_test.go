@@ -246,8 +246,8 @@ func TestAuditTo(t *testing.T) {
 	write(t.Context(), audit.Event{Name: audit.SignOut, Outcome: audit.OK, Count: 1})
 	write(t.Context(), audit.Event{Name: audit.MailAsked, Outcome: audit.Failed, Reason: audit.ReasonMail})
 	want := `level=WARN msg="audit: signin" outcome=refused reason=credentials user_id=1 actor_id=2 session_id=3 ` +
-		"credential=apikey:4 provider=credentials tenant=shop reference=abcdefgh attempt=credentials subject=xyz agent=Browser/1 " +
-		"methods=[pwd] peer=2001:db8::/64 count=7\n" +
+		"credential=apikey:4 provider=credentials tenant=shop reference=abcdefgh attempt=credentials subject=xyz " +
+		"agent=Browser/1 methods=[pwd] peer=2001:db8::/64 count=7\n" +
 		"level=INFO msg=\"audit: signout\" outcome=ok\n" +
 		"level=ERROR msg=\"audit: mail.asked\" outcome=failed reason=mail\n"
 	if got := out.String(); got != want {

@@ -52,8 +52,8 @@ func (v *arrival) lastRef() string {
 }
 
 // attrs returns the log attributes of a failed request, and remembers the failure for the page that the browser
-// requests next. They contain nothing that the client sent, except the ID of a configured provider, and the public ID of
-// a credential that was verified.
+// requests next. They contain nothing that the client sent, except the ID of a configured provider, and the public ID
+// of a credential that was verified.
 func (v *arrival) attrs() []slog.Attr {
 	request, browser := v.ref(), v.browserRef()
 	v.failures.Note(browser, request)

@@ -297,3 +297,22 @@ func TestBannedWhileCreating(t *testing.T) {
 		t.Errorf("the keys are %v, %v", all, err)
 	}
 }
+
+// TestChangedScopes changes the scopes of a principal in a handler. The next request with the key has its own scopes.
+func TestChangedScopes(t *testing.T) {
+	s := newSite(t)
+	_, text, err := s.keys.Create(t.Context(), apikey.NewKey{UserID: "ada", Name: "x", Scopes: []string{"orders:read"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		p, refusal := s.auth.Visit(t.Context(), &core.Request{
+			Method: "GET", Target: "/api", Hosts: []string{"localhost"}, Scheme: "http",
+			Header: http.Header{"Authorization": {"Bearer " + string(text)}},
+		}).RequirePrincipal(core.Scopes("orders:read"))
+		if refusal != nil || p.Allows("orders:write") {
+			t.Fatalf("the principal is %+v, refused with %+v", p, refusal)
+		}
+		p.Scopes[0] = "*"
+	}
+}

@@ -83,7 +83,7 @@ func (r *recoveryCodes) replace(ctx context.Context, userID string) ([]string, e
 
 // errImported means that recovery codes of another system cannot be imported. It contains no code.
 var errImported = errors.New("secondfactor: recovery codes to import: want 1 to 10 different codes of at least 8 " +
-	"characters, each with a letter or of more than 10 digits")
+	"characters that are not digits only, or of more than 10 digits")
 
 // importCodes stores codes of another system, unless the user has codes. Their salt is the same, so that a code is
 // hashed once to compare it with all.

@@ -96,7 +96,7 @@ func (t *Tokens) Advise(report func(what, fix string)) {
 			"add account.New(account.Options{}) to Plugins, or link to "+h.Auth.BasePath()+"/apps")
 	}
 	if t.options.IdleTimeout > longIdle {
-		report("apps that nobody uses stay signed in for more than 90 days",
+		report("unused apps stay signed in for more than 90 days",
 			"set tokens.Options.IdleTimeout to 30 days, or leave it at zero")
 	}
 }

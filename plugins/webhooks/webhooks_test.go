@@ -217,7 +217,8 @@ func TestDelivery(t *testing.T) {
 	s.emit(audit.UserCreated, "ada")
 	s.flush()
 	got := r.take()
-	const want = `{"type":"user.created","timestamp":"2030-01-02T03:04:05Z","data":{"user_id":"ada","credential":"apikey:1"}}`
+	const want = `{"type":"user.created","timestamp":"2030-01-02T03:04:05Z",` +
+		`"data":{"user_id":"ada","credential":"apikey:1"}}`
 	if len(got) != 1 || got[0].body != want || !strings.HasPrefix(got[0].id, "msg_") {
 		t.Fatalf("got %+v, want one request with %s", got, want)
 	}

@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -26,7 +27,7 @@ const maxMessage = 48_000_000
 // serialize starts the proxy in front of a server and returns the URL with its address. It runs until the process ends.
 func serialize(url string) (string, error) {
 	address, _, _ := strings.Cut(strings.TrimPrefix(url, "mongodb://"), "/")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
@@ -46,7 +47,7 @@ func serialize(url string) (string, error) {
 // serve passes on the commands of a connection.
 func (s *serial) serve(client net.Conn) {
 	defer func() { _ = client.Close() }()
-	server, err := net.Dial("tcp", s.backend)
+	server, err := new(net.Dialer).DialContext(context.Background(), "tcp", s.backend)
 	if err != nil {
 		return
 	}

@@ -36,7 +36,7 @@ func TestSerialTurn(t *testing.T) {
 // TestSerial sends commands over many connections at once. Each client gets its response.
 func TestSerial(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestSerial(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			c, err := net.Dial("tcp", address)
+			c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 			if err != nil {
 				t.Error(err)
 				return
@@ -88,7 +88,7 @@ func TestSerial(t *testing.T) {
 		})
 	}
 	all.Wait()
-	c, err := net.Dial("tcp", address)
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -145,7 +145,8 @@ func (s *folds) forget(e *list.Element) {
 	s.order.Remove(e)
 }
 
-// foldSubject returns the key that refusals are folded by: the credential, else the user, else the identifier, else the network.
+// foldSubject returns the key that refusals are folded by: the credential, else the user, else the identifier, else the
+// network.
 func foldSubject(e *audit.Event) string {
 	switch {
 	case e.Credential != "":
