@@ -267,7 +267,7 @@ var table = []rule{
 	{
 		module: "cmd/latchkey-store",
 		code: []string{
-			"core", "doctor", "plugins/admin", "providers/password", "providers/smtp", "storage/*",
+			"core", "doctor", "plugins/admin", "plugins/webhooks", "providers/password", "providers/smtp", "storage/*",
 		},
 		tests: []string{"conformance"},
 	},
