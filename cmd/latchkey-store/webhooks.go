@@ -193,8 +193,8 @@ func failedDeliveries(ctx context.Context, c *command, hooks *webhooks.Webhooks,
 // maxFailed is the maximum number of failed deliveries that a command lists or sends.
 const maxFailed = 1000
 
-// replay sends the failed deliveries of an endpoint again, and waits for its responses. What it does not accept stays in
-// the store for the application.
+// replay sends the failed deliveries of an endpoint again, and waits for its responses. Events that it does not
+// accept stay in the store for the application.
 func replay(ctx context.Context, c *command, hooks *webhooks.Webhooks, id string) error {
 	all, err := hooks.Failed(ctx, id, maxFailed)
 	if err != nil {

@@ -31,7 +31,7 @@ type view struct {
 	user       ui.Visitor
 }
 
-// flash is what the next page shows about this request: a new secret, what was done, or a problem.
+// flash is shown on the next page: a new secret, a success message, or a problem.
 type flash struct {
 	User    string `json:"user,omitempty"`
 	Secret  string `json:"secret,omitempty"`
