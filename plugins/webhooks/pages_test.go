@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"context"
 	"html"
 	"io"
 	"net/http"
@@ -48,6 +49,12 @@ var csrfInput = regexp.MustCompile(`name="csrfToken" value="([^"]+)"`)
 // submit sends a form of the page at path, and returns the page after the redirect.
 func (s *site) submit(c *http.Client, path, action string, fields url.Values) (int, string) {
 	s.Helper()
+	return s.read(c, s.form(c, path, action, fields))
+}
+
+// form returns the request of a form.
+func (s *site) form(c *http.Client, path, action string, fields url.Values) *http.Request {
+	s.Helper()
 	_, text := s.page(c, path)
 	token := csrfInput.FindStringSubmatch(text)
 	if token == nil || !strings.Contains(text, `/auth/`+action+`"`) {
@@ -60,7 +67,7 @@ func (s *site) submit(c *http.Client, path, action string, fields url.Values) (i
 		s.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	return s.read(c, r)
+	return r
 }
 
 var (
@@ -169,5 +176,32 @@ func TestPageOfConfigured(t *testing.T) {
 	}
 	if !strings.Contains(text, "webhooks/test") {
 		t.Errorf("the page offers no test: %s", text)
+	}
+}
+
+// TestSecretOfAnother: a new secret is not shown to another user who signs in to the same browser.
+func TestSecretOfAnother(t *testing.T) {
+	t.Parallel()
+	all := func(context.Context, *core.Session) error { return nil }
+	s := newSite(t, memory.New(), webhooks.Options{Managers: []core.Guard{all}})
+	ada, eve := s.as("ada"), s.as("eve")
+	for name, next := range map[string]*http.Client{"ada": ada, "eve": eve} {
+		r := s.form(ada, "webhooks", "webhooks", url.Values{"url": {"https://example.com/x"}})
+		stays := *ada
+		stays.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		res, err := stays.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		at, err := url.Parse(s.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next.Jar.SetCookies(at.JoinPath("auth"), res.Cookies())
+		_, text := s.page(next, "webhooks")
+		if shown := shownSecret.MatchString(text); shown != (name == "ada") || !strings.Contains(text, "Endpoint added.") {
+			t.Errorf("the secret is shown to %s: %v %s", name, shown, text)
+		}
 	}
 }
