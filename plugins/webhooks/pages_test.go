@@ -67,6 +67,7 @@ func (s *site) form(c *http.Client, path, action string, fields url.Values) *htt
 		s.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Accept", "text/html")
 	return r
 }
 
