@@ -61,7 +61,8 @@ type Email struct {
 	// Device names the browser and the system that caused the event, such as "Firefox, Windows", or is empty if they are
 	// unknown. It contains names from a fixed list, never the text of the header User-Agent.
 	Device string
-	// Service is the configured name of the provider that the email is about, or empty if it is about none.
+	// Service is the configured name of the provider that the email is about, the host of an endpoint for webhooks, or
+	// empty.
 	Service string
 	// Organization is the name of the organization that the email is about, or empty. A user chose it: it has at most 64
 	// characters, no control characters, and nothing that mail clients turn into a link or a telephone number. Escape it

@@ -120,14 +120,13 @@ func (w *writer) undo(ctx context.Context) {
 
 // announce announces a change of the transaction, or of the store if it has no transactions.
 func (w *writer) announce(ctx context.Context, e audit.Event) error {
-	if w.inTx && w.tx.records == nil {
+	switch {
+	case !w.inTx:
+		return w.at.announce(ctx, nil, e)
+	case w.tx.records == nil:
 		return nil
 	}
-	var tx store.RecordStore
-	if w.inTx {
-		tx = w.tx.records
-	}
-	return w.at.announce(ctx, tx, e)
+	return w.at.announce(ctx, w.tx.records, e)
 }
 
 // afterCommit calls event after the transaction is committed. Without transactions it calls event immediately, in the

@@ -31,7 +31,7 @@ var kinds = map[mailkind.Kind]bool{
 	mailkind.FactorsReset: true, mailkind.RecoveryUsed: true, mailkind.RecoveryRenewed: true,
 	mailkind.FactorGuessed: true, mailkind.NewDevice: true, mailkind.Invite: true, mailkind.Deleted: false,
 	mailkind.Reauth: false, mailkind.KeyCreated: true, mailkind.KeyExpiring: true, mailkind.OrganizationInvite: true,
-	mailkind.DeletionScheduled: true,
+	mailkind.DeletionScheduled: true, mailkind.WebhookDisabled: true,
 }
 
 func letterOf(kind mailkind.Kind) core.Email {
@@ -54,6 +54,9 @@ func letterOf(kind mailkind.Kind) core.Email {
 	l.EndsSessions = kind == mailkind.AddressChanged
 	if kind == mailkind.KeyExpiring {
 		l.At, l.Expires = time.Unix(1e9, 0), time.Time{}
+	}
+	if kind == mailkind.WebhookDisabled {
+		l.At, l.Expires, l.Service = time.Unix(1e9, 0), time.Time{}, "hooks.example.org"
 	}
 	if kind == mailkind.DeletionScheduled {
 		l.At = l.Expires

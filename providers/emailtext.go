@@ -210,6 +210,13 @@ var emailTexts = map[mailkind.Kind]emailText{
 		footer: "Don't know the sender? Ignore this email and nothing will change.",
 		why:    whyInvited,
 	},
+	mailkind.WebhookDisabled: {
+		subject: "Webhooks of %s disabled for an endpoint", button: "Manage webhooks",
+		body: []string{"An endpoint did not accept any events for days, or said that it is gone. We no longer send events " +
+			"to it."},
+		footer: "Fix the endpoint and enable it again, or delete it.",
+		why:    whyEntered,
+	},
 	mailkind.DeletionScheduled: {
 		subject: "Your account at %s will be deleted", button: "Keep my account",
 		body: []string{"You asked us to delete your account. We'll delete it and all its data at the time below. You can " +

@@ -744,6 +744,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "", true
 	case "email.verify.subject":
 		return "", true
+	case "email.webhook-disabled.body":
+		return "", true
+	case "email.webhook-disabled.button":
+		return "", true
+	case "email.webhook-disabled.footer":
+		return "", true
+	case "email.webhook-disabled.subject":
+		return "", true
 	case "email.why.account":
 		return "%s sent this email because it's about your account.", true
 	case "email.why.entered":
@@ -1542,6 +1550,92 @@ func catalogued(key string) (english string, ok bool) {
 		return "Sent to %s.", true
 	case "verify.title":
 		return "Verify Request", true
+	case "webhooks.actions":
+		return "Actions", true
+	case "webhooks.all":
+		return "All events", true
+	case "webhooks.back":
+		return "All endpoints", true
+	case "webhooks.configured":
+		return "Configuration", true
+	case "webhooks.copy":
+		return "Copy the signing secret now. You won't be able to see it again.", true
+	case "webhooks.create":
+		return "Add endpoint", true
+	case "webhooks.delete":
+		return "Delete endpoint", true
+	case "webhooks.description":
+		return "Description (optional)", true
+	case "webhooks.disable":
+		return "Disable", true
+	case "webhooks.disabled":
+		return "Disabled", true
+	case "webhooks.done.create":
+		return "Endpoint added.", true
+	case "webhooks.done.delete":
+		return "Endpoint deleted.", true
+	case "webhooks.done.disable":
+		return "Endpoint disabled.", true
+	case "webhooks.done.enable":
+		return "Endpoint enabled.", true
+	case "webhooks.done.replay":
+		return "The failed deliveries will be sent again.", true
+	case "webhooks.done.rotate":
+		return "Secret replaced. The previous secret works for another day.", true
+	case "webhooks.done.test":
+		return "The endpoint accepted the test event.", true
+	case "webhooks.enable":
+		return "Enable", true
+	case "webhooks.endpoints":
+		return "Endpoints", true
+	case "webhooks.events":
+		return "Events, separated by spaces (optional)", true
+	case "webhooks.failed":
+		return "Failed deliveries", true
+	case "webhooks.failed.none":
+		return "No failed deliveries.", true
+	case "webhooks.failing":
+		return "Failing", true
+	case "webhooks.heading":
+		return "Webhooks", true
+	case "webhooks.intro":
+		return "Endpoints receive the events of all users. Add only servers that you trust.", true
+	case "webhooks.manage":
+		return "Manage", true
+	case "webhooks.new":
+		return "New endpoint", true
+	case "webhooks.none":
+		return "No endpoints yet.", true
+	case "webhooks.problem.browser":
+		return "Manage webhooks in a browser.", true
+	case "webhooks.problem.configured":
+		return "This endpoint is part of the site's configuration and can only be changed there.", true
+	case "webhooks.problem.description":
+		return "Enter a description of at most 100 characters.", true
+	case "webhooks.problem.disabled":
+		return "Enable the endpoint first.", true
+	case "webhooks.problem.events":
+		return "Enter names of events, such as user.created or user.*.", true
+	case "webhooks.problem.gone":
+		return "This endpoint or delivery no longer exists.", true
+	case "webhooks.problem.many":
+		return "You have too many endpoints. Delete one you no longer need.", true
+	case "webhooks.problem.test":
+		return "The endpoint did not accept the test event: %s", true
+	case "webhooks.problem.url":
+		return "Enter the https URL of a server on the internet.", true
+	case "webhooks.replay":
+		return "Send again", true
+	case "webhooks.replay.all":
+		return "Send all again", true
+	case "webhooks.rotate":
+		return "Replace secret", true
+	case "webhooks.secret":
+		return "Signing secret", true
+	case "webhooks.test":
+		return "Send test event", true
+	case "webhooks.url":
+		return "URL", true
 	}
 	return "", false
 }

@@ -23,7 +23,7 @@ import (
 var sources = []string{
 	".", "../core", "../providers", "../providers/password", "../plugins/account", "../plugins/admin",
 	"../plugins/apikey",
-	"../plugins/organization", "../plugins/secondfactor", "../plugins/tokens",
+	"../plugins/organization", "../plugins/secondfactor", "../plugins/tokens", "../plugins/webhooks",
 }
 
 // translated returns the English of all texts of this repository by key. It is empty for keys that are not looked up by

@@ -8,6 +8,7 @@ require (
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/doctor v0.0.0
 	github.com/latchkey-go/latchkey/plugins/admin v0.0.0
+	github.com/latchkey-go/latchkey/plugins/webhooks v0.0.0
 	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/providers/smtp v0.0.0
 	github.com/latchkey-go/latchkey/storage/bbolt v0.0.0
@@ -62,6 +63,7 @@ replace (
 	github.com/latchkey-go/latchkey/plugins/account => ../../plugins/account
 	github.com/latchkey-go/latchkey/plugins/admin => ../../plugins/admin
 	github.com/latchkey-go/latchkey/plugins/apikey => ../../plugins/apikey
+	github.com/latchkey-go/latchkey/plugins/webhooks => ../../plugins/webhooks
 	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
 	github.com/latchkey-go/latchkey/providers/smtp => ../../providers/smtp

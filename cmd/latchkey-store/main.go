@@ -1,4 +1,4 @@
-// Command latchkey-store creates, checks and cleans up the tables of a store, and manages its users.
+// Command latchkey-store creates, checks and cleans up the tables of a store, and manages its users and webhooks.
 //
 //	export LATCHKEY_STORE=postgres://user:password@host/app
 //	go run github.com/latchkey-go/latchkey/cmd/latchkey-store@latest migrate
@@ -24,7 +24,8 @@ import (
 )
 
 //nolint:gosec // the addresses in the text are examples
-const usage = `latchkey-store creates, checks and cleans up the tables of a store, and manages its users and API keys.
+const usage = `latchkey-store creates, checks and cleans up the tables of a store, and manages its users, API keys and
+webhooks.
 
   export LATCHKEY_STORE=postgres://user:password@host/app
 
@@ -50,11 +51,18 @@ const usage = `latchkey-store creates, checks and cleans up the tables of a stor
   users delete ADDRESS|ID                   delete the user and all their data in the store
   keys list [ADDRESS|ID]                    list API keys (plugins/apikey), of a user or all
   keys revoke KEY-ID                        revoke an API key; the ID is in the list, and in the key itself
+  webhooks list                             list the endpoints in the store (plugins/webhooks). AUTH_SECRET must be the
+                                            application's, for all commands of webhooks
+  webhooks add URL [--events NAME,…]        add an endpoint, and print its ID and its secret
+  webhooks test|disable|enable|rotate|delete ENDPOINT-ID
+                                            send a test event, or change an endpoint
+  webhooks failed ENDPOINT-ID               list the failed deliveries
+  webhooks replay ENDPOINT-ID               send the failed deliveries again
 
 LATCHKEY_STORE is postgres://…, host=… (PostgreSQL), mysql://…, redis://…, sqlite:app.db or bbolt:app.bolt. --store URL
 overrides it, but is visible to other users of the machine in the process list.
 An argument with an @ is an email address, any other is an ID. --id always reads it as an ID.
-Commands that change a user or a key ask for confirmation, unless --yes is given. Every change prints an audit line.
+Commands that change a user, a key or an endpoint ask for confirmation, unless --yes is given. Every change prints an audit line.
 Long commands report progress every five seconds.
 `
 
@@ -76,7 +84,7 @@ type command struct {
 
 	flags                  *flag.FlagSet
 	address, engine, kinds string
-	reason, until          string
+	reason, until, events  string
 	yes, asJSON            bool
 	// id is the user's ID if --id=ID was given. If byID is set, the positional argument is an ID.
 	id   string
@@ -124,6 +132,10 @@ func (c *command) run(ctx context.Context, args []string) error {
 		return c.with(ctx, false, func(ctx context.Context, s *opened) error { return c.listKeys(ctx, s, words[2]) })
 	case len(words) == 3 && words[0] == "keys" && words[1] == "revoke":
 		return c.with(ctx, false, func(ctx context.Context, s *opened) error { return c.revokeKey(ctx, s, words[2]) })
+	case len(words) >= 2 && words[0] == "webhooks":
+		if run := c.webhooks(words[1:]); run != nil {
+			return c.with(ctx, false, run)
+		}
 	case len(words) == 2 && words[0] == "users" && words[1] == "list":
 		return c.with(ctx, false, c.listUsers)
 	case len(words) == 3 && words[0] == "users" && words[1] == "find" && !c.byID && strings.HasSuffix(words[2], "*"):
@@ -146,6 +158,7 @@ func (c *command) parse(args []string) (words []string, err error) {
 	c.flags.StringVar(&c.kinds, "kind", "", "")
 	c.flags.StringVar(&c.reason, "reason", "", "")
 	c.flags.StringVar(&c.until, "until", "", "")
+	c.flags.StringVar(&c.events, "events", "", "")
 	c.flags.BoolVar(&c.yes, "yes", false, "")
 	c.flags.BoolVar(&c.asJSON, "json", false, "")
 	c.id, c.byID = "", false

@@ -55,6 +55,9 @@ const (
 	// OrganizationInvite is an invitation to join an organization. The URL is the page to accept it, after a sign-in or
 	// sign-up. Organization is the organization's name, if an email can contain it.
 	OrganizationInvite Kind = "organization-invite"
+	// WebhookDisabled reports to the operators of a site that an endpoint for webhooks was disabled, at the time At.
+	// Service is the host of the endpoint. The URL is the page of the endpoints, if managers have one.
+	WebhookDisabled Kind = "webhook-disabled"
 	// DeletionScheduled reports that an account will be deleted, at the time At. The URL is a page to keep it.
 	DeletionScheduled Kind = "deletion-scheduled"
 	// Deleted confirms that an account was deleted. It has no URL.
@@ -68,6 +71,6 @@ func All() []Kind {
 		AddressChanged, PasskeyAdded, PasskeyRemoved, AccountLinked, AccountUnlinked,
 		FactorAdded, FactorRemoved, FactorsReset, RecoveryUsed, RecoveryRenewed,
 		FactorGuessed, NewDevice, KeyCreated, KeyExpiring, Invite, OrganizationInvite,
-		DeletionScheduled, Deleted,
+		WebhookDisabled, DeletionScheduled, Deleted,
 	}
 }

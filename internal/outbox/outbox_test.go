@@ -224,7 +224,7 @@ func TestAttempts(t *testing.T) {
 }
 
 // TestClaim: a job that a process does not finish belongs to it until the claim ends. Then one of the others runs it. A
-// process that comes back does not run it again.
+// process that continues later does not run it again.
 func TestClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
@@ -315,7 +315,7 @@ func TestPlanned(t *testing.T) {
 func (p *process) confirm(j *outbox.Job[string]) { p.Confirm(j) }
 
 // TestLimits: a lane that is full, a quota that is used up and a job that is in memory refuse a job. Other lanes accept
-// it, and what is in the store waits there.
+// it. A job in the store waits there.
 func TestLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()

@@ -28,13 +28,15 @@ const (
 // maxListed is the maximum number of failed deliveries in a response, and of those that one request sends again.
 const maxListed = 100
 
-// actions are the JSON API. A change of an endpoint requires a recent sign-in, because an endpoint receives the events
+// actions are the pages and the JSON API. A change of an endpoint requires a recent sign-in, because an endpoint receives the events
 // of all users.
 func (w *Webhooks) actions() []core.Action {
 	managers := w.options.Managers
 	fresh := append([]core.Guard{core.RecentSignIn(w.options.Fresh)}, managers...)
 	post := func(verb string, guards []core.Guard, handle handler) core.Action {
-		return core.Action{Method: http.MethodPost, Name: name, Verb: verb, Require: guards, Handle: inBrowser(handle)}
+		return core.Action{
+			Method: http.MethodPost, Name: name, Verb: verb, Require: guards, Handle: w.inBrowser(verb, handle),
+		}
 	}
 	all := []core.Action{
 		{Method: http.MethodGet, Name: name, Require: managers, Handle: w.get},
@@ -57,15 +59,18 @@ func (w *Webhooks) actions() []core.Action {
 type handler = func(ctx context.Context, c *core.ActionRequest) (any, error)
 
 // inBrowser refuses requests with a bearer token: a program must not send events of users to servers of its choice. It
-// responds with the result as JSON.
-func inBrowser(handle handler) func(context.Context, *core.ActionRequest) (*core.Response, error) {
+// responds with the result as JSON, or with a redirect to a page.
+func (w *Webhooks) inBrowser(verb string, handle handler) func(context.Context, *core.ActionRequest) (
+	*core.Response, error,
+) {
 	return func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 		if c.ByBearer() {
-			return nil, &core.Problem{
-				Status: http.StatusForbidden, Code: codeBrowser, Detail: "Manage webhooks in a browser.",
-			}
+			return nil, &core.Problem{Status: http.StatusForbidden, Code: codeBrowser, Text: textProblemBrowser}
 		}
 		result, err := handle(ctx, c)
+		if !c.WantsJSON {
+			return w.redirect(ctx, c, verb, result, err)
+		}
 		if err != nil {
 			return nil, problem(err)
 		}
@@ -79,18 +84,13 @@ func problem(err error) error {
 		cause  error
 		status int
 		code   string
-		detail string
 	}{
-		{ErrURL, 422, codeURL, "Use an https URL of a server on the internet, at most 512 bytes."},
-		{ErrDescription, 422, codeDescription, "Use at most 100 printable characters."},
-		{ErrEvents, 422, codeEvents, "The filter contains a name that is no event."},
-		{ErrTooMany, 409, codeTooMany, "Delete an endpoint first."},
-		{errConfigured, 409, codeConfigured, "The endpoint is in the configuration: change it there."},
-		{errDisabled, 409, codeDisabled, "Enable the endpoint first."},
-		{core.ErrNotFound, 404, codeNotFound, "There is no such endpoint or delivery."},
+		{ErrURL, 422, codeURL}, {ErrDescription, 422, codeDescription}, {ErrEvents, 422, codeEvents},
+		{ErrTooMany, 409, codeTooMany}, {errConfigured, 409, codeConfigured}, {errDisabled, 409, codeDisabled},
+		{core.ErrNotFound, 404, codeNotFound},
 	} {
 		if errors.Is(err, known.cause) {
-			return &core.Problem{Status: known.status, Code: known.code, Detail: known.detail, Cause: err}
+			return &core.Problem{Status: known.status, Code: known.code, Text: problemTexts[known.code], Cause: err}
 		}
 	}
 	return err
@@ -104,6 +104,9 @@ type endpointList struct {
 }
 
 func (w *Webhooks) get(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	if !c.WantsJSON {
+		return w.show(ctx, c, c.Field("id"))
+	}
 	all, err := w.List(ctx)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,7 @@ package webhooks
 
 // descriptions are the summaries, inputs and outputs of the actions, by method and verb.
 var descriptions = map[string][3]any{
-	"GET ":         {"List the endpoints", struct{}{}, endpointList{}},
+	"GET ":         {"List the endpoints", pageInput{}, endpointList{}},
 	"GET failed":   {"List the failed deliveries of an endpoint", idInput{}, failedList{}},
 	"POST ":        {"Add an endpoint", endpointInput{}, withSecret{}},
 	"POST update":  {"Change an endpoint", updateInput{}, Endpoint{}},
@@ -17,6 +17,9 @@ var descriptions = map[string][3]any{
 type (
 	idInput struct {
 		ID string `json:"id" jsonschema:"the ID of the endpoint"`
+	}
+	pageInput struct {
+		ID string `json:"id,omitempty" jsonschema:"the endpoint that the page shows; JSON lists all"`
 	}
 	endpointInput struct {
 		URL         string   `json:"url"`

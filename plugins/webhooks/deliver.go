@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/outbox"
 )
@@ -252,6 +254,31 @@ func (w *Webhooks) refused(ctx context.Context, e *endpoint, cause error) {
 	if err == nil && disabled {
 		w.host.Logger.ErrorContext(ctx, "webhooks: an endpoint was disabled, because it accepts nothing", "endpoint", e.ID)
 		w.host.Audit(ctx, audit.Event{Name: audit.WebhookDisabled, Outcome: audit.OK})
+		w.notify(ctx, e, now)
+	}
+}
+
+// notify emails the operators that an endpoint was disabled. The email has the host of the endpoint, because a path can
+// contain a secret.
+func (w *Webhooks) notify(ctx context.Context, e *endpoint, at time.Time) {
+	if w.options.Mail == nil {
+		return
+	}
+	mail := core.Email{
+		Kind: mailkind.WebhookDisabled, At: at, Theme: w.host.Theme, Locale: w.host.Locale, Service: e.ID,
+	}
+	if u, err := url.Parse(e.URL); err == nil {
+		mail.Service = u.Host
+	}
+	if page, err := w.host.URL(name, "id", e.ID); err == nil && len(w.options.Managers) > 0 {
+		mail.URL = core.Secret(page)
+		if u, err := url.Parse(page); err == nil {
+			mail.Host = u.Host
+		}
+	}
+	for _, to := range w.options.NotifyTo {
+		mail.To = to
+		w.host.Notify(ctx, core.BackgroundEmail{Sender: name, Email: mail})
 	}
 }
 

@@ -9,7 +9,7 @@
 //	})
 //	auth, err := core.New(core.Config{Plugins: []core.Plugin{hooks}, Store: store, …})
 //
-// An event is stored before the response to the request that caused it, and is sent in the background. If the endpoint
-// does not accept it, it is sent again for three days. A process that ends loses no stored event. An event can arrive
-// twice, with the same ID in the header webhook-id, and in any order.
+// An event is stored before the change that it reports, or at least before the response to the request, and is sent in
+// the background. If the endpoint does not accept it, it is sent again for three days. A process that ends loses no
+// stored event. An event can arrive twice, with the same ID in the header webhook-id, and in any order.
 package webhooks

@@ -18,9 +18,9 @@ import (
 type Options struct {
 	// Endpoints are the endpoints of the configuration. Managers cannot change them.
 	Endpoints []Config
-	// Managers are the guards of the JSON API that manages further endpoints: a request must pass all of them, for example
-	// one that checks the role of the user. If it is empty, there is no such API. A manager can send the events of all
-	// users to any server.
+	// Managers are the guards of the pages and of the JSON API that manage further endpoints: a request must pass all of
+	// them, for example one that checks the role of the user. If it is empty, there are no such actions. A manager can send
+	// the events of all users to any server.
 	Managers []core.Guard
 	// Fresh is the maximum time since the last sign-in of a manager who changes an endpoint. The default is 15 minutes.
 	Fresh time.Duration
@@ -29,6 +29,10 @@ type Options struct {
 	// DisableAfter disables an endpoint that has accepted nothing for this time, and failed. The default is 5 days; a
 	// negative value disables none.
 	DisableAfter time.Duration
+	// Mail, if not nil, emails the addresses in NotifyTo when an endpoint was disabled because it accepts nothing.
+	Mail core.Mailer
+	// NotifyTo are the addresses of the operators. It is required if Mail is set.
+	NotifyTo []string
 	// MaxEndpoints is the maximum number of endpoints that managers can create. The default is 20.
 	MaxEndpoints int
 }
@@ -81,7 +85,7 @@ func New(o Options) *Webhooks {
 	if o.MaxEndpoints == 0 {
 		o.MaxEndpoints = 20
 	}
-	o.Endpoints, o.Managers = slices.Clone(o.Endpoints), slices.Clone(o.Managers)
+	o.Endpoints, o.Managers, o.NotifyTo = slices.Clone(o.Endpoints), slices.Clone(o.Managers), slices.Clone(o.NotifyTo)
 	return &Webhooks{options: o, public: newClient(false), internal: newClient(true)}
 }
 
@@ -93,6 +97,9 @@ func (w *Webhooks) Attach(h *core.PluginHost) error {
 	w.host, w.records = h, h.Records()
 	w.initQueues()
 	w.check(h)
+	if w.options.Mail != nil {
+		h.AddEmailSender(core.EmailSender{Name: name, Mailer: w.options.Mail})
+	}
 	h.OnAnnounce(w.announce)
 	h.OnAudit(w.record)
 	h.AddTask(w.collect)
@@ -155,6 +162,14 @@ func (w *Webhooks) check(h *core.PluginHost) {
 	}
 	if o.MaxEndpoints < 0 {
 		h.AddConfigError(fmt.Sprintf("Options.MaxEndpoints is %d: it must not be negative", o.MaxEndpoints))
+	}
+	if (o.Mail == nil) != (len(o.NotifyTo) == 0) {
+		h.AddConfigError("Options.Mail and Options.NotifyTo need each other: set both, or neither")
+	}
+	for i, address := range o.NotifyTo {
+		if _, err := core.NormalizeEmail(address); err != nil {
+			h.AddConfigError(fmt.Sprintf("Options.NotifyTo[%d] is not an email address", i))
+		}
 	}
 	if slices.ContainsFunc(o.Managers, func(g core.Guard) bool { return g == nil }) {
 		h.AddConfigError("Options.Managers contains nil: remove it")

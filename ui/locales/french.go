@@ -524,6 +524,61 @@ func French() ui.Locale {
 		"email.key-expiring.footer": "" +
 			"Remplacez la clé si vous en avez encore besoin. Sinon, vous n’avez rien à faire.",
 
+		"webhooks.heading": "Webhooks",
+		"webhooks.intro": "" +
+			"Les points de terminaison reçoivent les événements de tous les utilisateurs. N’ajoutez que des " +
+			"serveurs de confiance.",
+		"webhooks.endpoints":           "Points de terminaison",
+		"webhooks.none":                "Aucun point de terminaison.",
+		"webhooks.manage":              "Gérer",
+		"webhooks.back":                "Tous les points de terminaison",
+		"webhooks.configured":          "Configuration",
+		"webhooks.disabled":            "Désactivé",
+		"webhooks.failing":             "En échec",
+		"webhooks.all":                 "Tous les événements",
+		"webhooks.new":                 "Nouveau point de terminaison",
+		"webhooks.url":                 "URL",
+		"webhooks.description":         "Description (facultatif)",
+		"webhooks.events":              "Événements, séparés par des espaces (facultatif)",
+		"webhooks.create":              "Ajouter le point de terminaison",
+		"webhooks.secret":              "Secret de signature",
+		"webhooks.copy":                "Copiez le secret de signature maintenant. Vous ne pourrez plus l’afficher.",
+		"webhooks.actions":             "Actions",
+		"webhooks.test":                "Envoyer un événement de test",
+		"webhooks.rotate":              "Remplacer le secret",
+		"webhooks.disable":             "Désactiver",
+		"webhooks.enable":              "Activer",
+		"webhooks.delete":              "Supprimer le point de terminaison",
+		"webhooks.failed":              "Envois échoués",
+		"webhooks.failed.none":         "Aucun envoi échoué.",
+		"webhooks.replay":              "Renvoyer",
+		"webhooks.replay.all":          "Tout renvoyer",
+		"webhooks.problem.url":         "Saisissez l’URL https d’un serveur sur Internet.",
+		"webhooks.problem.description": "Saisissez une description de 100 caractères au maximum.",
+		"webhooks.problem.events":      "Saisissez des noms d’événements, par exemple user.created ou user.*.",
+		"webhooks.problem.many": "" +
+			"Vous avez trop de points de terminaison. Supprimez-en un dont vous n’avez plus besoin.",
+		"webhooks.problem.gone": "Ce point de terminaison ou cet envoi n’existe plus.",
+		"webhooks.problem.configured": "" +
+			"Ce point de terminaison fait partie de la configuration du site et ne peut être modifié que là.",
+		"webhooks.problem.disabled":      "Activez d’abord le point de terminaison.",
+		"webhooks.problem.browser":       "Gérez les webhooks dans un navigateur.",
+		"webhooks.problem.test":          "Le point de terminaison n’a pas accepté l’événement de test : %s",
+		"webhooks.done.create":           "Point de terminaison ajouté.",
+		"webhooks.done.test":             "Le point de terminaison a accepté l’événement de test.",
+		"webhooks.done.rotate":           "Secret remplacé. Le secret précédent reste valable un jour.",
+		"webhooks.done.disable":          "Point de terminaison désactivé.",
+		"webhooks.done.enable":           "Point de terminaison activé.",
+		"webhooks.done.delete":           "Point de terminaison supprimé.",
+		"webhooks.done.replay":           "Les envois échoués seront renvoyés.",
+		"email.webhook-disabled.subject": "Webhooks de %s : point de terminaison désactivé",
+		"email.webhook-disabled.button":  "Gérer les webhooks",
+		"email.webhook-disabled.body": "" +
+			"Un point de terminaison n’a accepté aucun événement pendant des jours, ou a indiqué qu’il n’existe " +
+			"plus. Nous ne lui envoyons plus d’événements.",
+		"email.webhook-disabled.footer": "" +
+			"Corrigez le problème et réactivez le point de terminaison, ou supprimez-le.",
+
 		"apikey.heading": "Clés API",
 		"apikey.intro": "Un programme utilise une clé API pour agir en votre nom. Toute personne qui possède une " +
 			"clé peut s’en servir : gardez vos clés secrètes.",

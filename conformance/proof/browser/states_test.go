@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
+	"github.com/latchkey-go/latchkey/plugins/webhooks"
 	"github.com/latchkey-go/latchkey/providers"
 	passwords "github.com/latchkey-go/latchkey/providers/password"
 )
@@ -40,6 +41,8 @@ var states = []struct {
 	{"reauth", nil, func(v *visitor) { v.open("/enter"); v.open("/auth/reauth?callbackUrl=%2Fauth%2Faccount") }},
 	{"keys", withKeys, func(v *visitor) { createsKey(v); v.open("/auth/api-keys") }},
 	{"keys-new", withKeys, createsKey},
+	{"webhooks", withWebhooks, addsEndpoint},
+	{"webhooks-endpoint", withWebhooks, failsDelivery},
 	{"danger-later", withGrace, func(v *visitor) { v.enters(); v.do(click(deleteOpens)) }},
 	{"deletion", withGrace, schedulesDeletion},
 	{"keep", withGrace, func(v *visitor) {
@@ -88,6 +91,33 @@ func createsKey(v *visitor) {
 	v.open("/auth/api-keys")
 	v.do(write(`form[action$="/api-keys"] input[name=name]`, "Backup server"), click(`input[name="scope orders:read"]`))
 	v.follow(click(`form[action$="/api-keys"] button[type=submit]`))
+}
+
+// withWebhooks adds pages for webhooks, with an endpoint that accepts nothing.
+func withWebhooks(c *core.Config) {
+	anyPassword(c)
+	c.Plugins = append(c.Plugins, webhooks.New(webhooks.Options{
+		Endpoints: []webhooks.Config{{
+			ID: "billing", URL: "http://127.0.0.1:1/a/path/that/is/rather/long/for/a/narrow/screen", Internal: true,
+			Events: []string{"user.*", "signin"}, Secrets: []core.Secret{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"},
+		}},
+		Managers: []core.Guard{func(context.Context, *core.Session) error { return nil }},
+	}))
+}
+
+func addsEndpoint(v *visitor) {
+	v.enters()
+	v.open("/auth/webhooks")
+	v.do(write(`form[action$="/webhooks"] input[name=url]`, "https://example.com/hooks"),
+		write(`form[action$="/webhooks"] input[name=description]`, "Billing"))
+	v.follow(click(`form[action$="/webhooks"] button[type=submit]`))
+	v.open("/auth/webhooks")
+}
+
+func failsDelivery(v *visitor) {
+	v.enters()
+	v.open("/auth/webhooks?id=billing")
+	v.follow(click(`form[action$="/webhooks/test"] button`))
 }
 
 // withGrace deletes accounts after two weeks. The user can sign in with a password.

@@ -105,10 +105,11 @@ var table = []rule{
 		module: "plugins/organization", code: []string{"core", "ui"},
 		tests: []string{"adapters/stdlib", "dev", "plugins/account", "storage/memory"}, thirdParty: []string{templ},
 	},
-	// It checks addresses with internal/upstream, as requests to providers do. Its tests use the JSON API over HTTP.
+	// It checks addresses with internal/upstream, as requests to providers do, and has its queue in internal/outbox. Its
+	// tests use the JSON API over HTTP.
 	{
-		module: "plugins/webhooks", code: []string{"core", "internal"},
-		tests: []string{"adapters/stdlib", "dev", "storage/memory"}, thirdParty: []string{},
+		module: "plugins/webhooks", code: []string{"core", "internal", "ui"},
+		tests: []string{"adapters/stdlib", "dev", "storage/memory"}, thirdParty: []string{templ},
 	},
 	// Its tests use a real client, and a service that verifies tokens.
 	{
@@ -272,7 +273,7 @@ var table = []rule{
 	{
 		module: "cmd/latchkey-store",
 		code: []string{
-			"core", "doctor", "plugins/admin", "providers/password", "providers/smtp", "storage/*",
+			"core", "doctor", "plugins/admin", "plugins/webhooks", "providers/password", "providers/smtp", "storage/*",
 		},
 		tests: []string{"conformance"},
 	},
