@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/admin"
@@ -58,7 +59,7 @@ type twoFactors struct{}
 func (*twoFactors) Attach(h *core.PluginHost) error {
 	h.AddAction(core.Action{Method: "POST", Name: "factor",
 		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-			return c.Redirect("/auth/admin"), c.RenewSession(ctx, core.MethodOTP)
+			return c.Redirect("/auth/admin"), c.RenewSession(ctx, amr.OTP)
 		}})
 	return nil
 }
