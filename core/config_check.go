@@ -181,8 +181,8 @@ func checkRevocation(c *Config, ps *plugins, kept stores, faults *ConfigError) {
 	on := &c.Session.Revocation.On
 	switch {
 	case *on == False && ps.impersonation != nil && c.Session.Strategy == StrategyJWT:
-		faults.add(ErrInvalidConfig, "a plugin allows impersonation, which must be revocable, and Session.Revocation is off: "+
-			"remove Session.Revocation.On: core.False, or set Strategy to StrategyDatabase")
+		faults.add(ErrInvalidConfig, "a plugin allows impersonation, which must be revocable, and Session.Revocation is "+
+			"off: remove Session.Revocation.On: core.False, or set Strategy to StrategyDatabase")
 	case *on == False:
 	case c.Session.Strategy == StrategyDatabase:
 		if *on == True {

@@ -28,7 +28,7 @@ type impersonation struct {
 	check func(ctx context.Context, by *Session, userID string) error
 }
 
-// actor is who impersonates the user of a session: a user, and their own session by its public ID. The session token
+// actor is who impersonates the user of a session: a user and the public ID of that user's session. The session token
 // contains both. The token of the actor's session is in a second cookie, which must belong to that session.
 type actor struct{ userID, sessionID string }
 
@@ -188,6 +188,14 @@ var textImpersonated = ui.Text{
 	Key: "impersonation.refused", English: "You can't do this while you use another person's account.",
 }
 
+// readFor finds the session of a request, and refuses an action that is not allowed in it.
+func (s *sessions) readFor(ctx context.Context, to *rule, c *call) (err error) {
+	if c.session, err = s.of(ctx, &c.arrival); err == nil && !to.impersonated {
+		err = s.refuseImpersonated(ctx, c)
+	}
+	return err
+}
+
 // refuseImpersonated returns an error if the user of the session is impersonated. It protects all actions that do not
 // declare otherwise, so that an impersonation changes nothing.
 func (s *sessions) refuseImpersonated(ctx context.Context, c *call) error {
@@ -250,8 +258,8 @@ var errNotAllowed = errors.New("core: ActionRequest.Impersonate: call PluginHost
 // Impersonate starts a session of another user, in which [Session.Actor] is the current user. The current session stays
 // valid, in a second cookie; the new session needs it. It lasts one hour and is not renewed. The action's Method must
 // be POST. The error is of type [ErrNotFound] if there is no such user, and [ErrForbidden] if the current user may not
-// impersonate them: the function of [PluginHost.AllowImpersonation] decides, nobody impersonates themselves, and an
-// impersonated session cannot start another one.
+// impersonate them: the function of [PluginHost.AllowImpersonation] decides, a user cannot impersonate themselves, and
+// an impersonated session cannot start another one.
 func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 	s := c.plugins.auth.sessions
 	session, err := c.Session(ctx)

@@ -112,7 +112,13 @@ func TestImpersonate(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
 			t.Parallel()
-			w, u, now := theater(t, strategy, func(c *core.Config) { c.Session.MaxPerUser = 0 })
+			w, u, now := theater(t, strategy, func(c *core.Config) {
+				n := 0
+				c.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) { // renews other sessions
+					n++
+					return p.Token, p.Token.Extra.Set("n", n)
+				}
+			})
 			own := w.userBrowser("ada")
 			b := w.acting()
 			for i, asked := range u.asked {

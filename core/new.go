@@ -90,6 +90,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	}
 	a.pages = newPages(c, views)
 	a.pages.style, a.pages.script = pageStyle.address(a.site.publicBase), pageScript.address(a.site.publicBase)
+	a.pages.sheet = sheetStyle.address(a.site.publicBase)
 	a.refreshes = newRefreshes(a.store.accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.plugins.tasks, a.log)
 	a.store.cleanedBy(cleaning)

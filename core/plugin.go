@@ -80,6 +80,13 @@ type Action struct {
 	Handle func(ctx context.Context, c *ActionRequest) (*Response, error)
 }
 
+// Describe sets Summary, Input and Output to those of the action in a table by method and verb, such as "POST rotate".
+func (a *Action) Describe(table map[string][3]any) {
+	row := table[a.Method+" "+a.Verb]
+	a.Summary, _ = row[0].(string)
+	a.Input, a.Output = row[1], row[2]
+}
+
 // path returns the action's path, relative to the base path.
 func (a *Action) path() string {
 	if a.Verb == "" {

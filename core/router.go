@@ -163,9 +163,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 		}
 	}
 	if rule.session {
-		if c.session, err = rt.sessions.of(ctx, &c.arrival); err == nil && !rule.impersonated {
-			err = rt.sessions.refuseImpersonated(ctx, c)
-		}
+		err = rt.sessions.readFor(ctx, &rule, c)
 	}
 	return rule, err
 }

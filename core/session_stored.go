@@ -71,7 +71,8 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 		return nil, nil, errorf(ErrSessionToken, "extend session: %w", err)
 	}
 	session, err := p.sessionCallback(ctx, SessionParams{
-		Session: p.sessionOf(ctx, found, by), User: found.user, Stored: found.session, Update: why.update, Trigger: why.trigger,
+		Session: p.sessionOf(ctx, found, by), User: found.user, Stored: found.session, Update: why.update,
+		Trigger: why.trigger,
 	})
 	if err != nil {
 		return nil, nil, &Error{Type: ErrSessionToken, Cause: err}

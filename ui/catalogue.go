@@ -12,6 +12,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "App signed in", true
 	case "account.activity.app-ended":
 		return "App signed out", true
+	case "account.activity.back":
+		return "Your account", true
 	case "account.activity.banned":
 		return "Account banned", true
 	case "account.activity.deletion":
@@ -62,6 +64,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Account disconnected", true
 	case "account.activity.username":
 		return "Username changed", true
+	case "account.activity.view":
+		return "View activity", true
 	case "account.add":
 		return "Connect %s", true
 	case "account.again.heading":
@@ -1010,6 +1014,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Not verified", true
 	case "organization.domain.record":
 		return "Add this TXT record to your DNS:", true
+	case "organization.domain.value":
+		return "Value", true
 	case "organization.domain.verified":
 		return "Verified", true
 	case "organization.domain.verify":

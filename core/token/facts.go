@@ -146,7 +146,7 @@ type Facts struct {
 
 // ActorClaim identifies the user who impersonates the subject of a token. The zero value means no impersonation.
 type ActorClaim struct {
-	// Subject is the ID of the user, and SID is the ID of their own session.
+	// Subject is the ID of the user, and SID is the ID of that user's session.
 	Subject string `json:"sub"`
 	SID     string `json:"sid"`
 }

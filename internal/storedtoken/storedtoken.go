@@ -22,7 +22,7 @@ type Facts struct {
 	// Methods are the authentication methods, and ACR is the authentication context class. Both may be empty.
 	Methods []string
 	ACR     string
-	// Actor is the ID of the user who impersonates the session's user, and ActorSession is the ID of their own session.
+	// Actor is the ID of the user who impersonates the session's user, and ActorSession is the ID of that user's session.
 	// Both are empty without impersonation. Such a session has no ACR.
 	Actor, ActorSession string
 }
@@ -71,7 +71,7 @@ func Read(token string) (f Facts, ok bool) {
 	return f, true
 }
 
-// Actor returns who impersonates the user of a session, and the ID of their own session. Both are empty without
+// Actor returns who impersonates the user of a session, and the ID of that user's session. Both are empty without
 // impersonation.
 func Actor(token string) (userID, sessionID string) {
 	if !strings.Contains(token, "."+actorMark) {

@@ -139,10 +139,7 @@ func newHandlers(h *core.PluginHost, o *Options) *handlers {
 	activities := &activities{host: h, records: records, waiting: map[string][]Activity{}}
 	pages := &pages{
 		host: h, overviews: overviews, reauth: reauth, passkeys: keys, mails: o.Mail != nil, deletes: o.Delete != nil,
-		deleteAfter: o.DeleteAfter, profile: o.Profile, downloading: o.Download,
-	}
-	if o.Activity {
-		pages.activities = activities
+		deleteAfter: o.DeleteAfter, profile: o.Profile, downloading: o.Download, activity: o.Activity,
 	}
 	return &handlers{
 		host: h, downloading: o.Download, mails: o.Mail != nil, deletes: o.Delete != nil,
@@ -173,6 +170,9 @@ func (s *handlers) actions() []core.Action {
 	if s.deletes {
 		groups = append(groups, s.deletions)
 	}
+	if s.pages.activity {
+		groups = append(groups, s.activities)
+	}
 	if s.downloading {
 		groups = append(groups, s.downloads)
 	}
@@ -185,8 +185,7 @@ func (s *handlers) actions() []core.Action {
 	}
 	for i := range all {
 		all[i].Name = "account"
-		d := descriptions[all[i].Method+" "+all[i].Verb]
-		all[i].Summary, all[i].Input, all[i].Output = d.summary, d.input, d.output
+		all[i].Describe(descriptions)
 		if all[i].Require != nil {
 			all[i].Handle = requireUser(all[i].Handle)
 		}

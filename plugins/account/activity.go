@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -38,7 +40,7 @@ type Activity struct {
 
 const (
 	kindActivity = "activity"
-	// maxActivity is the number of entries of a user. activityAge is how long they are stored.
+	// maxActivity is the number of entries of a user. activityAge is their maximum age.
 	maxActivity = 40
 	activityAge = 90 * 24 * time.Hour
 	// activityMerged is the time in which refused attempts are one entry, so that attempts of an attacker do not replace
@@ -241,8 +243,56 @@ func (a *Account) Activity(ctx context.Context, userID string) ([]Activity, erro
 	return a.handlers.activities.of(ctx, userID)
 }
 
-// activityName returns the text of an entry.
-func (v *view) activityName(a *Activity) string {
+// activityOutput is the response to GET account/activity.
+type activityOutput struct {
+	Activity []Activity `json:"activity"`
+}
+
+// maxShown is the number of entries on the page.
+const maxShown = 30
+
+// activityView is the data of the page.
+type activityView struct {
+	locale           ui.Locale
+	list             []Activity
+	home, host, back string
+	user             ui.Visitor
+}
+
+func (l *activities) actions(*reauth) []core.Action {
+	return []core.Action{{Method: http.MethodGet, Verb: "activity", Require: signedIn, Handle: l.get}}
+}
+
+// get handles GET account/activity.
+func (l *activities) get(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	session, err := currentSession(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	list, err := l.of(ctx, session.UserID)
+	if err != nil {
+		return nil, err
+	}
+	if c.WantsJSON {
+		return c.JSON(ctx, http.StatusOK, activityOutput{list}), nil
+	}
+	page := c.Page("")
+	v := &activityView{
+		locale: page.Locale, list: list[:min(len(list), maxShown)], home: c.Home, host: c.Host(), back: c.URL("account"),
+	}
+	if u := session.User; u != nil {
+		v.user = ui.Visitor{ID: session.UserID, Name: u.Name, Email: u.Email, Image: u.Image}
+		page.Picture = u.Image
+	}
+	return c.Render(ctx, http.StatusOK, page, activityPage(page, v)), nil
+}
+
+func (v *activityView) sections() []ui.PageSection {
+	return []ui.PageSection{{ID: "activity", Heading: v.locale.Say(textActivity), Content: activityRows(v)}}
+}
+
+// name returns the text of an entry.
+func (v *activityView) name(a *Activity) string {
 	text := activityTexts[a.Event]
 	if a.Refused {
 		text = textActivityRefused
@@ -250,18 +300,18 @@ func (v *view) activityName(a *Activity) string {
 	return v.locale.Say(text)
 }
 
-// activityMark returns the label of an entry.
-func (v *view) activityMark(a *Activity) string {
+// mark returns the label of an entry.
+func (v *activityView) mark(a *Activity) string {
 	switch {
 	case a.Support:
 		return v.locale.Say(textActivitySupport)
 	case a.Count > 1:
-		return "× " + fmt.Sprint(a.Count)
+		return "× " + strconv.Itoa(a.Count)
 	}
 	return ""
 }
 
-func (v *view) aboutActivity(a *Activity) string {
+func (v *activityView) about(a *Activity) string {
 	parts := []string{v.locale.Moment(a.Time)}
 	for _, part := range []string{a.Browser, a.System, a.Network} {
 		if part != "" {

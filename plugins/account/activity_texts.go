@@ -4,8 +4,10 @@ import "github.com/latchkey-go/latchkey/ui"
 
 // The texts of the recent security activity and of the download.
 var (
-	textActivity     = ui.Text{Key: "account.activity", English: "Recent security activity"}
-	textActivityHint = ui.Text{
+	textActivity      = ui.Text{Key: "account.activity", English: "Recent security activity"}
+	textActivityView  = ui.Text{Key: "account.activity.view", English: "View activity"}
+	textBackToAccount = ui.Text{Key: "account.activity.back", English: "Your account"}
+	textActivityHint  = ui.Text{
 		Key:     "account.activity.hint",
 		English: "If you don't recognize something here, change your password and sign out of all other sessions.",
 	}

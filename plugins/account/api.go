@@ -2,14 +2,8 @@ package account
 
 import "time"
 
-// description describes an action in an OpenAPI document.
-type description struct {
-	summary       string
-	input, output any
-}
-
-// descriptions are those of the actions, by method and verb.
-var descriptions = map[string]description{
+// descriptions are the summaries, inputs and outputs of the actions, by method and verb.
+var descriptions = map[string][3]any{
 	"GET ":         {"Get the account of the user", struct{}{}, Overview{}},
 	"POST profile": {"Change the name, the picture and the fields of the site", profileInput{}, profileOutput{}},
 	"POST link":    {"Link an account of a provider after re-authentication", providerInput{}, nil},
@@ -24,6 +18,7 @@ var descriptions = map[string]description{
 	"GET not-me":   {"Get what the link of a security notice undoes", tokenInput{}, noticeOutput{}},
 	"POST not-me":  {"Undo a change that the user did not make, and end all sessions", tokenInput{}, nextStep{}},
 	"POST delete":  {"Delete the account, now or after the grace period", deleteInput{}, deletionOutput{}},
+	"GET activity": {"List the recent security activity of the user", struct{}{}, activityOutput{}},
 	"POST download": {
 		"Download what the site has stored about the user", struct{}{}, Download{},
 	},

@@ -21,7 +21,7 @@ type pages struct {
 	// mails reports whether emails can be sent, deletes whether users can delete their account.
 	mails, deletes bool
 	deleteAfter    time.Duration // Options.DeleteAfter
-	activities     *activities   // nil without Options.Activity
+	activity       bool          // Options.Activity
 	downloading    bool          // Options.Download
 	profile        ProfileFields
 }
@@ -72,11 +72,7 @@ func (p *pages) show(
 			return nil, fmt.Errorf("account: Options.Profile.Load: %w", err)
 		}
 	}
-	if v.downloads = p.downloading; p.activities != nil {
-		if v.activity, err = p.activities.of(ctx, session.UserID); err != nil {
-			return nil, err
-		}
-	}
+	v.activity, v.downloads = p.activity, p.downloading
 	if v.more, err = p.sections(ctx, c); err != nil {
 		return nil, err
 	}

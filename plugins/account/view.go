@@ -45,9 +45,8 @@ type view struct {
 	home, host string
 	// more are the sections of other plugins.
 	more []ui.PageSection
-	// activity are the recent events, or nil without Options.Activity. downloads reports whether there is a download.
-	activity  []Activity
-	downloads bool
+	// activity reports whether there is a page with the recent activity, and downloads whether there is a download.
+	activity, downloads bool
 	// page is for the script of the passkey form. It is nil on pages of the application, where a link to the account page
 	// replaces the form.
 	page *ui.Page
@@ -92,7 +91,7 @@ func (v *view) all() []ui.PageSection {
 		say("methods", textMethods, methodsContent(v)),
 	}
 	all = append(append(all, v.more...), say("sessions", textSessions, sessionsContent(v)))
-	if v.activity != nil {
+	if v.activity {
 		all = append(all, say("activity", textActivity, activityContent(v)))
 	}
 	if v.downloads {
@@ -284,6 +283,17 @@ func (v *view) device(agent string) string {
 		return strings.ToValidUTF8(agent[:most], "") + "…"
 	}
 	return agent
+}
+
+// endForm is the ID of the form that ends sessions, and unlinkForm of the one that disconnects accounts.
+const endForm, unlinkForm = "end-session", "unlink-account"
+
+// aboutSignOut returns the text for screen readers after "Sign out".
+func (v *view) aboutSignOut(s Session) string {
+	if s.Current {
+		return v.locale.Say(textHere)
+	}
+	return v.device(s.Agent) + separator + v.aboutSession(s)
 }
 
 // aboutSession describes the last use and the network of a session.

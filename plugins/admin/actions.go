@@ -100,8 +100,7 @@ func (a *Admin) actions() []core.Action {
 		})
 	}
 	for i := range all {
-		d := descriptions[all[i].Method+" "+all[i].Verb]
-		all[i].Summary, all[i].Input, all[i].Output = d.summary, d.input, d.output
+		all[i].Describe(descriptions)
 	}
 	return all
 }

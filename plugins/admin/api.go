@@ -2,14 +2,8 @@ package admin
 
 import "time"
 
-// description describes an action in an OpenAPI document.
-type description struct {
-	summary       string
-	input, output any
-}
-
-// descriptions are those of the actions, by method and verb.
-var descriptions = map[string]description{
+// descriptions are the summaries, inputs and outputs of the actions, by method and verb.
+var descriptions = map[string][3]any{
 	"GET ":                {"Find or list users, page by page", findInput{}, userPage{}},
 	"GET user":            {"Get a user", userInput{}, fullUser{}},
 	"POST end-sessions":   {"End one or all sessions of a user", sessionsInput{}, changed{}},

@@ -28,7 +28,7 @@ type model struct {
 type tab struct {
 	owner   string // who is signed in, or "" without a session
 	signed  time.Time
-	acting  string // the user whose account is used, or ""
+	acting  string // the impersonated user, or ""
 	started time.Time
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestDecoded reads records with the same ID one after another. What the store returns counts, also if only the user or
-// the expiry differs.
+// TestDecoded reads records with the same ID one after another. The result is always that of the store, also if only
+// the user or the expiry differs.
 func TestDecoded(t *testing.T) {
 	var d decoded
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)

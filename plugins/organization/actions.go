@@ -56,11 +56,11 @@ func (o *Organizations) actions() []core.Action {
 		{http.MethodGet, "accept", signedIn, o.getAccept},
 		{http.MethodPost, "accept", signedIn, o.postAccept},
 	} {
-		d := descriptions[a.method+" "+a.verb]
-		all = append(all, core.Action{
+		action := core.Action{
 			Method: a.method, Name: name, Verb: a.verb, Require: a.require, Handle: inBrowser(a.handle),
-			Summary: d.summary, Input: d.input, Output: d.output,
-		})
+		}
+		action.Describe(descriptions)
+		all = append(all, action)
 	}
 	return all
 }
@@ -266,7 +266,8 @@ type cursor struct {
 	At           string `json:"at"`
 }
 
-const membersPerPage = 50
+// The members of a page: as JSON, and as HTML, where a page must stay small.
+const membersPerPage, membersPerSheet = 50, 15
 
 func (o *Organizations) getMembers(
 	ctx context.Context, c *core.ActionRequest, s *core.Session,
@@ -282,7 +283,10 @@ func (o *Organizations) getMembers(
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, page), nil
 	}
-	v := &orgView{view: o.view(c, s), place: *at, of: o, page: page, strong: core.Strong()(ctx, s) == nil}
+	v := &orgView{
+		view: o.view(c, s), place: *at, of: o, page: page, strong: core.Strong()(ctx, s) == nil,
+		only: c.Field("member") != "",
+	}
 	if v.may(Invite) {
 		if v.invitations, err = o.Invitations(ctx, at.org.ID); err != nil {
 			return nil, err
@@ -300,7 +304,7 @@ func (o *Organizations) getMembers(
 	return c.Render(ctx, http.StatusOK, sheet, orgPage(sheet, v)), nil
 }
 
-// page returns the page of members that the cursor of the request selects.
+// page returns the page of members that the cursor of the request selects, or only the requested member.
 func (o *Organizations) page(ctx context.Context, c *core.ActionRequest, at *place) (*memberPage, error) {
 	var from cursor
 	if text := c.Field("cursor"); text != "" {
@@ -308,7 +312,7 @@ func (o *Organizations) page(ctx context.Context, c *core.ActionRequest, at *pla
 			return nil, &core.Problem{Status: http.StatusBadRequest, Code: codeCursor, Detail: "The cursor has expired."}
 		}
 	}
-	members, next, err := o.Members(ctx, at.org.ID, from.At, membersPerPage)
+	members, next, err := o.listMembers(ctx, c, at.org.ID, from.At)
 	if err != nil {
 		return nil, err
 	}
@@ -331,6 +335,22 @@ func (o *Organizations) page(ctx context.Context, c *core.ActionRequest, at *pla
 		page.Next, err = o.host.Encrypt(cursorPurpose, cursor{at.org.ID, next}, o.host.Now().Add(time.Hour))
 	}
 	return page, err
+}
+
+func (o *Organizations) listMembers(
+	ctx context.Context, c *core.ActionRequest, id, from string,
+) (members []Membership, next string, err error) {
+	if userID := c.Field("member"); userID != "" {
+		m, err := o.MemberOf(ctx, id, userID)
+		if err != nil {
+			return nil, "", err
+		}
+		return []Membership{*m}, "", nil
+	}
+	if c.WantsJSON {
+		return o.Members(ctx, id, from, membersPerPage)
+	}
+	return o.Members(ctx, id, from, membersPerSheet)
 }
 
 func (o *Organizations) postUpdate(

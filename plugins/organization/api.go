@@ -2,14 +2,8 @@ package organization
 
 import "encoding/json"
 
-// description describes an action in an OpenAPI document.
-type description struct {
-	summary       string
-	input, output any
-}
-
-// descriptions are those of the actions, by method and verb.
-var descriptions = map[string]description{
+// descriptions are the summaries, inputs and outputs of the actions, by method and verb.
+var descriptions = map[string][3]any{
 	"GET ":            {"List the organizations of the user", struct{}{}, listed{}},
 	"POST ":           {"Create an organization", createInput{}, Organization{}},
 	"POST switch":     {"Select an organization in this browser", organizationInput{}, Organization{}},
@@ -70,6 +64,7 @@ type (
 	membersInput struct {
 		organizationInput
 		Cursor string `json:"cursor,omitempty" jsonschema:"the member next of the previous page"`
+		Member string `json:"member,omitempty" jsonschema:"the ID of a user, for a list of this member only"`
 	}
 	memberInput struct {
 		organizationInput

@@ -136,6 +136,7 @@ func (o *Organizations) Create(ctx context.Context, n NewOrganization) (*Organiz
 		_, _ = o.records.DeleteRecord(after, kindOrganization, id)
 		o.freeSlug(after, n.Slug, id)
 		_, _ = o.records.DeleteRecord(after, kindMember, m.record.Key)
+		o.memberships.forget(n.OwnerID)
 		return nil, err
 	}
 	return &org.Organization, nil
@@ -484,6 +485,7 @@ func (o *Organizations) remove(ctx context.Context, org *orgRecord, m *memberRec
 	case err != nil && !errors.Is(err, core.ErrNotFound): // not found: the organization was deleted
 		return err
 	}
+	defer o.memberships.forget(m.UserID)
 	return o.discard(ctx, kindMember, m.record.Key)
 }
 
@@ -517,6 +519,7 @@ func (o *Organizations) join(ctx context.Context, id, userID, role string) error
 		err = o.writeMember(ctx, m)
 	}
 	if err != nil {
+		defer o.memberships.forget(userID)
 		return errors.Join(err, o.discard(context.WithoutCancel(ctx), kindMember, m.record.Key))
 	}
 	return nil
@@ -599,6 +602,9 @@ func (o *Organizations) purge(ctx context.Context, id string) error {
 					return err
 				}
 			}
+			if kind == kindMember {
+				defer o.memberships.forget(r.UserID)
+			}
 			return o.discard(ctx, r.Kind, r.Key)
 		})
 		if err != nil {
@@ -627,11 +633,11 @@ func (o *Organizations) discard(ctx context.Context, kind, key string) error {
 
 // finishDeletions deletes the rest of organizations whose deletion failed or was interrupted.
 func (o *Organizations) finishDeletions(ctx context.Context) error {
-	if o.host.RecordLister == nil {
+	if o.lister == nil {
 		return nil
 	}
 	for cursor := ""; ; {
-		page, next, err := o.host.RecordLister.ListRecords(ctx, kindDeleted, "", cursor, 100)
+		page, next, err := o.lister.ListRecords(ctx, kindDeleted, "", cursor, 100)
 		if err != nil {
 			return err
 		}

@@ -589,12 +589,12 @@ func (o *Organizations) leaves(ctx context.Context, id, userID string) error {
 
 // checkDomains looks up verified domains whose last lookup is too old.
 func (o *Organizations) checkDomains(ctx context.Context) error {
-	if o.options.Resolver == nil || o.host.RecordLister == nil {
+	if o.options.Resolver == nil || o.lister == nil {
 		return nil
 	}
 	checked := 0
 	for cursor := ""; ; {
-		page, next, err := o.host.RecordLister.ListRecords(ctx, kindVerified, "", cursor, 100)
+		page, next, err := o.lister.ListRecords(ctx, kindVerified, "", cursor, 100)
 		if err != nil {
 			return err
 		}

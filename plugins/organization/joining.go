@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // joinAction is the page on which users ask to join.
@@ -308,4 +309,11 @@ func (v *orgView) domainAbout(d *Domain) string {
 		how = textDomainAutomatic
 	}
 	return v.roleName(d.Role) + " · " + v.say(how)
+}
+
+// readOnly is a field to copy a text from: long texts do not make the page wider.
+func readOnly(name, label, value string) ui.Field {
+	return ui.Field{Name: name, Label: label, Value: value, Attributes: []ui.Attribute{
+		{Name: "readonly", Value: "readonly"}, {Name: "dir", Value: "ltr"},
+	}}
 }

@@ -164,6 +164,10 @@ func (o *Organizations) write(ctx context.Context, r *orgRecord) (err error) {
 		o.policies.forget(r.ID)
 		return err
 	}
+	if o.options.Directory != nil { // its transaction may be rolled back
+		o.policies.forget(r.ID)
+		return nil
+	}
 	o.policies.put(r.ID, r.policy(now))
 	return nil
 }
@@ -227,6 +231,7 @@ func (o *Organizations) member(ctx context.Context, id, userID string) (*memberR
 
 // writeMember stores a membership if its record was not changed since it was read.
 func (o *Organizations) writeMember(ctx context.Context, m *memberRecord) (err error) {
+	defer o.memberships.forget(m.UserID) // also after an error: the store may have written it
 	if m.record.Value, err = marshal(storedMember{m.Role, m.Joined}); err != nil {
 		return err
 	}
@@ -247,7 +252,7 @@ func (o *Organizations) newMember(id, userID string) *memberRecord {
 func (o *Organizations) each(ctx context.Context, kind, id string, f func(*store.Record) error) error {
 	seen := map[string]bool{}
 	for cursor := ""; ; {
-		page, next, err := o.host.RecordLister.ListRecords(ctx, kind, id+".", cursor, store.MaxPage)
+		page, next, err := o.lister.ListRecords(ctx, kind, id+".", cursor, store.MaxPage)
 		if err != nil {
 			return err
 		}

@@ -83,6 +83,7 @@ var (
 	textDomainVerified  = ui.Text{Key: "organization.domain.verified", English: "Verified"}
 	textDomainPending   = ui.Text{Key: "organization.domain.pending", English: "Not verified"}
 	textDomainRecord    = ui.Text{Key: "organization.domain.record", English: "Add this TXT record to your DNS:"}
+	textDomainValue     = ui.Text{Key: "organization.domain.value", English: "Value"}
 	textDomainAdd       = ui.Text{Key: "organization.domain.add", English: "Add domain"}
 	textDomainVerify    = ui.Text{Key: "organization.domain.verify", English: "Verify"}
 	textDomainOffer     = ui.Text{Key: "organization.domain.offer", English: "People are offered to join"}

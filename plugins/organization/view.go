@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net/url"
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -88,6 +89,7 @@ type orgView struct {
 	requests    []requestView
 	domains     []Domain
 	strong      bool // the session has a second factor
+	only        bool // the page shows one member, with the forms that change the membership
 }
 
 func (v *orgView) may(permission string) bool { return v.of.allows(v.role, permission) }
@@ -95,6 +97,9 @@ func (v *orgView) may(permission string) bool { return v.of.allows(v.role, permi
 // sections returns the sections that the member's role allows.
 func (v *orgView) sections() []ui.PageSection {
 	all := []ui.PageSection{{ID: "members", Heading: v.say(textMembers), Content: memberRows(v)}}
+	if v.only {
+		return all
+	}
 	if v.may(Invite) {
 		all = append(all, ui.PageSection{ID: "invitations", Heading: v.say(textInvitations), Content: invitations(v)})
 	}
@@ -163,6 +168,11 @@ func (v *orgView) roles(withOwner bool) (all []string) {
 		}
 	}
 	return all
+}
+
+// member returns the address of the page of one member.
+func (v *orgView) member(m *memberView) string {
+	return v.open(v.org.ID) + "&member=" + url.QueryEscape(m.UserID)
 }
 
 func (v *orgView) next() string {

@@ -2,14 +2,8 @@ package secondfactor
 
 import webauthn "github.com/latchkey-go/latchkey/internal/passkey"
 
-// description describes an action in an OpenAPI document.
-type description struct {
-	summary       string
-	input, output any
-}
-
-// descriptions are those of the actions, by method and verb.
-var descriptions = map[string]description{
+// descriptions are the summaries, inputs and outputs of the actions, by method and verb.
+var descriptions = map[string][3]any{
 	"GET ":          {"List the second factors that can complete the sign-in", methodInput{}, pendingMethods{}},
 	"POST ":         {"Complete a sign-in with a second factor", factorInput{}, nil},
 	"GET passkey":   {"Get the options of a passkey", passkeyInput{}, webauthn.AuthenticationResponse{}},

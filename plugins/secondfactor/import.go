@@ -43,10 +43,10 @@ func (f *Factors) Import(ctx context.Context, userID, uri string) error {
 	return err
 }
 
-// ImportRecoveryCodes stores recovery codes of another system for a user: one to ten codes of at least eight characters,
-// each with a letter or longer than ten digits. Case, hyphens and spaces are ignored. Each works once, like the codes
-// that this plugin creates, and the set is replaced when the user creates new codes. A user who has recovery codes keeps
-// them, so importing again does not bring back a used code. Errors do not contain a code.
+// ImportRecoveryCodes stores recovery codes of another system for a user: one to ten codes of at least eight
+// characters, each with one of A to Z or longer than ten digits. Case, hyphens and spaces are ignored. Each works once,
+// like the codes that this plugin creates, and the set is replaced when the user creates new codes. A user who has
+// recovery codes keeps them, so importing again does not bring back a used code. Errors do not contain a code.
 func (f *Factors) ImportRecoveryCodes(ctx context.Context, userID string, codes []string) error {
 	return f.handlers.recovery.importCodes(ctx, userID, codes)
 }

@@ -216,7 +216,7 @@ func (r *recoveryCodes) left(ctx context.Context, userID string, st *state) (n i
 
 // isRecovery reports whether a user has typed a recovery code and not a code of an app, and returns it without
 // separators. The characters I, L and O are replaced by the digits that they look like. A code of another system can be
-// as short as that of an app, but has a letter.
+// as short as that of an app, but contains one of A to Z.
 func isRecovery(typed string) (code string, ok bool) {
 	code = strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(typed))
 	return code, len(code) > 10 || strings.ContainsAny(code, recoveryAlphabet[10:])
@@ -297,7 +297,7 @@ func (r *recoveryCodes) matchImported(ctx context.Context, userID, set, code str
 		if h == nil {
 			continue
 		}
-		if sum == nil { // all have one salt
+		if sum == nil { // all have the same salt
 			if sum, err = h.compute(code); err != nil {
 				return "", err
 			}

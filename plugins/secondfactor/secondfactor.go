@@ -105,8 +105,8 @@ func (f *Factors) Attach(h *core.PluginHost) error {
 		{Method: http.MethodGet, Verb: "verify", Require: signedIn, Handle: s.showVerify},
 		{Method: http.MethodPost, Verb: "verify", Require: signedIn, Attempt: limit.AttemptCode, Handle: s.verify},
 	} {
-		d := descriptions[a.Method+" "+a.Verb]
-		a.Name, a.Summary, a.Input, a.Output = name, d.summary, d.input, d.output
+		a.Name = name
+		a.Describe(descriptions)
 		h.AddAction(a)
 	}
 	return nil

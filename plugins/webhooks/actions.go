@@ -49,8 +49,7 @@ func (w *Webhooks) actions() []core.Action {
 		post("replay", managers, w.postReplay),
 	}
 	for i := range all {
-		d := descriptions[all[i].Method+" "+all[i].Verb]
-		all[i].Summary, all[i].Input, all[i].Output = d.summary, d.input, d.output
+		all[i].Describe(descriptions)
 	}
 	return all
 }

@@ -1,13 +1,7 @@
 package webhooks
 
-// description describes an action in an OpenAPI document.
-type description struct {
-	summary       string
-	input, output any
-}
-
-// descriptions are those of the actions, by method and verb.
-var descriptions = map[string]description{
+// descriptions are the summaries, inputs and outputs of the actions, by method and verb.
+var descriptions = map[string][3]any{
 	"GET ":         {"List the endpoints", struct{}{}, endpointList{}},
 	"GET failed":   {"List the failed deliveries of an endpoint", idInput{}, failedList{}},
 	"POST ":        {"Add an endpoint", endpointInput{}, withSecret{}},

@@ -1,13 +1,7 @@
 package password
 
-// description describes an action in an OpenAPI document.
-type description struct {
-	summary       string
-	input, output any
-}
-
-// descriptions are those of the actions, by method and verb.
-var descriptions = map[string]description{
+// descriptions are the summaries, inputs and outputs of the actions, by method and verb.
+var descriptions = map[string][3]any{
 	"GET sign-up":        {"Get the sign-up page", prefilled{}, nil},
 	"POST sign-up":       {"Send a link and a code to create an account", signUpInput{}, nextStep{}},
 	"POST resend":        {"Send the email of a sign-up again", struct{}{}, nextStep{}},

@@ -356,8 +356,7 @@ func (s *handlers) actions() []core.Action {
 	}
 	for i := range all {
 		all[i].Name = ID
-		d := descriptions[all[i].Method+" "+all[i].Verb]
-		all[i].Summary, all[i].Input, all[i].Output = d.summary, d.input, d.output
+		all[i].Describe(descriptions)
 	}
 	return all
 }

@@ -582,6 +582,7 @@ func Arabic() ui.Locale {
 		"organization.domain.verified":      "مؤكد",
 		"organization.domain.pending":       "غير مؤكد",
 		"organization.domain.record":        "أضف سجل TXT هذا إلى نظام DNS لديك:",
+		"organization.domain.value":         "القيمة",
 		"organization.domain.add":           "إضافة نطاق",
 		"organization.domain.verify":        "تأكيد",
 		"organization.domain.offer":         "يُعرض الانضمام على الأشخاص",
@@ -756,6 +757,8 @@ func Arabic() ui.Locale {
 			"سنرسل رسالة إلى هناك. افتح رابطها في هذا المتصفح ليصبح العنوان لك. يمكن من العنوان القديم " +
 			"التراجع عن التغيير خلال الأيام السبعة القادمة.",
 		"account.activity":                 "نشاط الأمان الأخير",
+		"account.activity.view":            "عرض النشاط",
+		"account.activity.back":            "حسابك",
 		"account.activity.hint":            "إذا لم تتعرّف على شيء هنا، فغيّر كلمة المرور وسجّل الخروج من جميع الجلسات الأخرى.",
 		"account.activity.signin":          "تم تسجيل الدخول",
 		"account.activity.refused":         "فشل تسجيل الدخول",

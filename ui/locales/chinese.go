@@ -545,6 +545,7 @@ func Chinese() ui.Locale {
 		"organization.domain.verified":      "已验证",
 		"organization.domain.pending":       "未验证",
 		"organization.domain.record":        "将此 TXT 记录添加到您的 DNS：",
+		"organization.domain.value":         "值",
 		"organization.domain.add":           "添加域名",
 		"organization.domain.verify":        "验证",
 		"organization.domain.offer":         "提示可以加入",
@@ -713,6 +714,8 @@ func Chinese() ui.Locale {
 
 		"account.email.hint":               "我们会向该邮箱发送邮件。请在此浏览器中打开其中的链接，即可完成更改。原邮箱在七天内可以撤销更改。",
 		"account.activity":                 "近期安全活动",
+		"account.activity.view":            "查看活动",
+		"account.activity.back":            "您的账号",
 		"account.activity.hint":            "如果您不认识其中的内容，请更改密码并退出所有其他会话。",
 		"account.activity.signin":          "已登录",
 		"account.activity.refused":         "登录失败",

@@ -652,6 +652,7 @@ func French() ui.Locale {
 		"organization.domain.verified":    "Vérifié",
 		"organization.domain.pending":     "Non vérifié",
 		"organization.domain.record":      "Ajoutez cet enregistrement TXT à votre DNS :",
+		"organization.domain.value":       "Valeur",
 		"organization.domain.add":         "Ajouter un domaine",
 		"organization.domain.verify":      "Vérifier",
 		"organization.domain.offer":       "L’adhésion est proposée",
@@ -837,7 +838,9 @@ func French() ui.Locale {
 		"account.email.hint": "" +
 			"Nous y envoyons un e-mail. Ouvrez son lien dans ce navigateur, et l’adresse est à vous. " +
 			"L’ancienne adresse peut annuler la modification pendant sept jours.",
-		"account.activity": "Activité de sécurité récente",
+		"account.activity":      "Activité de sécurité récente",
+		"account.activity.view": "Voir l’activité",
+		"account.activity.back": "Votre compte",
 		"account.activity.hint": "" +
 			"Si vous ne reconnaissez pas un élément, changez votre mot de passe et déconnectez toutes " +
 			"les autres sessions.",

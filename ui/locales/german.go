@@ -451,7 +451,7 @@ func German() ui.Locale {
 		"factor.enroll.code":     "Code aus der App",
 		"factor.enroll.others":   "Alle anderen Sitzungen abmelden",
 		"factor.enroll.button":   "Einschalten",
-		"factor.codes.heading":   "Speichern Sie Ihre Wiederherstellungscodes",
+		"factor.codes.heading":   "Speichern Sie Ihre Wieder\u00adherstellungs\u00adcodes",
 		"factor.codes.body": "" +
 			"Wenn Sie Ihr Telefon verlieren, kommen Sie nur mit diesen Codes in Ihr Konto. Jeder Code gilt " +
 			"einmal. Wir zeigen sie nur jetzt.",
@@ -674,6 +674,7 @@ func German() ui.Locale {
 		"organization.domain.verified":    "Bestätigt",
 		"organization.domain.pending":     "Nicht bestätigt",
 		"organization.domain.record":      "Fügen Sie Ihrem DNS diesen TXT-Eintrag hinzu:",
+		"organization.domain.value":       "Wert",
 		"organization.domain.add":         "Domain hinzufügen",
 		"organization.domain.verify":      "Prüfen",
 		"organization.domain.offer":       "Der Beitritt wird angeboten",
@@ -860,7 +861,9 @@ func German() ui.Locale {
 		"account.email.hint": "" +
 			"Wir senden eine E-Mail dorthin. Öffnen Sie ihren Link in diesem Browser, dann ist die Adresse " +
 			"Ihre. Über die alte Adresse lässt sich die Änderung in den nächsten sieben Tagen zurücknehmen.",
-		"account.activity": "Letzte Sicherheitsereignisse",
+		"account.activity":      "Letzte Sicherheitsereignisse",
+		"account.activity.view": "Ereignisse ansehen",
+		"account.activity.back": "Ihr Konto",
 		"account.activity.hint": "" +
 			"Wenn Sie hier etwas nicht kennen, ändern Sie Ihr Passwort und beenden Sie alle anderen " +
 			"Sitzungen.",

@@ -553,6 +553,7 @@ func Japanese() ui.Locale {
 		"organization.domain.verified":      "確認済み",
 		"organization.domain.pending":       "未確認",
 		"organization.domain.record":        "この TXT レコードを DNS に追加してください。",
+		"organization.domain.value":         "値",
 		"organization.domain.add":           "ドメインを追加",
 		"organization.domain.verify":        "確認",
 		"organization.domain.offer":         "参加を提案する",
@@ -721,6 +722,8 @@ func Japanese() ui.Locale {
 
 		"account.email.hint":               "そのアドレスにメールをお送りします。メール内のリンクをこのブラウザーで開くと、アドレスが変更されます。古いアドレスからは7日間、変更を取り消せます。",
 		"account.activity":                 "最近のセキュリティアクティビティ",
+		"account.activity.view":            "アクティビティを表示",
+		"account.activity.back":            "アカウント",
 		"account.activity.hint":            "心当たりのない項目がある場合は、パスワードを変更し、他のすべてのセッションからログアウトしてください。",
 		"account.activity.signin":          "ログインしました",
 		"account.activity.refused":         "ログインに失敗しました",

@@ -615,6 +615,7 @@ func Portuguese() ui.Locale {
 		"organization.domain.verified":    "Verificado",
 		"organization.domain.pending":     "Não verificado",
 		"organization.domain.record":      "Adicione este registro TXT ao seu DNS:",
+		"organization.domain.value":       "Valor",
 		"organization.domain.add":         "Adicionar domínio",
 		"organization.domain.verify":      "Verificar",
 		"organization.domain.offer":       "A entrada é oferecida",
@@ -797,6 +798,8 @@ func Portuguese() ui.Locale {
 			"Enviaremos um e-mail para lá. Abra o link dele neste navegador, e o endereço será seu. Pelo " +
 			"endereço antigo é possível desfazer a alteração nos próximos sete dias.",
 		"account.activity":                 "Atividade de segurança recente",
+		"account.activity.view":            "Ver atividade",
+		"account.activity.back":            "Sua conta",
 		"account.activity.hint":            "Se não reconhecer algo aqui, altere sua senha e saia de todas as outras sessões.",
 		"account.activity.signin":          "Login",
 		"account.activity.refused":         "Falha no login",

@@ -638,6 +638,7 @@ func Spanish() ui.Locale {
 		"organization.domain.verified":    "Verificado",
 		"organization.domain.pending":     "No verificado",
 		"organization.domain.record":      "Añade este registro TXT a tu DNS:",
+		"organization.domain.value":       "Valor",
 		"organization.domain.add":         "Añadir dominio",
 		"organization.domain.verify":      "Verificar",
 		"organization.domain.offer":       "Se ofrece unirse",
@@ -823,6 +824,8 @@ func Spanish() ui.Locale {
 			"Le enviaremos un correo. Abra su enlace en este navegador y la dirección será suya. Desde la " +
 			"dirección antigua se puede deshacer el cambio durante los próximos siete días.",
 		"account.activity":                 "Actividad de seguridad reciente",
+		"account.activity.view":            "Ver la actividad",
+		"account.activity.back":            "Su cuenta",
 		"account.activity.hint":            "Si no reconoce algo, cambie su contraseña y cierre todas las demás sesiones.",
 		"account.activity.signin":          "Inicio de sesión",
 		"account.activity.refused":         "Inicio de sesión fallido",

@@ -48,6 +48,7 @@ var programs = []program{
 	{"docs/moving/firebase.md", "func move(", []string{"firebase.go.txt", "site.go.txt", "failing.go.txt"}},
 	{"docs/moving/go-pkgz.md", "func newConfig(", site("gopkgz.go.txt")},
 	{"docs/moving/goth.md", "func move(", []string{"goth.go.txt", "failing.go.txt"}},
+	{"docs/moving/organizations.md", "func move(", []string{"move_organizations.go.txt"}},
 	{"docs/moving/sessions.md", "func adopt(", []string{"sessions.go.txt", "failing.go.txt"}},
 	{"docs/recipes/account.md", "func newAuth(", site("account.go.txt")},
 	{"docs/recipes/api.md", "func main()", site("main.go.txt", "service.go.txt")},
