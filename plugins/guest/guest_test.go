@@ -2,6 +2,8 @@ package guest_test
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/guest"
 )
 
@@ -49,9 +52,9 @@ func TestContinueAsGuest(t *testing.T) {
 		if strings.Contains(page, "Continue as guest") || !strings.Contains(page, "signin/p") {
 			s.Error("the sign-in page of a guest does not offer the sign-in methods, or offers another guest")
 		}
-		json := s.browser().post("/auth/guest", nil, "Accept", "application/json")
-		if json.Status != http.StatusOK || string(json.Body) != `{"url":"https://app.test"}` {
-			s.Errorf("JSON: %d %s", json.Status, json.Body)
+		answer := s.browser().post("/auth/guest", nil, "Accept", "application/json")
+		if answer.Status != http.StatusOK || string(answer.Body) != `{"url":"https://app.test"}` {
+			s.Errorf("JSON: %d %s", answer.Status, answer.Body)
 		}
 		if n := s.audited("user.created ok"); n != 2 || s.audited("signup ok") != 0 {
 			s.Errorf("%d users were created, %d signed up", n, s.audited("signup ok"))
@@ -674,5 +677,56 @@ func TestDenied(t *testing.T) {
 		c.Callbacks.SignIn = func(_ context.Context, p core.SignInParams) (core.SignInResult, error) {
 			return core.Deny(), nil
 		}
+	})
+}
+
+// verifier accepts every response. Its data is the ID of the passkey.
+type verifier struct{}
+
+func (verifier) VerifyRegistration(data []byte, _ core.WebAuthnCeremony) (*core.VerifiedPasskey, error) {
+	return &core.VerifiedPasskey{Authenticator: store.Authenticator{CredentialID: credentialID(data)}}, nil
+}
+
+func (verifier) VerifyAuthentication(_ []byte, _ *store.Authenticator, _ core.WebAuthnCeremony) (uint32, error) {
+	return 0, nil
+}
+
+func credentialID(data []byte) string {
+	var answer struct{ ID string }
+	_ = json.Unmarshal(data, &answer) // the ID of other data is not found
+	raw, _ := base64.RawURLEncoding.DecodeString(answer.ID)
+	return base64.StdEncoding.EncodeToString(raw)
+}
+
+// passkey uses or registers a passkey. It returns what the options are for.
+func (b *browser) passkey(query string) string {
+	b.s.Helper()
+	var options struct{ Action string }
+	if err := json.Unmarshal(b.get("/auth/webauthn-options/webauthn"+query).Body, &options); err != nil {
+		b.s.Fatal(err)
+	}
+	b.post("/auth/callback/webauthn", url.Values{"action": {options.Action}, "data": {`{"id":"a2V5","rawId":"a2V5"}`}})
+	return options.Action
+}
+
+// TestPasskeys: a guest who registers a passkey keeps the ID. A guest who presses the button of the sign-in page uses an
+// existing passkey, and is merged into its user.
+func TestPasskeys(t *testing.T) {
+	both(t, func(s *site) {
+		b := s.browser()
+		id := b.guest()
+		if action := b.passkey("?action=register"); action != "register" || b.id() != id ||
+			s.guests.IsGuest(b.session()) || s.audited("guest.upgraded ok") != 1 {
+			s.Fatalf("%s: the user is %q, was %s", action, b.id(), id)
+		}
+		again := s.browser()
+		other := again.guest()
+		if action := again.passkey(""); action != "authenticate" || again.id() != id ||
+			!slices.Equal(s.calls(), []merged{{other, id}}) {
+			s.Errorf("%s: the user is %q, not %s; merges %v", action, again.id(), id, s.calls())
+		}
+	}, func(c *core.Config, _ *guest.Options) {
+		c.EnableWebAuthn = true
+		c.Providers = append(c.Providers, &core.WebAuthnProvider{Verifier: verifier{}})
 	})
 }
