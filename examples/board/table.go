@@ -17,18 +17,6 @@ type table[T any] struct {
 
 var errNone = errors.New("there is no such thing")
 
-// get returns the value under a key, or errNone.
-func (t table[T]) get(key string) (v T, err error) {
-	err = t.db.View(func(tx *bbolt.Tx) error {
-		bucket := tx.Bucket([]byte(t.bucket))
-		if bucket == nil {
-			return errNone
-		}
-		return decode(bucket.Get([]byte(key)), &v)
-	})
-	return v, t.failed("read", err)
-}
-
 // all returns the values ordered by key.
 func (t table[T]) all() (list []T, err error) {
 	err = t.db.View(func(tx *bbolt.Tx) error {

@@ -108,7 +108,8 @@ func TestLeaving(t *testing.T) {
 	if _, at, _ := guest.open("/board"); at != "/auth/signin" {
 		t.Errorf("the guest is at %s", at)
 	}
-	if m, err := p.people.MemberOf(t.Context(), p.people.board, p.id(demoEmail)); err != nil || m.Role != organization.Owner {
+	m, err := p.people.MemberOf(t.Context(), p.people.board, p.id(demoEmail))
+	if err != nil || m.Role != organization.Owner {
 		t.Errorf("the owner is %+v, %v", m, err)
 	}
 }

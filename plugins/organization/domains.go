@@ -512,7 +512,10 @@ func (o *Organizations) Offer(ctx context.Context, userID string) (*Offered, err
 	if err != nil || address == "" {
 		return nil, err
 	}
-	c, err := o.verifiedClaim(ctx, domainOf(address))
+	_, c, err := o.holder(ctx, domainOf(address))
+	if errors.Is(err, core.ErrNotFound) {
+		return nil, nil
+	}
 	if err != nil || c == nil {
 		return nil, err
 	}
@@ -524,6 +527,10 @@ func (o *Organizations) Offer(ctx context.Context, userID string) (*Offered, err
 		if !errors.Is(err, core.ErrNotFound) {
 			return nil, err
 		}
+	}
+	// Sign-ins of members do not wait for the DNS.
+	if c, err = o.verifiedClaim(ctx, c.name); err != nil || c == nil {
+		return nil, err
 	}
 	org, err := o.find(ctx, c.id)
 	if errors.Is(err, core.ErrNotFound) {

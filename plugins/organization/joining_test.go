@@ -167,7 +167,24 @@ func TestRequestLimits(t *testing.T) {
 		}
 	}
 
-	// A request stays if there is no seat.
+	// A request stays if the store fails, or if there is no seat.
+	for _, fault := range []string{"create organization-member", "update organization-member"} {
+		s.rows.failing(fault)
+		all, err := s.orgs.JoinRequests(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.orgs.AcceptRequest(ctx, id, all[0].ID, "member"); err == nil {
+			t.Errorf("%s: the request was accepted", fault)
+		}
+		s.rows.failing("")
+		if again, err := s.orgs.JoinRequests(ctx, id); err != nil || len(again) != len(all) {
+			t.Errorf("%s: %d of %d requests are left, %v", fault, len(again), len(all), err)
+		}
+		if _, err := s.orgs.MemberOf(ctx, id, all[0].UserID); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("%s: the user is a member: %v", fault, err)
+		}
+	}
 	seats = 1
 	all, err := s.orgs.JoinRequests(ctx, id)
 	if err != nil || len(all) != 200 {
@@ -536,6 +553,14 @@ func TestAutomaticJoin(t *testing.T) {
 			}
 			if err := s.orgs.Add(t.Context(), id, "fay", "member"); err != nil {
 				t.Error(err)
+			}
+			s.wait(25 * time.Hour)
+			z.count()
+			if offer, err := s.orgs.Offer(t.Context(), "gus"); err != nil || offer != nil {
+				t.Errorf("a member is offered %+v, %v", offer, err)
+			}
+			if n := z.count(); n != 0 {
+				t.Errorf("the sign-in of a member waits for %d lookups", n)
 			}
 		})
 	}
