@@ -69,8 +69,8 @@ func (p *announcing) Attach(h *core.PluginHost) error {
 	return nil
 }
 
-// TestAnnounce: a plugin learns of a change before it is made, and afterwards either gets its audit event or learns that
-// there is none. A change that it cannot store is not made.
+// TestAnnounce: a plugin learns of a change before it is made, and afterwards either gets its audit event or learns
+// that there is none. A change that it cannot store is not made.
 func TestAnnounce(t *testing.T) {
 	for how, want := range map[string]string{
 		"made":    "announce user.deleted ada ok, change, audit user.deleted true",

@@ -29,16 +29,18 @@ var webhookActs = map[string]struct {
 		secret, err := h.Rotate(ctx, id)
 		return errors.Join(err, c.sayIf(err, "%s\nthe previous secret signs too for a day", string(secret)))
 	}},
-	"delete": {"delete %s and its deliveries", func(ctx context.Context, c *command, h *webhooks.Webhooks, id string) error {
-		err := h.Delete(ctx, id)
-		return errors.Join(err, c.sayIf(err, "deleted"))
-	}},
+	"delete": {"delete %s and its deliveries", deleteEndpoint},
 	"test": {"", func(ctx context.Context, c *command, h *webhooks.Webhooks, id string) error {
 		err := h.Test(ctx, id)
 		return errors.Join(err, c.sayIf(err, "the endpoint accepted the test event"))
 	}},
 	"failed": {"", failedDeliveries},
 	"replay": {"send the failed deliveries of %s again", replay},
+}
+
+func deleteEndpoint(ctx context.Context, c *command, h *webhooks.Webhooks, id string) error {
+	err := h.Delete(ctx, id)
+	return errors.Join(err, c.sayIf(err, "deleted"))
 }
 
 // sayIf prints a line if err is nil.

@@ -22,7 +22,8 @@ func TestWebhooks(t *testing.T) {
 	}
 	for _, row := range []struct{ args, want string }{
 		{"add http://example.com/", "https URL"}, {"add https://10.0.0.1/", "https URL"},
-		{"add https://example.com/ --events nothing", "names of events"}, {"disable we_1234567890123456789012", "no such endpoint"},
+		{"add https://example.com/ --events nothing", "names of events"},
+		{"disable we_1234567890123456789012", "no such endpoint"},
 		{"test x", "no such endpoint"}, {"remove x", "unknown command"}, {"list x", "unknown command"},
 		{"replay", "unknown command"},
 	} {
@@ -92,7 +93,8 @@ func fails(t *testing.T, address, id string) {
 	defer func() { _ = s.Close() }()
 	err = s.CreateRecord(t.Context(), &store.Record{
 		Kind: "webhook-failed", Key: id + ".msg_0123456789012345678901", Expires: time.Now().Add(time.Hour),
-		Value: json.RawMessage(`{"type":"user.created","body":{},"at":"2030-01-02T03:04:05Z","attempts":3,"error":"status 500"}`),
+		Value: json.RawMessage(
+			`{"type":"user.created","body":{},"at":"2030-01-02T03:04:05Z","attempts":3,"error":"status 500"}`),
 	})
 	if err != nil {
 		t.Fatal(err)

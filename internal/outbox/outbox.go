@@ -1,5 +1,5 @@
-// Package outbox is a queue of jobs that run in the background, are tried again if they fail, and survive the end of the
-// process if the store can list records.
+// Package outbox is a queue of jobs that run in the background, are tried again if they fail, and survive the end of
+// the process if the store can list records.
 //
 // A job is stored in a record before it runs. A record belongs to one process at a time: the one that wrote it, or the
 // one that has claimed it since by compare-and-set. A claim ends after [ClaimFor]. Then any process claims the job when
@@ -26,7 +26,8 @@ const (
 	// ClaimFor is the duration of a claim.
 	ClaimFor = 2 * time.Minute
 	pageSize = 100
-	// timerFor is the longest wait that ends with a timer if [Config].Release is set. Longer waits end with [Queue.Collect].
+	// timerFor is the longest wait that ends with a timer if [Config].Release is set. Longer waits end with
+	// [Queue.Collect].
 	timerFor = 330 * time.Second
 )
 
@@ -44,8 +45,8 @@ type Config struct {
 	Retries []time.Duration
 	// Release makes stored jobs leave the memory, and their lane, while they wait for another attempt.
 	Release bool
-	// Lane returns the lane of a key: a prefix of the key, or "" if the key is malformed. Each lane has its own senders, so
-	// that it cannot delay the others.
+	// Lane returns the lane of a key: a prefix of the key, or "" if the key is malformed. Each lane has its own senders,
+	// so that it cannot delay the others.
 	Lane func(key string) (prefix string, limits Limits)
 }
 
@@ -415,13 +416,13 @@ func (q *Queue[T]) Plan(ctx context.Context, records Records, j *Job[T]) error {
 // Cancel deletes a planned job, because its change was not made. If unknown is true and [Job].Checkable is set, the job
 // stays: a process that looks for jobs that are due decides.
 func (q *Queue[T]) Cancel(j *Job[T], unknown bool) {
-	if j.record != nil && !(unknown && j.Checkable) {
+	if j.record != nil && (!unknown || !j.Checkable) {
 		q.Remove(j)
 	}
 }
 
-// Confirm queues a planned job whose change was made, as [Queue.AddOrSend] does. If the change took so long that another
-// process may have judged the job, it is stored again.
+// Confirm queues a planned job whose change was made, as [Queue.AddOrSend] does. If the change took so long that
+// another process may have judged the job, it is stored again.
 func (q *Queue[T]) Confirm(j *Job[T], quotas ...Quota) {
 	j.stored.Planned = false
 	if j.record != nil && !q.config.Now().Before(j.claimed) {

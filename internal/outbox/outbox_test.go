@@ -274,10 +274,12 @@ func TestPlanned(t *testing.T) {
 		want string // of this and of another process
 		left string
 	}{
-		"confirmed":            {(*process).confirm, false, false, nil, "send 1-a; ", ""},
-		"confirmed too late":   {(*process).confirm, true, true, nil, "send 1-a; send 1-a", ""},
-		"canceled":             {func(p *process, j *outbox.Job[string]) { p.Cancel(j, false) }, false, true, nil, "; ", ""},
-		"canceled, unknown":    {func(p *process, j *outbox.Job[string]) { p.Cancel(j, true) }, false, true, nil, "; send 1-a", ""},
+		"confirmed":          {(*process).confirm, false, false, nil, "send 1-a; ", ""},
+		"confirmed too late": {(*process).confirm, true, true, nil, "send 1-a; send 1-a", ""},
+		"canceled":           {func(p *process, j *outbox.Job[string]) { p.Cancel(j, false) }, false, true, nil, "; ", ""},
+		"canceled, unknown": {
+			func(p *process, j *outbox.Job[string]) { p.Cancel(j, true) }, false, true, nil, "; send 1-a", "",
+		},
 		"killed, made":         {nil, false, true, nil, "; send 1-a", ""},
 		"killed, not made":     {nil, false, false, nil, "; ", ""},
 		"killed, unanswerable": {nil, false, false, errBusy, "; fail", "1-a"},

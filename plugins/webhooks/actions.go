@@ -28,8 +28,8 @@ const (
 // maxListed is the maximum number of failed deliveries in a response, and of those that one request sends again.
 const maxListed = 100
 
-// actions are the pages and the JSON API. A change of an endpoint requires a recent sign-in, because an endpoint receives the events
-// of all users.
+// actions are the pages and the JSON API. A change of an endpoint requires a recent sign-in, because an endpoint
+// receives the events of all users.
 func (w *Webhooks) actions() []core.Action {
 	managers := w.options.Managers
 	fresh := append([]core.Guard{core.RecentSignIn(w.options.Fresh)}, managers...)

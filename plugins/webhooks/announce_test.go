@@ -24,7 +24,7 @@ type killed struct{}
 func TestAnnounced(t *testing.T) {
 	t.Parallel()
 	unknown := errors.New("the store did not respond")
-	delete := func(ctx context.Context, s *site) error { return s.store.DeleteUser(ctx, "bob") }
+	remove := func(ctx context.Context, s *site) error { return s.store.DeleteUser(ctx, "bob") }
 	name := func(ctx context.Context, s *site) error {
 		_, err := s.store.UpdateUser(ctx, &core.User{ID: "bob", Name: "Robert", Email: "bob@example.com"})
 		return err
@@ -39,9 +39,9 @@ func TestAnnounced(t *testing.T) {
 		err    error // after the change; nil kills the process
 		want   int
 	}{
-		"a deletion":                {audit.UserDeleted, delete, nil, 1},
+		"a deletion":                {audit.UserDeleted, remove, nil, 1},
 		"no deletion":               {audit.UserDeleted, nothing, nil, 0},
-		"a deletion with an error":  {audit.UserDeleted, delete, unknown, 1},
+		"a deletion with an error":  {audit.UserDeleted, remove, unknown, 1},
 		"no deletion with an error": {audit.UserDeleted, nothing, unknown, 0},
 		"a refused change":          {audit.ProfileChanged, name, core.ErrConflict, 0},
 		"a profile":                 {audit.ProfileChanged, name, nil, 1},

@@ -136,7 +136,9 @@ func (w *Webhooks) newEvent(ctx context.Context, e audit.Event) (*eventJob, erro
 	if err != nil {
 		return nil, err
 	}
-	return &eventJob{Key: id, Value: event{Type: string(e.Name), Body: body, At: at}, Context: context.WithoutCancel(ctx)}, nil
+	return &eventJob{
+		Key: id, Value: event{Type: string(e.Name), Body: body, At: at}, Context: context.WithoutCancel(ctx),
+	}, nil
 }
 
 // newID returns a prefix and 22 random characters.

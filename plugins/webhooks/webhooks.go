@@ -19,8 +19,8 @@ type Options struct {
 	// Endpoints are the endpoints of the configuration. Managers cannot change them.
 	Endpoints []Config
 	// Managers are the guards of the pages and of the JSON API that manage further endpoints: a request must pass all of
-	// them, for example one that checks the role of the user. If it is empty, there are no such actions. A manager can send
-	// the events of all users to any server.
+	// them, for example one that checks the role of the user. If it is empty, there are no such actions. A manager can
+	// send the events of all users to any server.
 	Managers []core.Guard
 	// Fresh is the maximum time since the last sign-in of a manager who changes an endpoint. The default is 15 minutes.
 	Fresh time.Duration
