@@ -158,6 +158,9 @@ func (c *ActionRequest) ByBearer() bool { return c.in.byBearer() }
 func (c *ActionRequest) Page(title string) ui.Page {
 	page := c.plugins.auth.pages.shell(&c.in.arrival)
 	page.Title = title
+	if s := c.session; s != nil && s.Actor != "" {
+		c.plugins.auth.pages.showImpersonation(c.in, &page, visitorOf(s))
+	}
 	return page
 }
 

@@ -158,6 +158,8 @@ type rule struct {
 	browsing bool
 	// session means that the action reads the user's session.
 	session bool
+	// impersonated means that the action is allowed while the user is impersonated.
+	impersonated bool
 	// ends means that the action ends something: neither a malformed query nor an unusable callback URL stops it.
 	ends bool
 }

@@ -163,6 +163,7 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 	}
 	checkUpkeep(c, kept, faults)
 	checkRevocation(c, &a.plugins, kept, faults)
+	checkGuests(c, &a.plugins, faults)
 	checkLimits(c, kept, faults)
 	switch {
 	case c.Session.Strategy != StrategyDatabase:
@@ -179,6 +180,9 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 func checkRevocation(c *Config, ps *plugins, kept stores, faults *ConfigError) {
 	on := &c.Session.Revocation.On
 	switch {
+	case *on == False && ps.impersonation != nil && c.Session.Strategy == StrategyJWT:
+		faults.add(ErrInvalidConfig, "a plugin allows impersonation, which must be revocable, and Session.Revocation is "+
+			"off: remove Session.Revocation.On: core.False, or set Strategy to StrategyDatabase")
 	case *on == False:
 	case c.Session.Strategy == StrategyDatabase:
 		if *on == True {

@@ -12,6 +12,8 @@ import (
 type Principal struct {
 	// UserID is the ID of the user. It is empty for a credential that belongs to no user.
 	UserID string
+	// Actor is the ID of the user who impersonates this one, as in [Session.Actor], or empty.
+	Actor string
 	// Service is the service that the credential belongs to, such as apikey.NewKey.Service, or empty.
 	Service string
 	// Session is the user's session. It is nil if the request was made with another credential.

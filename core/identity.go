@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/exchange"
@@ -24,19 +25,26 @@ type identity struct {
 	account *Account
 	profile Profile
 	// methods lists how the user authenticated. If it is nil, the type of the account determines it.
-	methods []Method
+	methods []amr.Method
 	// authTime is when the user authenticated. If it is nil, that was just now. The zero time means that it is unknown.
 	authTime *time.Time
 	// acr is the authentication context class that the provider reported, or "".
 	acr string
 	// short reports that the session is short (SessionConfig.RememberMe).
 	short bool
+	// actor is who impersonates the user. It is zero for a sign-in.
+	actor actor
 	// started is the relation between the current session and the one that started the flow. An account may be linked to
 	// the current user only with flowSameSession.
 	started flowSession
 	// byApp means that an app has sent an ID token ([ActionRequest.SignInApp]): there is no browser, so that the sign-in
 	// gets no session and cannot wait for a gate.
 	byApp bool
+
+	// guest is the ID of the guest whose session the sign-in was started under, and whom it upgrades or merges. asGuest
+	// reports that the current session is that of a guest.
+	guest   string
+	asGuest bool
 
 	oauth   *oauthResult
 	passkey *passkeyResult
@@ -83,6 +91,8 @@ type formResult struct {
 type signUpResult struct {
 	// create is SignIn.Create. It is nil if the plugin has already created the user.
 	create func(ctx context.Context) (*User, error)
+	// upgrade is SignIn.Upgrade, or nil.
+	upgrade func(ctx context.Context, guest *User) (*User, error)
 }
 
 // byOAuth reports whether an OAuth provider has authenticated the user with this request.
@@ -124,6 +134,8 @@ type member struct {
 	created bool
 	// keepsSession reports that the browser's session continues, because a signed-in user linked another account.
 	keepsSession bool
+	// upgraded reports that this sign-in has upgraded a guest to this user.
+	upgraded bool
 }
 
 // recheckCredentials returns an error if the credentials of the sign-in have become invalid since they were checked.
@@ -198,9 +210,10 @@ func typedAccount(provider, typed string) *Account {
 // authentication describes when and how a user authenticated. The zero time counts as long ago.
 type authentication struct {
 	time    time.Time
-	methods []Method
+	methods []amr.Method
 	acr     string // Session.ACR
 	short   bool   // SessionConfig.RememberMe
+	actor   actor  // who impersonates the user
 }
 
 // maxACR is the maximum length in bytes of an authentication context class reference. A longer one is ignored, because
@@ -229,7 +242,7 @@ func (id *identity) authenticatedAt(now time.Time, who member) authentication {
 	if id.isCurrent(who.user.ID) && id.oauth.currentAuthTime.After(at) {
 		at = id.oauth.currentAuthTime
 	}
-	return authentication{at, id.proofs(), id.acr, id.short}
+	return authentication{at, id.proofs(), id.acr, id.short, id.actor}
 }
 
 // isUnconfirmed reports whether the time of the authentication is unknown, because the provider may have used its own
@@ -240,19 +253,19 @@ func (id *identity) isUnconfirmed(who member) bool {
 }
 
 // proofs returns the methods that the flow has set, else the default for the type of the account.
-func (id *identity) proofs() []Method {
+func (id *identity) proofs() []amr.Method {
 	if id.methods != nil {
 		return id.methods
 	}
 	switch id.account.Type {
 	case TypeCredentials:
-		return []Method{MethodPassword}
+		return []amr.Method{amr.Password}
 	case TypeEmail:
-		return []Method{MethodMail}
+		return []amr.Method{amr.Mail}
 	case TypeWebAuthn:
-		return []Method{MethodSoftwareKey}
+		return []amr.Method{amr.SoftwareKey}
 	}
-	return []Method{MethodFederated}
+	return []amr.Method{amr.Federated}
 }
 
 // identityOf maps a profile to an identity. newID returns the ID of the user.
@@ -363,7 +376,7 @@ type pendingData struct {
 	Account pendingAccount `json:"account"`
 	Profile Profile        `json:"profile,omitempty"`
 	SID     string         `json:"sid,omitempty"`
-	Methods []Method       `json:"methods,omitempty"`
+	Methods []amr.Method   `json:"methods,omitempty"`
 	// AuthTime is identity.authTime.
 	AuthTime *time.Time `json:"authTime,omitempty"`
 	// ACR is identity.acr.
@@ -372,6 +385,8 @@ type pendingData struct {
 	Created     bool   `json:"created,omitempty"`
 	// Short is identity.short.
 	Short bool `json:"short,omitempty"`
+	// Guest is identity.guest.
+	Guest string `json:"guest,omitempty"`
 	// Typed is the identifier that the user typed.
 	Typed string `json:"typed,omitempty"`
 	// Stored reports whether the user is in the store.

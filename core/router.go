@@ -58,6 +58,9 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 		}
 		response = rt.pages.fail(ctx, c, err, cookies)
 	}
+	if len(c.pending) > 0 {
+		c.cancelAnnounced(response.Status >= http.StatusInternalServerError)
+	}
 	if !to.bare {
 		c.rememberLocale(response)
 	}
@@ -160,7 +163,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 		}
 	}
 	if rule.session {
-		c.session, err = rt.sessions.of(ctx, &c.arrival)
+		err = rt.sessions.readFor(ctx, &rule, c)
 	}
 	return rule, err
 }

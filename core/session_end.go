@@ -16,6 +16,9 @@ import (
 func (s *sessions) end(ctx context.Context, r requestSession) (userID string, err error) {
 	c := r.carrier()
 	c.noteReplaced(sessionOver)
+	if !c.fromHeader {
+		s.endActor(ctx, c.at)
+	}
 	event, err := r.end(ctx)
 	if err != nil {
 		return "", err
@@ -73,7 +76,7 @@ func (a *Auth) endSessions(
 		if o.One != "" {
 			e.Name = audit.SessionEnded
 		}
-		a.site.audit.Note(ctx, e)
+		noteAt(ctx, a.site.audit, nil, e)
 	}
 	return list, ended, err
 }

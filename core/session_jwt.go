@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
@@ -69,9 +70,16 @@ func (p *jwtSession) current(ctx context.Context) (*validSession, error) {
 	case err != nil:
 		return nil, nil //nolint:nilerr // an unreadable session counts as signed out
 	}
-	at, _ := sessiontoken.Authentication[Method](token)
+	by, err := p.checkActor(ctx, &p.tokenCarrier, actorIn(token), token.Subject)
+	switch {
+	case errors.Is(err, errImpersonationEnded):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	at, methods := sessiontoken.Authentication[amr.Method](token)
 	user := &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}
-	return &validSession{user: user, authTime: at, token: token}, nil
+	return &validSession{user: user, authTime: at, methods: methods, token: token, actor: by}, nil
 }
 
 // read implements [requestSession]. A token that cannot be decrypted, has expired or was revoked ends the session,
@@ -94,7 +102,14 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 	case outdated:
 		return nil, p.clearEnded(), nil
 	}
-	session, cookies, err := p.resume(ctx, token, why)
+	by, err := p.checkActor(ctx, &p.tokenCarrier, actorIn(token), token.Subject)
+	switch {
+	case errors.Is(err, errImpersonationEnded):
+		return nil, p.endImpersonated(ctx, p, err), nil
+	case err != nil:
+		return nil, nil, err
+	}
+	session, cookies, err := p.resume(ctx, token, by, why)
 	if err != nil {
 		return nil, nil, &Error{Type: errJWTSession, Cause: serverError(err)}
 	}
@@ -125,8 +140,11 @@ func (p *jwtSession) outdated(ctx context.Context, token *Token) (bool, error) {
 	return outdated, nil
 }
 
-// resume builds the session of a valid token: it runs the callbacks, and renews the token if necessary.
-func (p *jwtSession) resume(ctx context.Context, before *Token, why sessionRead) (*Session, []Cookie, error) {
+// resume builds the session of a valid token: it runs the callbacks, and renews the token if necessary. by is the
+// session of the user who impersonates its user, or nil.
+func (p *jwtSession) resume(
+	ctx context.Context, before *Token, by *Session, why sessionRead,
+) (*Session, []Cookie, error) {
 	next, err := p.continueToken(ctx, before, why)
 	if err != nil {
 		return nil, nil, err
@@ -136,7 +154,7 @@ func (p *jwtSession) resume(ctx context.Context, before *Token, why sessionRead)
 		return nil, p.clearEnded(), nil
 	}
 	session, err := p.sessionCallback(ctx, SessionParams{
-		Session: p.sessionOf(ctx, &next), Token: next.token, Update: why.update, Trigger: why.trigger,
+		Session: p.sessionOf(ctx, &next, by), Token: next.token, Update: why.update, Trigger: why.trigger,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -170,6 +188,9 @@ func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessi
 	next.now = p.now()
 	next.renew = next.renew || why.updates() || why.asked && p.fromHeader || p.jwt.needsRenewal(before, next.now) ||
 		p.outdatedForm() || p.callbacks.JWT != nil && !sameClaims(before, next.token)
+	if actorIn(before) != (actor{}) {
+		next.renew = false
+	}
 	used := before.IssuedAt // the lifetime of the browser's cookie starts here
 	if next.renew {
 		used = next.now
@@ -186,7 +207,7 @@ func (p *jwtSession) outdatedForm() bool {
 }
 
 // sessionOf returns the session with a token's claims, and records that it was used.
-func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken) *Session {
+func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken, by *Session) *Session {
 	t := next.token
 	session := &Session{
 		User:    &User{Name: t.Name, Email: t.Email, Image: t.Picture, Null: t.Null},
@@ -194,10 +215,13 @@ func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken) *Session {
 	}
 	if p.facts {
 		session.ID, session.readAt = sessiontoken.SessionID(t), next.now
-		session.AuthTime, session.Methods = sessiontoken.Authentication[Method](t)
+		session.AuthTime, session.Methods = sessiontoken.Authentication[amr.Method](t)
 		session.ACR = sessiontoken.ACR(t)
-		p.records.Use(ctx, session.ID, next.expires)
+		if by == nil {
+			p.records.Use(ctx, session.ID, next.expires)
+		}
 	}
+	session.impersonatedBy(by)
 	return session
 }
 
@@ -252,12 +276,19 @@ func (p *jwtSession) start(
 	}
 	sessionID = sessiontoken.SessionID(token)
 	expires := p.now().Add(p.config.lifetime(isShort(token)))
+	if id.actor != (actor{}) {
+		expires = p.jwt.ends(token, p.now())
+	}
 	if p.facts && !who.keepsSession {
-		p.endReplaced(ctx)
+		if id.actor == (actor{}) {
+			p.endReplaced(ctx)
+		}
 		if p.rows.store != nil || p.revoked != nil { // the session can be ended
 			p.providerSessions.note(id, sessionID)
 		}
-		note := sessionrecord.Note{Ends: expires.Unix(), Epoch: sessiontoken.Epoch(token)}
+		note := sessionrecord.Note{
+			Ends: expires.Unix(), Epoch: sessiontoken.Epoch(token), Actor: id.actor.userID,
+		}
 		p.recordSignIn(ctx, p.at, id, who, sessionID, note)
 	}
 	cookies, err = p.set(value, p.config.cookieExpiry(isShort(token), expires))
@@ -321,7 +352,7 @@ func (p *jwtSession) newFacts(ctx context.Context, t *Token, by authentication) 
 	}
 	return sessiontoken.SetFacts(t, sessiontoken.Facts{
 		SID: sid, Start: p.now(), AuthTime: by.time, Methods: audit.Texts(storedtoken.WellFormed(by.methods)), Epoch: epoch,
-		ACR: by.acr,
+		ACR: by.acr, Actor: sessiontoken.ActorClaim{Subject: by.actor.userID, SID: by.actor.sessionID},
 	})
 }
 
@@ -394,7 +425,7 @@ func (p *jwtSession) active(ctx context.Context) (*Token, error) {
 
 // continueAs continues the session under a new ID. It ends the old ID, so that a copy of the old token is no longer
 // valid. The session list still shows one session, with its original start.
-func (p *jwtSession) continueAs(ctx context.Context, old, after *Token, methods []Method, ends time.Time) {
+func (p *jwtSession) continueAs(ctx context.Context, old, after *Token, methods []amr.Method, ends time.Time) {
 	note := p.records.Read(ctx, sessiontoken.SessionID(old))
 	if err := p.endToken(ctx, old); err != nil {
 		p.at.log.failure(ctx, errorf(ErrStore, "revoke the token that ActionRequest.RenewSession replaced: %w", err),
@@ -476,4 +507,18 @@ func (j *sessionTokens) needsRenewal(t *Token, now time.Time) bool {
 
 func sameClaims(a, b *Token) bool {
 	return a == b || bytes.Equal(sessiontoken.AppendClaims(nil, a), sessiontoken.AppendClaims(nil, b))
+}
+
+// markShort marks the first token of a session as short. If the sign-in only linked another account, the session keeps
+// its first choice.
+func (p *jwtSession) markShort(ctx context.Context, t *Token, id *identity, who member) error {
+	short := id.short
+	if who.keepsSession {
+		before, err := p.decode(ctx)
+		short = err == nil && isShort(before)
+	}
+	if !short {
+		return nil
+	}
+	return t.Extra.Set(shortSession, true)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/sessionid"
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
@@ -28,10 +29,12 @@ type SessionInfo struct {
 	// Network is the network that the user signed in from, as in [LimitParams].
 	Network netip.Prefix
 	// AuthMethods are the authentication methods of the sign-in. Provider is the ID of the provider.
-	AuthMethods []Method
+	AuthMethods []amr.Method
 	Provider    string
 	// Expires is when the session ends if it is not used before then. Under StrategyJWT it is the value as of Seen.
 	Expires time.Time
+	// Actor is the ID of the user who impersonates this one in the session, or empty.
+	Actor string
 }
 
 // Sessions lists the active sessions of a user, most recently used first. If ctx is the context of a request with the
@@ -151,7 +154,7 @@ func (s *sessions) listJWT(ctx context.Context, userID string) (list []listedSes
 func infoOf(id string, n sessionrecord.Note) SessionInfo {
 	info := SessionInfo{
 		ID: id, CreatedAt: time.Unix(n.Made, 0), LastSeen: time.Unix(n.Seen, 0), Expires: time.Unix(n.Ends, 0),
-		UserAgent: n.Agent, AuthMethods: methodsOf(n.Methods), Provider: n.Provider,
+		UserAgent: n.Agent, AuthMethods: methodsOf(n.Methods), Provider: n.Provider, Actor: n.Actor,
 	}
 	info.Network, _ = netip.ParsePrefix(n.Peer)
 	return info

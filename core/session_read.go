@@ -71,7 +71,8 @@ func (s *sessions) sessionCallback(ctx context.Context, p SessionParams) (*Sessi
 		session.UserID, session.Token = id, token
 	}
 	session.ID, session.AuthTime, session.Methods = facts.ID, facts.AuthTime, facts.Methods
-	session.Actor, session.readAt, session.ownID, session.data = facts.Actor, facts.readAt, "", facts.data
+	session.Actor, session.actorName = facts.Actor, facts.actorName
+	session.readAt, session.ownID, session.data = facts.readAt, "", facts.data
 	if session.User != nil && session.User.ID == "" {
 		if session.User != shown {
 			session.User = session.User.Clone()

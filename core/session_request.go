@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/supersede"
@@ -22,6 +23,8 @@ type requestSession interface {
 	// owner returns a text that identifies the session, or its user, across token renewals. It needs no query. It is empty
 	// if the request has no session token that can be read.
 	owner(ctx context.Context) string
+	// actor returns who impersonates the user, as the token says. It needs no query, and the session may have ended.
+	actor(ctx context.Context) actor
 	// current looks up the session now: it may have ended since the request arrived, in a callback of the application or
 	// while the request waited for a provider. It returns nil if there is no session.
 	current(ctx context.Context) (*validSession, error)
@@ -34,6 +37,8 @@ type requestSession interface {
 	renew(ctx context.Context, again *reauthentication) ([]Cookie, error)
 	// end ends the session and returns what Events.SignOut receives.
 	end(ctx context.Context) (SignOutEvent, error)
+	// cookieExpires returns the expiry of the cookie of a session that read has returned.
+	cookieExpires(session *Session) time.Time
 }
 
 // validSession is a session that was valid when it was looked up.
@@ -42,8 +47,11 @@ type validSession struct {
 	user *User
 	// authTime is when the user authenticated. It is zero if that is unknown.
 	authTime time.Time
+	methods  []amr.Method   // how they authenticated
 	token    *Token         // StrategyJWT
 	record   *store.Session // StrategyDatabase
+	// actor is the session of the user who impersonates this one, or nil.
+	actor *Session
 }
 
 // of returns the session of a request. If the request has several session cookies, it selects the one that is a valid
@@ -139,6 +147,9 @@ func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
 func (p *tokenCarrier) clear() []Cookie {
 	var out []Cookie
 	for _, name := range p.cookies.Present() {
+		out = append(out, p.at.cookies.session.clear(name))
+	}
+	for _, name := range p.actorCookies().Present() {
 		out = append(out, p.at.cookies.session.clear(name))
 	}
 	return out
@@ -318,10 +329,10 @@ func (s *sessions) read(ctx context.Context, r requestSession, why sessionRead) 
 
 // reauthentication describes what [ActionRequest.RenewSession] changes in a session.
 type reauthentication struct {
-	by      string   // the plugin
-	methods []Method // the session's methods from now on
-	now     bool     // the user has just authenticated again
-	acr     string   // the class that a provider has just reported; if it is empty the session keeps its own
+	by      string       // the plugin
+	methods []amr.Method // the session's methods from now on
+	now     bool         // the user has just authenticated again
+	acr     string       // the class that a provider has just reported; if it is empty the session keeps its own
 	moved   movedAddress
 }
 

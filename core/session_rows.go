@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
@@ -69,6 +70,9 @@ func (s *sessionRows) find(ctx context.Context, token string) (*foundSession, er
 	f := &foundSession{record, user}
 	f.session.Token = Secret(token)
 	end, now := s.absoluteEnd(token), s.now()
+	if userID, _ := storedtoken.Actor(token); userID != "" {
+		end = earlier(end, storedtoken.Start(token).Add(impersonationAge))
+	}
 	if f.session.Expires.Before(now) || !end.IsZero() && end.Before(now) {
 		if _, err := s.delete(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
@@ -78,9 +82,9 @@ func (s *sessionRows) find(ctx context.Context, token string) (*foundSession, er
 	return f, nil
 }
 
-func methodsOf(texts []string) (methods []Method) {
+func methodsOf(texts []string) (methods []amr.Method) {
 	for _, m := range texts {
-		methods = append(methods, Method(m))
+		methods = append(methods, amr.Method(m))
 	}
 	return methods
 }
@@ -102,7 +106,11 @@ func (s *sessionRows) create(
 
 // newExpiry returns the expiry of a session that is used now.
 func (s *sessionRows) newExpiry(token string) time.Time {
-	expires := s.now().Add(s.config.lifetime(storedtoken.IsShort(token)))
+	lifetime := s.config.lifetime(storedtoken.IsShort(token))
+	if userID, _ := storedtoken.Actor(token); userID != "" {
+		lifetime = min(lifetime, impersonationAge)
+	}
+	expires := s.now().Add(lifetime)
 	if end := s.absoluteEnd(token); !end.IsZero() && end.Before(expires) {
 		return end
 	}
@@ -126,6 +134,7 @@ func (s *sessionRows) newToken(by authentication) (token string, err error) {
 	case s.facts:
 		token = storedtoken.Append(token, storedtoken.Facts{
 			Start: s.now(), AuthTime: by.time, Methods: audit.Texts(by.methods), ACR: by.acr,
+			Actor: by.actor.userID, ActorSession: by.actor.sessionID,
 		})
 	case s.config.AbsoluteMaxAge > 0:
 		token = storedtoken.AppendStart(token, s.now())

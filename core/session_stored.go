@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/random"
@@ -28,8 +29,15 @@ func (p *storedSession) current(ctx context.Context) (*validSession, error) {
 	case err != nil:
 		return nil, err
 	}
-	at, _ := factsIn(p.value())
-	return &validSession{user: found.user, authTime: at, record: found.session}, nil
+	by, err := p.checkActor(ctx, &p.tokenCarrier, p.actor(ctx), found.user.ID)
+	switch {
+	case errors.Is(err, errImpersonationEnded):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	at, methods := factsIn(p.value())
+	return &validSession{user: found.user, authTime: at, methods: methods, record: found.session, actor: by}, nil
 }
 
 // read implements [requestSession], with one lookup and at most one write per UpdateAge.
@@ -45,8 +53,15 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 	case err != nil:
 		return nil, nil, asError(err, ErrSessionToken).withType(ErrSessionToken)
 	}
+	by, err := p.checkActor(ctx, &p.tokenCarrier, p.actor(ctx), found.user.ID)
+	switch {
+	case errors.Is(err, errImpersonationEnded):
+		return nil, p.endImpersonated(ctx, p, err), nil
+	case err != nil:
+		return nil, nil, err
+	}
 	extended := false
-	if !why.again {
+	if !why.again && by == nil {
 		extended, err = p.rows.extend(ctx, found.session)
 	}
 	switch {
@@ -56,7 +71,8 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 		return nil, nil, errorf(ErrSessionToken, "extend session: %w", err)
 	}
 	session, err := p.sessionCallback(ctx, SessionParams{
-		Session: p.sessionOf(ctx, found), User: found.user, Stored: found.session, Update: why.update, Trigger: why.trigger,
+		Session: p.sessionOf(ctx, found, by), User: found.user, Stored: found.session, Update: why.update,
+		Trigger: why.trigger,
 	})
 	if err != nil {
 		return nil, nil, &Error{Type: ErrSessionToken, Cause: err}
@@ -71,8 +87,9 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 	return session, cookies, nil
 }
 
-// sessionOf returns the session of a stored one, and records that it was used.
-func (p *storedSession) sessionOf(ctx context.Context, found *foundSession) *Session {
+// sessionOf returns the session of a stored one, and records that it was used. by is the session of the user who
+// impersonates its user, or nil.
+func (p *storedSession) sessionOf(ctx context.Context, found *foundSession, by *Session) *Session {
 	record, user := found.session, found.user
 	session := &Session{
 		User:    &User{Name: user.Name, Email: user.Email, Image: user.Image, Null: user.Null},
@@ -87,8 +104,11 @@ func (p *storedSession) sessionOf(ctx context.Context, found *foundSession) *Ses
 		session.ID, session.readAt = publicID(p.rows.atRest(string(record.Token))), p.now()
 		session.AuthTime, session.Methods = factsIn(string(record.Token))
 		session.ACR = acrIn(string(record.Token))
-		p.records.Use(ctx, session.ID, session.Expires)
+		if by == nil {
+			p.records.Use(ctx, session.ID, session.Expires)
+		}
 	}
+	session.impersonatedBy(by)
 	return session
 }
 
@@ -103,7 +123,8 @@ func (p *storedSession) start(
 		p.data.Forget(who.user.ID)
 	}
 	if p.facts && !who.keepsSession {
-		p.recordSignIn(ctx, p.at, id, who, sessionID, sessionrecord.Note{Ends: who.session.Expires.Unix()})
+		note := sessionrecord.Note{Ends: who.session.Expires.Unix(), Actor: id.actor.userID}
+		p.recordSignIn(ctx, p.at, id, who, sessionID, note)
 	}
 	cookies, err = p.setRow(who.session)
 	return cookies, sessionID, err
@@ -280,7 +301,7 @@ func (s *sessionRows) atAbsoluteEnd(token string, expires time.Time) bool {
 
 // factsIn returns the authentication time and the methods in a token. The zero time means that the token has none, or
 // that the time is unknown.
-func factsIn(token string) (at time.Time, methods []Method) {
+func factsIn(token string) (at time.Time, methods []amr.Method) {
 	facts, _ := storedtoken.Read(token)
 	return facts.AuthTime, methodsOf(facts.Methods)
 }
@@ -289,4 +310,9 @@ func factsIn(token string) (at time.Time, methods []Method) {
 func acrIn(token string) string {
 	facts, _ := storedtoken.Read(token)
 	return facts.ACR
+}
+
+// setRow returns the cookies for a stored session.
+func (p *storedSession) setRow(s *store.Session) ([]Cookie, error) {
+	return p.set(string(s.Token), p.config.cookieExpiry(storedtoken.IsShort(string(s.Token)), s.Expires))
 }

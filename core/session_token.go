@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/panics"
 	"github.com/latchkey-go/latchkey/internal/revocation"
 )
 
@@ -58,6 +59,9 @@ func (j *sessionTokens) encode(ctx context.Context, cookies *cookieSet, t *Token
 	maxAge := j.config.MaxAge
 	if isShort(t) {
 		maxAge = min(maxAge, j.session.lifetime(true))
+	}
+	if actorIn(t) != (actor{}) {
+		maxAge = min(maxAge, impersonationAge)
 	}
 	if j.config.Encode == nil {
 		value, err := j.seal(cookies.session.keys, t, maxAge)
@@ -117,7 +121,7 @@ func (j *sessionTokens) decodeAs(ctx context.Context, cookies *cookieSet, value 
 	t, err := guarded("JWT.Decode", func() (*Token, error) {
 		return j.config.Decode(ctx, DecodeParams{Token: value, Secrets: j.secretList(), Salt: cookies.session.name()})
 	})
-	var panicked *panicError
+	var panicked *panics.Error
 	switch {
 	case errors.As(err, &panicked):
 		return nil, &Error{Type: ErrSessionToken, Cause: err}
@@ -157,6 +161,9 @@ func (j *sessionTokens) check(ctx context.Context, t *Token) error {
 			return errTooOld
 		}
 	}
+	if actorIn(t) != (actor{}) && !j.now().Before(j.ends(t, j.now())) {
+		return errTooOld
+	}
 	if j.revoked != nil {
 		if err := j.revoked.Refresh(ctx); err != nil {
 			return errorf(ErrSessionToken, "%w", err)
@@ -191,10 +198,12 @@ func (j *sessionTokens) ends(t *Token, now time.Time) time.Time {
 	expires := now.Add(j.session.lifetime(isShort(t)))
 	if j.session.AbsoluteMaxAge > 0 {
 		if at, ok := sessiontoken.Start(t); ok {
-			if end := time.Unix(at, 0).Add(j.session.AbsoluteMaxAge); end.Before(expires) {
-				return end
-			}
+			expires = earlier(expires, time.Unix(at, 0).Add(j.session.AbsoluteMaxAge))
 		}
+	}
+	if actorIn(t) != (actor{}) {
+		at, _ := sessiontoken.Start(t)
+		expires = earlier(expires, time.Unix(at, 0).Add(impersonationAge))
 	}
 	return expires
 }

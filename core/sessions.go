@@ -40,6 +40,8 @@ type sessions struct {
 	away *awaySessions
 	// data loads the application's data (Config.Data). It is nil if Config.Data is not set.
 	data *sessiondata.Keeper
+	// impersonation is what a plugin passed to PluginHost.AllowImpersonation. It is nil if none did.
+	impersonation *impersonation
 	// exchanges remembers the results of recent callbacks until a sign-out.
 	exchanges *exchanges
 }

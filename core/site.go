@@ -21,6 +21,10 @@ type site struct {
 	// publicBase is the path that browsers see.
 	basePath, publicPath, publicBase string
 
+	// actorOf returns the ID of the user who impersonates the user of a request, or "". It is nil if impersonation is not
+	// allowed.
+	actorOf func(ctx context.Context, v *arrival) string
+
 	origins      forwarded.Places[*place]
 	pinned       bool // Config.URL names the origin
 	pinnedOrigin string
@@ -38,6 +42,7 @@ type site struct {
 	rand       io.Reader
 	log        *reporter
 	audit      *auditor.Auditor // nil if nothing is audited
+	announcers []announcer      // PluginHost.OnAnnounce
 	locales    *locales         // nil means English
 	bearers    bool             // Session.Bearer
 	returns    bool             // providers redirect browsers back after a sign-out

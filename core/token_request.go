@@ -81,6 +81,12 @@ func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 		a.log.debug(ctx, "a request has no valid session token", slog.String("reason", panics.Bounded(err.Error())))
 		return nil, nil
 	}
+	if err := a.checkTokenActor(ctx, r, token); err != nil {
+		if errors.Is(err, errImpersonationEnded) {
+			return nil, nil
+		}
+		return nil, err
+	}
 	if a.sessions.facts {
 		token = sessiontoken.ShowFacts(token)
 	}

@@ -124,9 +124,18 @@ func (v *Visit) makeState() {
 	v.state = &ui.State{
 		BasePath: or(v.at.publicBase, "/"), InsecureNoCSRF: v.at.csrf.Skip,
 		SignInPath: own.SignIn, SignOutPath: own.SignOut, CallbackURL: v.at.currentPage(), Theme: v.pages.theme,
-		Locale:    v.spoken.language(),
-		Providers: v.pages.providers, Visitor: v.visitor, FormToken: v.token, Report: v.report,
+		Locale:              v.spoken.language(),
+		EndImpersonationURL: v.endImpersonationURL(),
+		Providers:           v.pages.providers, Visitor: v.visitor, FormToken: v.token, Report: v.report,
 	}
+}
+
+// endImpersonationURL returns the URL of the action that ends an impersonation, or "" if none is allowed.
+func (v *Visit) endImpersonationURL() string {
+	if v.auth.sessions.impersonation == nil {
+		return ""
+	}
+	return v.at.publicBase + "/" + v.auth.sessions.impersonation.end
 }
 
 // answering returns the request with the language of its response.
@@ -239,11 +248,17 @@ func (v *Visit) visitor(context.Context) (*ui.Visitor, error) {
 	if err != nil || s == nil {
 		return nil, err
 	}
-	visitor := &ui.Visitor{ID: s.UserID}
+	visitor := visitorOf(s)
+	return &visitor, nil
+}
+
+// visitorOf returns the user of a session for a page.
+func visitorOf(s *Session) ui.Visitor {
+	visitor := ui.Visitor{ID: s.UserID, Actor: s.actorName}
 	if s.User != nil {
 		visitor.Name, visitor.Email, visitor.Image = s.User.Name, s.User.Email, s.User.Image
 	}
-	return visitor, nil
+	return visitor
 }
 
 // Session returns the session of a request, or nil if no user is signed in. It is for handlers without a request hook.
@@ -396,4 +411,10 @@ func (o *collected) leave() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.committed = true
+}
+
+// visitMemory has what plugins have read for one request.
+type visitMemory struct {
+	mu   sync.Mutex
+	read map[any]func() (any, error)
 }

@@ -6,6 +6,66 @@ package ui
 // key is not looked up by a Text. ok is false if the key is not in package locales.
 func catalogued(key string) (english string, ok bool) {
 	switch key {
+	case "account.activity":
+		return "Recent security activity", true
+	case "account.activity.app":
+		return "App signed in", true
+	case "account.activity.app-ended":
+		return "App signed out", true
+	case "account.activity.back":
+		return "Your account", true
+	case "account.activity.banned":
+		return "Account banned", true
+	case "account.activity.deletion":
+		return "Account deletion requested", true
+	case "account.activity.email":
+		return "Email changed or verified", true
+	case "account.activity.ended":
+		return "Sessions ended", true
+	case "account.activity.exported":
+		return "Data downloaded", true
+	case "account.activity.factors":
+		return "Two-step verification changed", true
+	case "account.activity.hint":
+		return "If you don't recognize something here, change your password and sign out of all other sessions.", true
+	case "account.activity.impersonated":
+		return "Account used by support", true
+	case "account.activity.kept":
+		return "Account deletion canceled", true
+	case "account.activity.key":
+		return "API key created", true
+	case "account.activity.key-revoked":
+		return "API key revoked", true
+	case "account.activity.linked":
+		return "Account connected", true
+	case "account.activity.passkey":
+		return "Passkey added", true
+	case "account.activity.passkey-removed":
+		return "Passkey removed", true
+	case "account.activity.password":
+		return "Password changed", true
+	case "account.activity.reauth":
+		return "Identity confirmed", true
+	case "account.activity.recovery":
+		return "Recovery code used", true
+	case "account.activity.refused":
+		return "Failed sign-in", true
+	case "account.activity.reset":
+		return "Password reset requested", true
+	case "account.activity.secured":
+		return "Account secured", true
+	case "account.activity.signin":
+		return "Signed in", true
+	case "account.activity.support":
+		return "By support", true
+	case "account.activity.unbanned":
+		return "Ban lifted", true
+	case "account.activity.unlinked":
+		return "Account disconnected", true
+	case "account.activity.username":
+		return "Username changed", true
+	case "account.activity.view":
+		return "View activity", true
 	case "account.add":
 		return "Connect %s", true
 	case "account.again.heading":
@@ -84,6 +144,12 @@ func catalogued(key string) (english string, ok bool) {
 		return "Profile updated.", true
 	case "account.done.unlinked":
 		return "Account disconnected.", true
+	case "account.download":
+		return "Your data", true
+	case "account.download.button":
+		return "Download my data", true
+	case "account.download.hint":
+		return "Download what this site has stored about you, as a JSON file.", true
 	case "account.email.bounces":
 		return "Emails to this address come back. Verify it again, or change it.", true
 	case "account.email.change":
@@ -270,6 +336,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Invitation sent.", true
 	case "admin.done.reset":
 		return "Link sent.", true
+	case "admin.done.scheduled":
+		return "Deletion scheduled.", true
 	case "admin.done.unbanned":
 		return "Ban lifted.", true
 	case "admin.done.verified":
@@ -288,6 +356,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Users", true
 	case "admin.id":
 		return "User ID", true
+	case "admin.impersonate":
+		return "Use this account", true
+	case "admin.impersonate.hint":
+		return "You see the site as this user for up to an hour. You can't change their sign-in methods, keys, or organizations.", true
 	case "admin.invite":
 		return "Invite user", true
 	case "admin.invite.send":
@@ -334,6 +406,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Reason", true
 	case "admin.reset":
 		return "Send password reset link", true
+	case "admin.schedule-delete":
+		return "Schedule deletion", true
+	case "admin.schedule-delete.hint":
+		return "This signs the user out everywhere. The user can sign in to keep the account until the deletion.", true
 	case "admin.search":
 		return "Email or user ID", true
 	case "admin.self":
@@ -872,6 +948,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "Recovery code", true
 	case "home.back":
 		return "Back to %s", true
+	case "impersonation.end":
+		return "Return to your account", true
+	case "impersonation.refused":
+		return "You can't do this while you use another person's account.", true
+	case "impersonation.title":
+		return "Another person's account", true
+	case "impersonation.who":
+		return "You're using the account of %s.", true
 	case "label.Create an account":
 		return "", true
 	case "label.Email":
@@ -896,6 +980,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "January February March April May June July August September October November December", true
 	case "organization.accept":
 		return "Accept invitation", true
+	case "organization.admit":
+		return "Accept", true
+	case "organization.ask":
+		return "Ask to join", true
+	case "organization.ask.lead":
+		return "An admin of %s decides whether you can join.", true
+	case "organization.asked-on":
+		return "Asked on %s", true
 	case "organization.back":
 		return "All organizations", true
 	case "organization.change":
@@ -904,12 +996,44 @@ func catalogued(key string) (english string, ok bool) {
 		return "To delete it for all members, type “%s”.", true
 	case "organization.create":
 		return "Create organization", true
+	case "organization.decline":
+		return "Decline", true
 	case "organization.delete":
 		return "Delete organization", true
+	case "organization.domain":
+		return "Domain", true
+	case "organization.domain.add":
+		return "Add domain", true
+	case "organization.domain.automatic":
+		return "People join when they sign in", true
+	case "organization.domain.how":
+		return "How people join", true
+	case "organization.domain.offer":
+		return "People are offered to join", true
+	case "organization.domain.pending":
+		return "Not verified", true
+	case "organization.domain.record":
+		return "Add this TXT record to your DNS:", true
+	case "organization.domain.value":
+		return "Value", true
+	case "organization.domain.verified":
+		return "Verified", true
+	case "organization.domain.verify":
+		return "Verify", true
+	case "organization.domains":
+		return "Domains", true
+	case "organization.domains.lead":
+		return "People with a verified email address at your domain can join without an invitation.", true
+	case "organization.done.admitted":
+		return "The user is a member now.", true
 	case "organization.done.created":
 		return "Organization created.", true
+	case "organization.done.declined":
+		return "Request declined.", true
 	case "organization.done.deleted":
 		return "Organization deleted.", true
+	case "organization.done.domain":
+		return "Domain verified.", true
 	case "organization.done.invited":
 		return "Invitation sent.", true
 	case "organization.done.joined":
@@ -918,6 +1042,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "You left the organization.", true
 	case "organization.done.removed":
 		return "Member removed.", true
+	case "organization.done.requested":
+		return "You asked to join. An admin decides.", true
 	case "organization.done.revoked":
 		return "Invitation revoked.", true
 	case "organization.done.saved":
@@ -946,6 +1072,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Send invitation", true
 	case "organization.invited-to":
 		return "You've been invited to join %s.", true
+	case "organization.join":
+		return "Join", true
 	case "organization.joined-on":
 		return "Joined %s", true
 	case "organization.leave":
@@ -962,6 +1090,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "New organization", true
 	case "organization.none":
 		return "You aren't a member of an organization yet.", true
+	case "organization.offer":
+		return "Join your team", true
+	case "organization.offer.lead":
+		return "Your email address lets you join %s.", true
 	case "organization.one":
 		return "Organization", true
 	case "organization.open":
@@ -976,6 +1108,12 @@ func catalogued(key string) (english string, ok bool) {
 		return "Type the short name exactly to delete the organization.", true
 	case "organization.problem.denied":
 		return "Your role doesn't allow this.", true
+	case "organization.problem.domain":
+		return "Enter a domain such as example.com.", true
+	case "organization.problem.domain-taken":
+		return "This domain belongs to another organization.", true
+	case "organization.problem.domains":
+		return "This organization has too many domains. Remove one first.", true
 	case "organization.problem.email":
 		return "Enter a valid email address.", true
 	case "organization.problem.full":
@@ -986,6 +1124,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Check your input and try again.", true
 	case "organization.problem.invites":
 		return "Too many invitations are open. Revoke one you no longer need.", true
+	case "organization.problem.lookup":
+		return "We couldn't look up the domain. Try again later.", true
 	case "organization.problem.mail":
 		return "We couldn't send the invitation. Try again later.", true
 	case "organization.problem.many":
@@ -998,14 +1138,36 @@ func catalogued(key string) (english string, ok bool) {
 		return "An organization needs an owner. Transfer ownership first.", true
 	case "organization.problem.owners":
 		return "This organization has too many owners.", true
+	case "organization.problem.public":
+		return "This domain belongs to a mail service. Enter your own.", true
+	case "organization.problem.record":
+		return "We couldn't find the TXT record yet. New records can take a few hours to appear.", true
+	case "organization.problem.requested":
+		return "You've already asked to join this organization.", true
+	case "organization.problem.requests":
+		return "Too many requests to join are open. Try again later.", true
 	case "organization.problem.role":
 		return "Choose a role from the list.", true
 	case "organization.problem.slug":
 		return "Use 2 to 48 lowercase letters, digits, and single hyphens.", true
 	case "organization.problem.taken":
 		return "This short name is taken.", true
+	case "organization.problem.unverified":
+		return "Verify your email address first.", true
+	case "organization.problem.wait":
+		return "Wait a few seconds and try again.", true
 	case "organization.remove":
 		return "Remove", true
+	case "organization.requests":
+		return "Requests to join", true
+	case "organization.requests.allow":
+		return "Allow requests", true
+	case "organization.requests.disallow":
+		return "Stop allowing requests", true
+	case "organization.requests.off":
+		return "Users can't ask to join this organization.", true
+	case "organization.requests.on":
+		return "Signed-in users with this link can ask to join:", true
 	case "organization.resend":
 		return "Send again", true
 	case "organization.revoke":
@@ -1186,6 +1348,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Privacy", true
 	case "problem.again":
 		return "Sign in again first.", true
+	case "problem.guest":
+		return "Sign in first. A guest cannot do this.", true
 	case "provider.Credentials":
 		return "", true
 	case "provider.Email":
@@ -1226,6 +1390,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "email@example.com", true
 	case "signin.failed":
 		return "Something went wrong. Try again or use another sign-in method.", true
+	case "signin.guest":
+		return "Continue as guest", true
 	case "signin.heading":
 		return "Sign in", true
 	case "signin.incorrect":

@@ -124,6 +124,27 @@ func SignOutWith(o SignOutOptions) templ.Component {
 	})
 }
 
+// ImpersonationBanner shows that an administrator uses the account of another user, and a button that ends it. Without
+// impersonation it renders nothing. Put it at the top of each page. It has the class "latchkey-impersonation" and no
+// style.
+func ImpersonationBanner() templ.Component {
+	return stateComponent("ImpersonationBanner", func(ctx context.Context, w io.Writer, s *State) error {
+		if s.EndImpersonationURL == "" {
+			return nil
+		}
+		v, err := s.visitor(ctx)
+		if err != nil || v == nil || v.Actor == "" {
+			return err
+		}
+		token, err := s.token("ImpersonationBanner")
+		if err != nil {
+			return err
+		}
+		banner := &Impersonation{User: *v, Action: s.EndImpersonationURL, CSRFToken: token}
+		return acting(banner, s.Locale, "latchkey-impersonation").Render(ctx, w)
+	})
+}
+
 // hiddenField is a hidden form field.
 type hiddenField struct{ name, value string }
 

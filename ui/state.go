@@ -37,6 +37,9 @@ type State struct {
 	// SignInPath and SignOutPath are the sign-in and sign-out pages. The defaults are BasePath/signin and
 	// BasePath/signout.
 	SignInPath, SignOutPath string
+	// EndImpersonationURL is the URL that the form of [ImpersonationBanner] posts to. If it is empty, there is no
+	// impersonation.
+	EndImpersonationURL string
 	// CallbackURL is the URL after a sign-in or sign-out, unless a component sets another: the current page. If it is
 	// empty, the server decides.
 	CallbackURL string
@@ -60,6 +63,8 @@ type Visitor struct {
 	// ID, Name, Email and Image are those of the session's user. Image is a URL from a provider that was not validated:
 	// use [Avatar] to show it.
 	ID, Name, Email, Image string
+	// Actor is the address or the name of the administrator who impersonates the user. It is empty without impersonation.
+	Actor string
 }
 
 // title returns the name of the user, or else the email address.

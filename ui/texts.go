@@ -44,6 +44,10 @@ var (
 	textCancel   = Text{Key: "cancel", English: "Cancel"}
 	textBackTo   = Text{Key: "home.back", English: "Back to %s"}
 
+	textActing      = Text{Key: "impersonation.who", English: "You're using the account of %s."}
+	textActingTitle = Text{Key: "impersonation.title", English: "Another person's account"}
+	textActingEnd   = Text{Key: "impersonation.end", English: "Return to your account"}
+
 	textSignOutTitle = Text{Key: "signout.title", English: "Sign Out"}
 	textSignOutPage  = Text{Key: "signout.heading", English: "Signout"}
 	textSignOutAsk   = Text{Key: "signout.question", English: "Do you want to sign out?"}
@@ -75,6 +79,7 @@ var (
 	textCodeAgain   = Text{Key: "code.again", English: "Send a new code"}
 	textCodeOther   = Text{Key: "code.other", English: "Use another method"}
 	textCodeMail    = Text{Key: "code.mail", English: "Email me a code"}
+	textGuest       = Text{Key: "signin.guest", English: "Continue as guest"}
 	textCodeWrong   = Text{Key: "code.wrong", English: "That code isn't right. Attempts left: %s."}
 	textCodeExpired = Text{Key: "code.expired", English: "That code is no longer valid. Request a new one."}
 	textCodeTooMany = Text{Key: "code.too-many", English: "Too many wrong codes. Please try again later."}

@@ -35,7 +35,7 @@ const usage = `latchkey-store creates, checks and cleans up the tables of a stor
   emails                                    list users whose address is not in the form of core.NormalizeEmail
   users list                                list all users
   users find ADDRESS|ID|PREFIX*             print a user, or all users whose address begins with PREFIX
-  users show ADDRESS|ID                     print a user with accounts, sessions, passkeys and record kinds
+  users show ADDRESS|ID                     print a user with accounts, sessions, passkeys, records and activity
   users sign-out ADDRESS|ID                 end all their sessions
   users reset-password ADDRESS|ID           email them a link to set a new password. AUTH_SECRET and AUTH_URL must be
                                             the application's; EMAIL_SERVER and EMAIL_FROM are the mail settings

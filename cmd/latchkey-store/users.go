@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -234,7 +235,48 @@ func userLine(u *core.User) string {
 	return fmt.Sprintf("%s  %s (%s)  %s", u.ID, u.Email, verified, u.Name)
 }
 
-// show prints the store's data of a user, without tokens and without the values of records.
+// recordLines describe the records whose values show prints.
+var recordLines = map[string]func(r *store.Record) (string, error){"ban": banLine, "activity": activityLines}
+
+// activity is an entry of the recent security activity: account.Activity of plugins/account.
+type activity struct {
+	Time     time.Time `json:"time"`
+	Event    string    `json:"event"`
+	Refused  bool      `json:"refused"`
+	Count    int       `json:"count"`
+	Provider string    `json:"provider"`
+	Browser  string    `json:"browser"`
+	System   string    `json:"system"`
+	Network  string    `json:"network"`
+	Support  bool      `json:"support"`
+}
+
+// activityLines describes the recent security activity that plugins/account stores (account.Options.Activity).
+func activityLines(r *store.Record) (string, error) {
+	var list []activity
+	if err := json.Unmarshal(r.Value, &list); err != nil {
+		return "", err
+	}
+	lines := make([]string, 0, len(list))
+	for _, a := range list {
+		text := []string{"activity " + a.Time.UTC().Format(time.RFC3339), a.Event}
+		if a.Refused {
+			text = append(text, fmt.Sprintf("refused ×%d", a.Count))
+		}
+		if a.Support {
+			text = append(text, "by an administrator")
+		}
+		for _, part := range []string{a.Provider, a.Network, a.Browser, a.System} {
+			if part != "" {
+				text = append(text, part)
+			}
+		}
+		lines = append(lines, strings.Join(text, "  "))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// show prints the store's data of a user, without tokens. Of records it prints only bans and the recent activity.
 func (c *command) show(ctx context.Context, s *opened, u *core.User) error {
 	accounts, err := s.Accounts(ctx, u.ID)
 	sessions, sessionsErr := s.Sessions(ctx, u.ID)
@@ -264,12 +306,13 @@ func (c *command) show(ctx context.Context, s *opened, u *core.User) error {
 	kinds := map[string]int{}
 	for _, r := range records {
 		kinds[r.Kind]++
-		if r.Kind != "ban" {
+		describe := recordLines[r.Kind]
+		if describe == nil {
 			continue
 		}
-		line, err := banLine(r)
+		lines, err := describe(r)
 		if err == nil {
-			err = c.say("%s", line)
+			err = c.say("%s", lines)
 		}
 		if err != nil {
 			return err

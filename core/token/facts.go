@@ -28,10 +28,12 @@ const (
 	claimStart = "started_at"
 	// claimACR is the authentication context class that a provider reported. The claim acr would be the application's.
 	claimACR = "auth_acr"
+	// claimActor identifies the user who impersonates the subject, and their session (RFC 8693 section 4.1).
+	claimActor = "act"
 )
 
 // factClaims are the names of these claims, in the order in which they are written.
-var factClaims = [...]string{claimMethods, authTime, claimEpoch, claimSession, claimStart, claimACR}
+var factClaims = [...]string{claimMethods, authTime, claimEpoch, claimSession, claimStart, claimACR, claimActor}
 
 // Indexes in facts.
 const (
@@ -41,6 +43,7 @@ const (
 	factSession
 	factStart
 	factACR
+	factActor
 )
 
 // facts are the values of factClaims as JSON. A value is empty if the claim is absent. The values are substrings
@@ -50,10 +53,17 @@ type facts [len(factClaims)]string
 // take stores the value of a claim of factClaims. It reports whether the name is one of them.
 func (f *facts) take(name, raw string) bool {
 	i := slices.Index(factClaims[:], name)
-	if i >= 0 {
+	if i >= 0 && !isApplications(i, raw) {
 		f[i] = raw
+		return true
 	}
-	return i >= 0
+	return false
+}
+
+// isApplications reports whether the value of a claim of factClaims is the application's: an act claim that Latchkey
+// has not written.
+func isApplications(i int, raw string) bool {
+	return i == factActor && raw != "" && readActor(raw) == (ActorClaim{})
 }
 
 // append appends the claims to the JSON object in dst.
@@ -83,13 +93,15 @@ func Claim(t *Token, name string) string {
 	return string(t.Extra[name])
 }
 
-// HideFacts returns a copy of a token with its facts out of reach of the application, not in Extra. A copy is
-// necessary because the application's JWT.Decode made the token and may still use it.
+// HideFacts returns a copy of a token, with the facts in unexported fields and not in Extra, so that the application
+// cannot change them. It is a copy because the application's JWT.Decode may still use the token that it has returned.
 func HideFacts(t *Token) *Token {
 	own := *t
 	own.key = sessionKey{}
 	for i := range factClaims {
-		own.hidden[i] = t.fact(i)
+		if raw := t.fact(i); !isApplications(i, raw) {
+			own.hidden[i] = raw
+		}
 	}
 	return &own
 }
@@ -110,8 +122,14 @@ func ShowFacts(t *Token) *Token {
 func CopyFacts(to, from *Token) {
 	to.key = from.key
 	for i, name := range factClaims {
-		to.hidden[i] = from.fact(i)
-		delete(to.Extra, name)
+		raw := from.fact(i)
+		if isApplications(i, raw) {
+			raw = ""
+		}
+		to.hidden[i] = raw
+		if raw != "" || !isApplications(i, string(to.Extra[name])) {
+			delete(to.Extra, name)
+		}
 	}
 }
 
@@ -123,6 +141,32 @@ type Facts struct {
 	Methods  []string  // the authentication methods (RFC 8176)
 	Epoch    int64     // the user's revocation epoch
 	ACR      string    // the authentication context class that a provider reported, or ""
+	Actor    ActorClaim
+}
+
+// ActorClaim identifies the user who impersonates the subject of a token. The zero value means no impersonation.
+type ActorClaim struct {
+	// Subject is the ID of the user, and SID is the ID of that user's session.
+	Subject string `json:"sub"`
+	SID     string `json:"sid"`
+}
+
+// Actor returns who impersonates the subject of a token.
+func Actor(t *Token) ActorClaim { return readActor(t.fact(factActor)) }
+
+// readActor parses the claim act. It returns the zero value for a claim that Latchkey has not written.
+func readActor(raw string) ActorClaim {
+	if raw == "" { // the usual case, without an allocation
+		return ActorClaim{}
+	}
+	return parseActor(raw)
+}
+
+func parseActor(raw string) (a ActorClaim) {
+	if json.Unmarshal([]byte(raw), &a) != nil || a.Subject == "" || a.SID == "" {
+		return ActorClaim{}
+	}
+	return a
 }
 
 // SetFacts replaces the facts of a token.
@@ -145,6 +189,13 @@ func SetFacts(t *Token, f Facts) error {
 	}
 	if f.ACR != "" {
 		values[factACR] = string(exactjson.AppendText(nil, f.ACR))
+	}
+	if f.Actor != (ActorClaim{}) {
+		act, err := json.Marshal(f.Actor)
+		if err != nil {
+			return err
+		}
+		values[factActor] = string(act)
 	}
 	t.key, t.hidden = sessionKey{}, values
 	for _, name := range factClaims {

@@ -67,6 +67,7 @@ type Note struct {
 	Methods  []string `json:"methods,omitempty"`
 	Provider string   `json:"provider,omitempty"`
 	Epoch    int64    `json:"ep,omitempty"`
+	Actor    string   `json:"actor,omitempty"` // who impersonates the user
 }
 
 // Read returns the content of a session record. It is zero if there is no record, or if the record cannot be read; the

@@ -2,7 +2,8 @@
 // authentication time and the methods, because the table of Auth.js has no column for them:
 // "<random>.k<seconds in base 36>.<methods>". The seconds are the authentication time, or "0" if it is unknown. If the
 // session started at another time, that time follows after a hyphen. If a provider reported an authentication context
-// class, "acr-<base64url>" precedes them. The store does not find a token that a client has changed.
+// class, "acr-<base64url>" precedes them. In the token of an impersonated session, "act-<base64url>" precedes them. The
+// store does not find a token that a client has changed.
 package storedtoken
 
 import (
@@ -21,17 +22,26 @@ type Facts struct {
 	// Methods are the authentication methods, and ACR is the authentication context class. Both may be empty.
 	Methods []string
 	ACR     string
+	// Actor is the ID of the user who impersonates the session's user, and ActorSession is the ID of that user's session.
+	// Both are empty without impersonation. Such a session has no ACR.
+	Actor, ActorSession string
 }
 
-// acrMark begins the part of a token with the authentication context class.
-const acrMark = "acr-"
+// acrMark begins the part of a token with the authentication context class, and actorMark the part with the actor.
+const (
+	acrMark   = "acr-"
+	actorMark = "act-"
+)
 
 // Append appends facts to a random token.
 func Append(token string, f Facts) string {
 	var b strings.Builder
 	at := max(f.AuthTime.Unix(), 0)
 	b.WriteString(token)
-	if f.ACR != "" {
+	switch {
+	case f.Actor != "":
+		b.WriteString("." + actorMark + base64.RawURLEncoding.EncodeToString([]byte(f.ActorSession+" "+f.Actor)))
+	case f.ACR != "":
 		b.WriteString("." + acrMark + base64.RawURLEncoding.EncodeToString([]byte(f.ACR)))
 	}
 	b.WriteString(".k" + strconv.FormatInt(at, 36))
@@ -48,7 +58,8 @@ func Read(token string) (f Facts, ok bool) {
 	if !ok {
 		return f, false
 	}
-	f.Start, f.ACR = time.Unix(start, 0), acrIn(token)
+	f.Start, f.ACR = time.Unix(start, 0), markedPart(token, acrMark)
+	f.Actor, f.ActorSession = Actor(token)
 	if authenticated > 0 {
 		f.AuthTime = time.Unix(authenticated, 0)
 	}
@@ -60,17 +71,34 @@ func Read(token string) (f Facts, ok bool) {
 	return f, true
 }
 
-// acrIn returns the authentication context class in a token with facts, or "".
-func acrIn(token string) string {
+// Actor returns who impersonates the user of a session, and the ID of that user's session. Both are empty without
+// impersonation.
+func Actor(token string) (userID, sessionID string) {
+	if !strings.Contains(token, "."+actorMark) {
+		return "", ""
+	}
+	if _, _, _, ok := read(token); !ok {
+		return "", ""
+	}
+	sessionID, userID, ok := strings.Cut(markedPart(token, actorMark), " ")
+	if !ok || userID == "" || sessionID == "" {
+		return "", ""
+	}
+	return userID, sessionID
+}
+
+// markedPart returns the decoded part before the times of a token with facts. It is empty if the part does not begin
+// with the mark.
+func markedPart(token, mark string) string {
 	rest, _ := cutLast(token)
 	rest, _ = cutLast(rest)
 	_, part := cutLast(rest)
-	encoded, marked := strings.CutPrefix(part, acrMark)
-	acr, err := base64.RawURLEncoding.DecodeString(encoded)
+	encoded, marked := strings.CutPrefix(part, mark)
+	text, err := base64.RawURLEncoding.DecodeString(encoded)
 	if !marked || err != nil {
 		return ""
 	}
-	return string(acr)
+	return string(text)
 }
 
 // read returns the parts of the facts in a token, in Unix seconds.

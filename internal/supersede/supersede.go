@@ -76,3 +76,10 @@ func (m *Memory[R]) Of(token string, position uint64) (by R, since bool) {
 	}
 	return e.by, e.seq > position
 }
+
+// Forget removes what is remembered about a token, because a response sets it again.
+func (m *Memory[R]) Forget(token string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.entries, maphash.String(m.seed, token))
+}

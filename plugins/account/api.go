@@ -18,8 +18,12 @@ var descriptions = map[string][3]any{
 	"GET not-me":   {"Get what the link of a security notice undoes", tokenInput{}, noticeOutput{}},
 	"POST not-me":  {"Undo a change that the user did not make, and end all sessions", tokenInput{}, nextStep{}},
 	"POST delete":  {"Delete the account, now or after the grace period", deleteInput{}, deletionOutput{}},
-	"GET keep":     {"Get the scheduled deletion", tokenInput{}, scheduled{}},
-	"POST keep":    {"Cancel the scheduled deletion", tokenInput{}, keptOutput{}},
+	"GET activity": {"List the recent security activity of the user", struct{}{}, activityOutput{}},
+	"POST download": {
+		"Download what the site has stored about the user", struct{}{}, Download{},
+	},
+	"GET keep":  {"Get the scheduled deletion", tokenInput{}, scheduled{}},
+	"POST keep": {"Cancel the scheduled deletion", tokenInput{}, keptOutput{}},
 }
 
 type (

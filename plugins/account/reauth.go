@@ -40,6 +40,7 @@ const (
 var savedFields = map[string][]string{
 	"unlink": {"account"}, "passkey": {"id", "name", "remove"}, "end": {"session"}, "email": {"email"},
 	"delete": {"phrase"}, "link": {"provider"},
+	"download": {},
 }
 
 // reauth requires a recent sign-in for changes, and offers the change again after re-authentication.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -90,12 +91,20 @@ func (s *schedule) write(ctx context.Context, r *store.Record, d *deletion) (err
 func (s *schedule) add(
 	ctx context.Context, c *core.ActionRequest, session *core.Session, user *core.User,
 ) (*core.Response, error) {
-	if s.options.CheckDelete != nil {
-		if err := s.options.CheckDelete(ctx, user.Clone()); err != nil {
-			return nil, err
-		}
+	if err := s.check(ctx, user); err != nil {
+		return nil, err
 	}
-	due, err := s.create(ctx, c, user)
+	if err := announce(ctx, c, audit.DeletionScheduled, user.ID); err != nil {
+		return nil, err
+	}
+	by := scheduler{
+		host: c.Host(), language: c.Locale.Tag,
+		url: func(query ...string) (string, error) { return c.URL("account/keep", query...), nil },
+		notify: func(email core.Email, change func(ctx context.Context) error) error {
+			return s.sender.notify(ctx, c, user.ID, email, change)
+		},
+	}
+	due, err := s.create(ctx, user, by)
 	if err != nil {
 		return nil, fmt.Errorf("account: schedule a deletion: %w", err)
 	}
@@ -124,11 +133,68 @@ func (s *schedule) add(
 	)), nil
 }
 
+// check calls Options.CheckDelete.
+func (s *schedule) check(ctx context.Context, user *core.User) error {
+	if s.options.CheckDelete != nil {
+		if err := s.options.CheckDelete(ctx, user.Clone()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scheduler is what a request for a deletion, or a program, knows about the site.
+type scheduler struct {
+	host, language string
+	// url returns the URL of the page that keeps the account.
+	url func(query ...string) (string, error)
+	// notify runs change and then sends the email.
+	notify func(email core.Email, change func(ctx context.Context) error) error
+}
+
+// ScheduleDeletion schedules the deletion of a user after Options.DeleteAfter, for example for an administrator, and
+// emails the user. It returns the time of the deletion. If the deletion is scheduled already, its time stays. The
+// sessions and credentials of the user do not end: call [core.Auth.EndSessions]. It returns [core.ErrNotFound] if there
+// is no such user, and an error if Options.DeleteAfter or Config.URL is not set.
+func (a *Account) ScheduleDeletion(ctx context.Context, userID string) (due time.Time, err error) {
+	if a.handlers == nil || !a.handlers.schedule.on() {
+		return due, errors.New("account: ScheduleDeletion needs Options.Delete and Options.DeleteAfter: set both")
+	}
+	s := a.handlers.schedule
+	user, err := s.host.Store.User(ctx, userID)
+	if err != nil {
+		return due, err
+	}
+	if err := s.check(ctx, user); err != nil {
+		return due, err
+	}
+	page, err := s.host.URL("account/keep")
+	if err != nil {
+		return due, err
+	}
+	address, err := url.Parse(page)
+	if err != nil {
+		return due, err
+	}
+	return s.create(ctx, user, scheduler{
+		host: address.Host, language: s.host.Locale.Tag,
+		url: func(query ...string) (string, error) { return s.host.URL("account/keep", query...) },
+		notify: func(email core.Email, change func(ctx context.Context) error) error {
+			if err := change(ctx); err != nil || s.sender.mail == nil || email.To == "" {
+				return err
+			}
+			email.Theme, email.Host, email.Locale = s.host.Theme, address.Host, s.host.Locale
+			s.host.Notify(ctx, core.BackgroundEmail{Sender: senderName, Email: email, UserID: userID})
+			return nil
+		},
+	})
+}
+
 // create writes the record of a deletion and sends the email. If the deletion is scheduled already, its time stays.
-func (s *schedule) create(ctx context.Context, c *core.ActionRequest, user *core.User) (due time.Time, err error) {
+func (s *schedule) create(ctx context.Context, user *core.User, by scheduler) (due time.Time, err error) {
 	now := s.host.Now()
 	d := deletion{
-		Due: now.Add(s.options.DeleteAfter).UTC().Truncate(time.Second), Host: c.Host(), Language: c.Locale.Tag,
+		Due: now.Add(s.options.DeleteAfter).UTC().Truncate(time.Second), Host: by.host, Language: by.language,
 	}
 	switch r, before, err := s.find(ctx, user.ID); {
 	case err == nil:
@@ -144,8 +210,12 @@ func (s *schedule) create(ctx context.Context, c *core.ActionRequest, user *core
 	if err != nil {
 		return due, err
 	}
+	link, err := by.url()
+	if err != nil {
+		return due, err
+	}
 	email := core.Email{
-		To: user.Email, Kind: mailkind.DeletionScheduled, At: d.Due, Expires: d.Due, URL: core.Secret(c.URL("account/keep")),
+		To: user.Email, Kind: mailkind.DeletionScheduled, At: d.Due, Expires: d.Due, URL: core.Secret(link),
 	}
 	if user.Email != "" && !user.EmailVerified.IsZero() { // an unverified address may belong to another person
 		token, err := s.host.NewToken()
@@ -155,9 +225,12 @@ func (s *schedule) create(ctx context.Context, c *core.ActionRequest, user *core
 		if err := s.links.save(ctx, kindKeep, token, user.ID, d.Due, struct{}{}); err != nil {
 			return due, err
 		}
-		email.URL = core.Secret(c.URL("account/keep", "token", token))
+		if link, err = by.url("token", token); err != nil {
+			return due, err
+		}
+		email.URL = core.Secret(link)
 	}
-	err = s.sender.notify(ctx, c, user.ID, email, func(ctx context.Context) error {
+	err = by.notify(email, func(ctx context.Context) error {
 		return s.records.CreateRecord(ctx, &store.Record{
 			Kind: kindDeletion, Key: user.ID, UserID: user.ID, Value: value,
 		})
@@ -298,6 +371,9 @@ func (s *schedule) keep(ctx context.Context, c *core.ActionRequest, userID strin
 			return &core.Problem{Status: http.StatusConflict, Code: codeDeletion, Text: textDeletionStarted}
 		}
 		d.Kept = true
+		if err := announce(ctx, c, audit.DeletionCanceled, userID); err != nil {
+			return err
+		}
 		switch err := s.write(ctx, r, d); {
 		case errors.Is(err, core.ErrConflict):
 			continue
@@ -394,10 +470,16 @@ func (s *schedule) finish(ctx context.Context, r *store.Record) error {
 	if err := s.endAll(ctx, user.ID); err != nil {
 		return err
 	}
-	if err := s.host.UserDeleter.DeleteUser(ctx, user.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
+	e := audit.Event{Name: audit.UserDeleted, Outcome: audit.OK, UserID: user.ID}
+	err = s.host.AuditChange(ctx, e, func(ctx context.Context) error {
+		if err := s.host.UserDeleter.DeleteUser(ctx, user.ID); !errors.Is(err, core.ErrNotFound) {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	s.host.Audit(ctx, audit.Event{Name: audit.UserDeleted, Outcome: audit.OK, UserID: user.ID})
 	s.deleted(ctx, user, &d)
 	return s.endAll(ctx, user.ID) // with StrategyJWT a session may have started before the user was deleted
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/account"
@@ -50,7 +51,7 @@ func (holder) Attach(h *core.PluginHost) error {
 			if err != nil || p == nil {
 				return nil, errors.Join(err, &core.Problem{Status: 409, Code: "nothing_pending"})
 			}
-			return c.CompleteSignIn(ctx, p, core.MethodOTP)
+			return c.CompleteSignIn(ctx, p, amr.OTP)
 		}})
 	return nil
 }
@@ -522,5 +523,38 @@ func TestDeleteAfterNeedsDelete(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("the error is %v, want %q", err, text)
 		}
+	}
+}
+
+// TestScheduleDeletion schedules the deletion of a user without a request, as an administrator does.
+func TestScheduleDeletion(t *testing.T) {
+	for name, configure := range strategies {
+		t.Run(name, func(t *testing.T) {
+			o := account.Options{Delete: func(context.Context, *core.User) error { return nil }, DeleteAfter: 24 * time.Hour}
+			s := newSite(t, setup{options: o, configure: configure})
+			due, err := s.mine.ScheduleDeletion(t.Context(), "ada")
+			if err != nil || !due.Equal(s.clock().Add(24*time.Hour)) {
+				t.Fatalf("the deletion is at %v (%v)", due, err)
+			}
+			s.wait(time.Hour)
+			if again, err := s.mine.ScheduleDeletion(t.Context(), "ada"); err != nil || !again.Equal(due) {
+				t.Errorf("the second request moves the deletion to %v (%v)", again, err)
+			}
+			mails := s.sent()
+			if len(mails) != 1 || mails[0].To != ada || !strings.HasPrefix(mails[0].URL, origin+"/auth/account/keep?token=") {
+				t.Errorf("the emails are %+v", mails)
+			}
+			s.wait(24 * time.Hour)
+			s.must(s.mine.DeleteDue(t.Context()))
+			if _, err := s.store.User(t.Context(), "ada"); !errors.Is(err, core.ErrNotFound) {
+				t.Errorf("the user was not deleted: %v", err)
+			}
+			if _, err := s.mine.ScheduleDeletion(t.Context(), "ada"); !errors.Is(err, core.ErrNotFound) {
+				t.Errorf("the deletion of nobody: %v", err)
+			}
+			if _, err := newSite(t, setup{configure: configure}).mine.ScheduleDeletion(t.Context(), "ada"); err == nil {
+				t.Error("a deletion was scheduled without Options.DeleteAfter")
+			}
+		})
 	}
 }

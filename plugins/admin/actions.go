@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +45,12 @@ func (a *Admin) changes() []change {
 	if a.options.ResetFactors != nil {
 		all = append(all, change{verbFactors, audit.AdminFactorsReset, doneFactors, a.postFactors})
 	}
+	if a.options.ScheduleDelete != nil {
+		all = append(all, change{verbScheduleDelete, audit.AdminDeletionScheduled, doneScheduled, a.postScheduleDelete})
+	}
+	if a.options.Impersonate {
+		all = append(all, change{verbImpersonate, audit.AdminImpersonated, "", a.postImpersonate})
+	}
 	if a.options.Delete != nil {
 		all = append(all, change{verbDelete, audit.AdminDeleted, doneDeleted, a.postDelete})
 	}
@@ -56,6 +64,10 @@ const (
 	verbFactors = "reset-factors"
 	verbDelete  = "delete"
 	verbInvite  = "invite"
+
+	verbScheduleDelete   = "schedule-delete"
+	verbImpersonate      = "impersonate"
+	verbEndImpersonation = "end-impersonation"
 )
 
 // actions returns the pages and the changes. Options.Guard runs first, so that other users learn nothing.
@@ -73,8 +85,13 @@ func (a *Admin) actions() []core.Action {
 		{Method: http.MethodGet, Name: name, Verb: "user", Require: read, Handle: inBrowser(a.getUser)},
 	}
 	for _, ch := range a.changes() {
+		require := write
+		if ch.verb == verbImpersonate {
+			require = append(slices.Clone(write), core.Strong())
+			all = append(all, a.endImpersonationAction())
+		}
 		all = append(all, core.Action{
-			Method: http.MethodPost, Name: name, Verb: ch.verb, Require: write, Handle: inBrowser(a.make(ch)),
+			Method: http.MethodPost, Name: name, Verb: ch.verb, Require: require, Handle: inBrowser(a.make(ch)),
 		})
 	}
 	if a.options.Invite != nil {
@@ -126,14 +143,17 @@ func (a *Admin) make(ch change) handler {
 		if err != nil {
 			return nil, err
 		}
+		e := audit.Event{Name: ch.event, Outcome: audit.OK, UserID: u.ID, ActorID: s.UserID, Note: reason}
+		if err := c.Announce(ctx, e); err != nil {
+			return nil, err
+		}
 		result, err := ch.run(ctx, c, s, u)
 		var limited *limitError
 		if problemOf(err) != nil || errors.As(err, &limited) {
 			return nil, err
 		}
-		e := audit.Event{Name: ch.event, Outcome: audit.OK, UserID: u.ID, ActorID: s.UserID, Note: reason}
 		switch {
-		case errors.As(err, new(*core.Problem)): // the application refused it
+		case errors.As(err, new(*core.Problem)), errors.Is(err, core.ErrForbidden): // the application refused it
 			e.Outcome, e.Reason = audit.Refused, audit.ReasonDenied
 		case err != nil:
 			e.Outcome, e.Reason = audit.Failed, audit.ReasonFault
@@ -142,9 +162,12 @@ func (a *Admin) make(ch change) handler {
 		if err != nil {
 			return nil, err
 		}
-		if c.WantsJSON {
+		switch {
+		case c.WantsJSON:
 			result.Done = ch.done
 			return c.JSON(ctx, http.StatusOK, result), nil
+		case ch.verb == verbImpersonate:
+			return c.Redirect(c.Home), nil
 		}
 		f := flash{Done: ch.done, User: u.ID}
 		if ch.verb == verbDelete {
@@ -282,14 +305,72 @@ func (a *Admin) postFactors(
 	return changed{}, a.options.ResetFactors(ctx, u.ID)
 }
 
+// SharedData is a plugin with data of a user that other users share, such as organizations. It has the same methods as
+// SharedData of plugins/account.
+type SharedData interface {
+	// CheckDelete returns an error if the user must not be deleted now, and changes nothing. A *[core.Problem] is shown to
+	// the administrator.
+	CheckDelete(ctx context.Context, u *core.User) error
+	// ForgetUser deletes the data, after Options.Delete. It is called again when the deletion is repeated.
+	ForgetUser(ctx context.Context, u *core.User) error
+}
+
+// eachShared calls do for each plugin with shared data.
+func (a *Admin) eachShared(do func(s SharedData) error) error {
+	for _, plugin := range a.host.Plugins() {
+		if shared, ok := plugin.(SharedData); ok {
+			if err := do(shared); err != nil {
+				return fmt.Errorf("admin: shared data of %T: %w", plugin, err)
+			}
+		}
+	}
+	return nil
+}
+
+// checkDelete asks the plugins with shared data whether a user may be deleted.
+func (a *Admin) checkDelete(ctx context.Context, u *core.User) error {
+	return a.eachShared(func(s SharedData) error { return s.CheckDelete(ctx, u.Clone()) })
+}
+
+// confirmed checks the field confirm: the user's address, or the ID of a user without one.
+func confirmed(c *core.ActionRequest, u *core.User) error {
+	if strings.TrimSpace(c.Field("confirm")) != cmp.Or(u.Email, u.ID) {
+		return errConfirm
+	}
+	return nil
+}
+
+// postScheduleDelete handles POST admin/schedule-delete.
+func (a *Admin) postScheduleDelete(
+	ctx context.Context, c *core.ActionRequest, _ *core.Session, u *core.User,
+) (changed, error) {
+	if err := confirmed(c, u); err != nil {
+		return changed{}, err
+	}
+	if err := a.checkDelete(ctx, u); err != nil {
+		return changed{}, err
+	}
+	due, err := a.options.ScheduleDelete(ctx, u.ID)
+	if err != nil {
+		return changed{}, err
+	}
+	return changed{Due: &due}, a.endAll(ctx, u.ID)
+}
+
 // postDelete handles POST admin/delete. The field confirm must be the user's address, or the ID of a user without one.
 // The sessions end before the user is deleted, because StrategyJWT needs the user to revoke them, and again afterwards,
 // because one may have started in between.
 func (a *Admin) postDelete(ctx context.Context, c *core.ActionRequest, _ *core.Session, u *core.User) (changed, error) {
-	if strings.TrimSpace(c.Field("confirm")) != cmp.Or(u.Email, u.ID) {
-		return changed{}, errConfirm
+	if err := confirmed(c, u); err != nil {
+		return changed{}, err
+	}
+	if err := a.checkDelete(ctx, u); err != nil {
+		return changed{}, err
 	}
 	if err := a.options.Delete(ctx, u.Clone()); err != nil {
+		return changed{}, err
+	}
+	if err := a.eachShared(func(s SharedData) error { return s.ForgetUser(ctx, u.Clone()) }); err != nil {
 		return changed{}, err
 	}
 	if err := a.endAll(ctx, u.ID); err != nil {

@@ -25,7 +25,7 @@ type Options struct {
 	Strong bool
 
 	// SendReset emails a user a link to choose a new password, as SendReset of providers/password does. If it is nil, the
-	// page has no form for it. So it is with the other functions below.
+	// page has no form for it. The same applies to the functions below.
 	SendReset func(ctx context.Context, userID string) error
 	// ResetFactors removes the second factors of a user, as Reset of plugins/secondfactor does.
 	ResetFactors func(ctx context.Context, userID string) error
@@ -34,9 +34,15 @@ type Options struct {
 	// Delete deletes the data of the application about a user, before the user is deleted with all data in the store. An
 	// error stops the deletion. It is called again if a later step has failed.
 	Delete func(ctx context.Context, u *core.User) error
+	// ScheduleDelete schedules the deletion of a user and returns its time, as ScheduleDeletion of plugins/account does. A
+	// sign-in before that can keep the account.
+	ScheduleDelete func(ctx context.Context, userID string) (due time.Time, err error)
 	// VerifyEmail lets administrators mark the address of a user as verified. With StrategyJWT, sessions of users whose
 	// address is not verified then cost one query, as with plugins/account. The default is false.
 	VerifyEmail bool
+	// Impersonate lets administrators use the account of a user, in a session of one hour. It needs IsAdmin, and a change
+	// with two factors even if Strong is false. The default is false.
+	Impersonate bool
 }
 
 // Admin is the plugin. Create it with [New], and add it to Config.Plugins of one Auth. It is safe for concurrent use.
@@ -72,6 +78,12 @@ func (a *Admin) Attach(h *core.PluginHost) error {
 	}
 	if h.Store != nil && a.options.Delete != nil && h.UserDeleter == nil {
 		h.AddConfigError("Options.Delete needs a Store that is a store.UserDeleter too (package core/store)")
+	}
+	if a.options.Impersonate {
+		if a.options.IsAdmin == nil {
+			h.AddConfigError("Options.Impersonate needs Options.IsAdmin, because administrators cannot be impersonated")
+		}
+		h.AllowImpersonation(name+"/"+verbEndImpersonation, a.checkImpersonation)
 	}
 	if a.options.VerifyEmail {
 		h.VerifiesEmail()

@@ -443,6 +443,74 @@ func TestSupport(t *testing.T) {
 	})
 }
 
+// shared is a plugin with data that users share.
+type shared struct {
+	calls []string
+	veto  error
+}
+
+func (p *shared) Attach(*core.PluginHost) error { return nil }
+
+func (p *shared) CheckDelete(_ context.Context, u *core.User) error {
+	p.calls = append(p.calls, "check "+u.ID)
+	return p.veto
+}
+
+func (p *shared) ForgetUser(_ context.Context, u *core.User) error {
+	p.calls = append(p.calls, "forget "+u.ID)
+	return nil
+}
+
+// TestDeleteShared deletes users with data that other users share, now and later.
+func TestDeleteShared(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, strategy core.Strategy) {
+		data := &shared{veto: &core.Problem{Status: 409, Code: "last_owner"}}
+		s := newSite(t, strategy, func(c *core.Config, o *admin.Options) {
+			c.Plugins = append(c.Plugins, data)
+			o.Delete = func(_ context.Context, u *core.User) error {
+				data.calls = append(data.calls, "delete "+u.ID)
+				return nil
+			}
+			o.ScheduleDelete = func(_ context.Context, id string) (time.Time, error) {
+				data.calls = append(data.calls, "schedule "+id)
+				return time.Date(2030, 2, 1, 0, 0, 0, 0, time.UTC), nil
+			}
+		})
+		root, ada, key := s.as("root"), s.as("ada"), s.key("ada")
+		fields := []string{"user", "ada", "reason", "Request", "confirm", "ada@example.com"}
+		for _, verb := range []string{"delete", "schedule-delete"} {
+			s.is(root.post(verb, fields...), "409 last_owner")
+			s.is(root.post(verb, "user", "ada", "reason", "x", "confirm", "ada"), "422 confirmation_required")
+		}
+		if ada.get("/me").status != 200 || key() != 200 {
+			t.Fatal("a refused deletion ended something")
+		}
+		data.veto = nil
+		page := root.page("/auth/admin/user?user=ada").body
+		if !strings.Contains(page, "Schedule deletion") || !strings.Contains(page, "Delete user") {
+			t.Error("the page lacks a form")
+		}
+		r := root.post("schedule-delete", fields...)
+		if s.is(r, "200"); !strings.Contains(r.body, `"due":"2030-02-01T00:00:00Z"`) {
+			t.Errorf("the response is %s", r.body)
+		}
+		if ada.get("/me").status == 200 || key() == 200 {
+			t.Error("a session or a key works although the deletion is scheduled")
+		}
+		s.is(root.post("delete", fields...), "200")
+		want := "check ada, check ada, check ada, schedule ada, check ada, delete ada, forget ada"
+		if got := strings.Join(data.calls, ", "); got != want {
+			t.Errorf("the calls are %s, want %s", got, want)
+		}
+		want = "admin.deleted refused ada by root: Request\nadmin.deletion.scheduled refused ada by root: Request\n" +
+			"admin.deletion.scheduled ok ada by root: Request\nadmin.deleted ok ada by root: Request"
+		if got := s.events(); got != want {
+			t.Errorf("the events are %s, want %s", got, want)
+		}
+	})
+}
+
 // TestPages uses the pages as a browser does.
 func TestPages(t *testing.T) {
 	t.Parallel()

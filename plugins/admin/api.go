@@ -1,5 +1,7 @@
 package admin
 
+import "time"
+
 // descriptions are the summaries, inputs and outputs of the actions, by method and verb.
 var descriptions = map[string][3]any{
 	"GET ":                {"Find or list users, page by page", findInput{}, userPage{}},
@@ -11,7 +13,14 @@ var descriptions = map[string][3]any{
 	"POST " + verbVerify:  {"Mark the address of a user as verified", changeInput{}, changed{}},
 	"POST " + verbFactors: {"Remove the second factors of a user", changeInput{}, changed{}},
 	"POST " + verbDelete:  {"Delete a user", deleteInput{}, changed{}},
-	"POST " + verbInvite:  {"Invite a person by email", inviteInput{}, changed{}},
+	"POST " + verbScheduleDelete: {
+		"Schedule the deletion of a user", deleteInput{}, changed{},
+	},
+	"POST " + verbImpersonate: {
+		"Use the account of a user for at most an hour", changeInput{}, changed{},
+	},
+	"POST " + verbEndImpersonation: {"End an impersonation", struct{}{}, stopped{}},
+	"POST " + verbInvite:           {"Invite a person by email", inviteInput{}, changed{}},
 }
 
 type (
@@ -48,5 +57,7 @@ type (
 		Done  string `json:"done" jsonschema:"what was done"`
 		Ended *int   `json:"ended,omitempty" jsonschema:"the number of sessions that were ended"`
 		Ban   *Ban   `json:"ban,omitempty"`
+		// Due is the time of a scheduled deletion.
+		Due *time.Time `json:"due,omitempty"`
 	}
 )

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a-h/templ"
+
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
@@ -26,6 +28,7 @@ import (
 	"github.com/latchkey-go/latchkey/plugins/admin"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/storage/memory"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // site is an application with administrators, and a clock that tests set.
@@ -217,6 +220,7 @@ func (s *site) process(changes ...change) *site {
 	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") })
 	mux.Handle("GET /me", a.Require()(ok))
 	mux.Handle("GET /api", a.RequirePrincipal(core.Scopes("read"))(ok))
+	pages(mux, a.Require, a.Hook(templ.Handler(ui.ImpersonationBanner())))
 	server := httptest.NewServer(mux)
 	s.Cleanup(server.Close)
 	p.url = server.URL

@@ -53,7 +53,19 @@ var (
 		English: "Do this only if you're sure that the address belongs to the user. Sign-in methods that may belong to " +
 			"someone else are removed.",
 	}
-	textFactors  = ui.Text{Key: "admin.factors", English: "Reset two-step verification"}
+	textFactors      = ui.Text{Key: "admin.factors", English: "Reset two-step verification"}
+	textSchedule     = ui.Text{Key: "admin.schedule-delete", English: "Schedule deletion"}
+	textScheduleHint = ui.Text{
+		Key:     "admin.schedule-delete.hint",
+		English: "This signs the user out everywhere. The user can sign in to keep the account until the deletion.",
+	}
+	textScheduled       = ui.Text{Key: "admin.done.scheduled", English: "Deletion scheduled."}
+	textImpersonate     = ui.Text{Key: "admin.impersonate", English: "Use this account"}
+	textImpersonateHint = ui.Text{
+		Key: "admin.impersonate.hint",
+		English: "You see the site as this user for up to an hour. You can't change their sign-in methods, keys, or " +
+			"organizations.",
+	}
 	textDelete   = ui.Text{Key: "admin.delete", English: "Delete user"}
 	textConfirm  = ui.Text{Key: "admin.delete.confirm", English: "To delete the user with all data, type “%s”."}
 	textInvite   = ui.Text{Key: "admin.invite", English: "Invite user"}
@@ -98,13 +110,15 @@ const (
 	doneFactors  = "factors"
 	doneDeleted  = "deleted"
 	doneInvited  = "invited"
+
+	doneScheduled = "scheduled"
 )
 
 func doneText(done string) ui.Text {
 	return map[string]ui.Text{
 		doneEnded: textEnded, doneBanned: textDoneBan, doneUnbanned: textUnbanned, doneReset: textDoneReset,
 		doneVerified: textDoneVerified, doneFactors: textDoneFactors, doneDeleted: textDoneDeleted,
-		doneInvited: textDoneInvited,
+		doneInvited: textDoneInvited, doneScheduled: textScheduled,
 	}[done]
 }
 

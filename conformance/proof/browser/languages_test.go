@@ -98,6 +98,7 @@ func serveLanguages(t *testing.T, address string, change func(*core.Config)) (si
 		}
 		http.Redirect(w, r, "/auth/account", http.StatusSeeOther)
 	})
+	mux.HandleFunc("GET /{$}", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	})
