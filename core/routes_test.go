@@ -154,7 +154,9 @@ func TestRoutesOfTenants(t *testing.T) {
 // TestDescribe: an action gets the row of its method and verb, and nothing without one.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
-	table := map[string][3]any{"POST leave": {"Leave the club", leave{}, left{}}, "GET ": {"Get the club", struct{}{}, nil}}
+	table := map[string][3]any{
+		"POST leave": {"Leave the club", leave{}, left{}}, "GET ": {"Get the club", struct{}{}, nil},
+	}
 	for _, row := range []struct{ action, want core.Action }{
 		{core.Action{Method: "POST", Verb: "leave"}, core.Action{Summary: "Leave the club", Input: leave{}, Output: left{}}},
 		{core.Action{Method: "GET"}, core.Action{Summary: "Get the club", Input: struct{}{}}},

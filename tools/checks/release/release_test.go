@@ -49,8 +49,8 @@ type user struct {
 // version is the version of the trial.
 const version = "v0.0.1-check"
 
-// TestRelease publishes the files of the working copy, committed or not, into a folder that is a module proxy. The module
-// cache is empty at first. In empty folders without a workspace it downloads each module and compiles all its
+// TestRelease publishes the files of the working copy, committed or not, into a folder that is a module proxy. The
+// module cache is empty at first. In empty folders without a workspace it downloads each module and compiles all its
 // packages. It builds the program of the README, runs an example by its version, and runs latchkey by its version to
 // write the starter of each router.
 func TestRelease(t *testing.T) {

@@ -22,7 +22,8 @@ type rendered struct {
 	names    map[string]bool // "Auth", "Auth.Handle"
 }
 
-// TestRender: each link in the comments of an exported name refers to a name that exists, and each example belongs to one.
+// TestRender: each link in the comment of an exported name refers to a name that exists, and each example belongs to
+// one.
 func TestRender(t *testing.T) {
 	t.Parallel()
 	all := map[string]*rendered{}
