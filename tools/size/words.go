@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -58,6 +59,10 @@ func words(dir string) (n int, err error) {
 	return n, err
 }
 
+// notProse matches lines that readers do not see: comments for the tests, and links that the site replaces by a
+// program.
+var notProse = regexp.MustCompile(`^(<!--.*-->|\[docs/programs/[^\]]+\]\([^)]+\))$`)
+
 // wordsOf returns the number of words of a page outside of code blocks. A text without letters and digits, such as a
 // dash, is no word.
 func wordsOf(page string) (n int) {
@@ -77,6 +82,7 @@ func wordsOf(page string) (n int) {
 			}
 		case opens != "":
 			fence = opens
+		case notProse.MatchString(line):
 		default:
 			for word := range strings.FieldsSeq(line) {
 				if strings.ContainsFunc(word, isAlnum) {

@@ -22,8 +22,9 @@ func TestWords(t *testing.T) {
 		}
 	}
 	write("README.md", "# One\n\ntwo three\n")
-	write("docs/guide.md", "Four: *five* – 6.\n\n```go\nnot counted\n~~~\nnor this\n```\n\n| seven | eight |\n|---|---|")
-	write("docs/deep/page.md", "nine\n~~~\n```\nno\n~~~\nten\n")
+	write("docs/guide.md", "Four: *five* – 6.\n\n```go\nnot counted\n~~~\nnor this\n```\n\n| seven | eight |\n|-|-|")
+	write("docs/deep/page.md", "<!-- go: not counted -->\n[docs/programs/a.go](../programs/a.go)\nnine\n"+
+		"~~~\n```\nno\n~~~\nten\n")
 	write("docs/proof.md", "not counted\n")
 	write("docs/node_modules/a.md", "not counted\n")
 	write("docs/.vitepress/cache/a.md", "not counted\n")
