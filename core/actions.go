@@ -6,9 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
-	"time"
-	"unicode"
 
 	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/internal/csrf"
@@ -152,7 +149,11 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	}
 	view := ui.SignInView{
 		Page: p.shell(&c.arrival), CSRFToken: c.csrf.Token, CallbackURL: c.shownCallbackURL(),
-		Email: c.query.Get("email"), Error: c.query.Get("error"), SignedIn: p.signedIn(ctx, c),
+		Email: c.query.Get("email"), Error: c.query.Get("error"),
+	}
+	var guest bool
+	if view.SignedIn, guest = p.signedIn(ctx, c); !guest && view.SignedIn == (ui.Visitor{}) {
+		view.GuestURL = p.plugins.guests.guestAction(c)
 	}
 	p.showImpersonation(c, &view.Page, view.SignedIn)
 	if view.SignedIn != (ui.Visitor{}) {
@@ -182,7 +183,8 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		response := p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
 		return permitChallenge(permitPicture(response, view.Picture), view.Challenge)
 	}
-	plain := p.builtIn && view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil &&
+	plain := p.builtIn && (p.plugins.guests == nil || view.GuestURL != "") &&
+		view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil &&
 		view.CallbackURL == c.home
 	if !plain || len(view.Nonce) != nonceLen || len(view.CSRFToken) != csrf.TokenLen {
 		return draw(view)
@@ -215,62 +217,6 @@ func (p *pages) hasForm() bool {
 	})
 }
 
-// The values of the query parameter step of the sign-in page with PagesConfig.EmailFirst.
-const (
-	stepAddress  = "email"    // the first page, with the address that was typed
-	stepPassword = "password" // the second page
-)
-
-const (
-	addressTTL       = 10 * time.Minute
-	maxTypedAddress  = 320 // bytes, as in RFC 3696 section 3
-	addressParameter = "step"
-)
-
-// addressTyped handles POST signin without a provider: the first page of PagesConfig.EmailFirst. It looks nothing up,
-// so the response is the same for every address.
-func (p *pages) addressTyped(c *call) (*Response, error) {
-	typed, _ := c.fields.Text("email")
-	typed = strings.TrimSpace(typed)
-	if !p.config.EmailFirst || typed == "" || len(typed) > maxTypedAddress ||
-		strings.ContainsFunc(typed, unicode.IsControl) {
-		return toSignInPage(c), nil
-	}
-	cookie, err := p.plugins.cookie(&c.arrival, addressCookie, typed, p.plugins.now().Add(addressTTL))
-	if err != nil {
-		return nil, err
-	}
-	target, err := weburl.AddQuery(c.base+"/signin", "callbackUrl", c.callbackURL.target, addressParameter, stepPassword)
-	if err != nil {
-		return nil, err
-	}
-	response := redirectTo(target)
-	response.Cookies = append(response.Cookies, cookie)
-	return response, nil
-}
-
-// splitSignIn makes view one of the two pages of PagesConfig.EmailFirst. After a failure of a method on the second
-// page, that page is shown again.
-func (p *pages) splitSignIn(c *call, view *ui.SignInView) {
-	if !p.config.EmailFirst {
-		return
-	}
-	var typed string
-	step := c.query.Get(addressParameter)
-	switch view.Error {
-	case string(ErrCredentialsSignin), string(errTooManyFailures), "EmailSignin":
-		step = stepPassword
-	}
-	if step != "" && p.plugins.readCookie(&c.arrival, addressCookie, &typed) {
-		view.Email = typed
-	}
-	if step == stepPassword && typed != "" {
-		view.ChangeURL, _ = weburl.AddQuery(c.base+"/signin", "callbackUrl", view.CallbackURL, addressParameter, stepAddress)
-		return
-	}
-	view.NextURL = c.base + "/signin"
-}
-
 // providerViews returns the providers as shown on pages, with their URLs for the request's origin.
 func (p *pages) providerViews(v *arrival) []ui.Provider {
 	views := make([]ui.Provider, len(p.providers))
@@ -289,8 +235,8 @@ func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 	}
 	view := ui.SignOutView{
 		Page: p.shell(&c.arrival), CSRFToken: c.csrf.Token, Action: c.base + "/signout", URL: c.home,
-		SignedIn: p.signedIn(ctx, c),
 	}
+	view.SignedIn, _ = p.signedIn(ctx, c)
 	p.showImpersonation(c, &view.Page, view.SignedIn)
 	if c.query.Get("callbackUrl") != "" {
 		view.Action, _ = weburl.AddQuery(view.Action, "callbackUrl", c.shownCallbackURL())

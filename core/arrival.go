@@ -31,6 +31,10 @@ type arrival struct {
 	// program reports that the client is a program, whatever its headers say: the request is an RPC call. foreign reports
 	// that the session cookie of a call is ignored, because no page of this site made the call.
 	program, foreign bool
+	// pending are the announced changes that were not reported yet.
+	pending []announcement
+	// verified is the credential of the request. Copies of the arrival share it. It is nil if the request cannot have one.
+	verified *verifiedCredential
 	// misconfigured is the reference of a request that has no Auth.
 	misconfigured string
 }
@@ -47,6 +51,9 @@ func (v *arrival) settle() error {
 		return err
 	}
 	v.place, v.jar = settled, cookie.Parse(v.r.Header["Cookie"])
+	if len(v.credentials) > 0 && len(v.r.Header["Authorization"]) > 0 {
+		v.verified = &verifiedCredential{}
+	}
 	return nil
 }
 

@@ -35,6 +35,44 @@ func TestAssetsAreServed(t *testing.T) {
 	}
 }
 
+// TestSheetStylesheet requests the stylesheet of pages with sections, which has the path of the other one.
+func TestSheetStylesheet(t *testing.T) {
+	t.Parallel()
+	part := partFunc(func(h *core.PluginHost) error {
+		h.AddAction(core.Action{Method: "GET", Name: "sheet", Handle: func(
+			ctx context.Context, c *core.ActionRequest,
+		) (*core.Response, error) {
+			page := c.Page("Sheet")
+			return c.Render(ctx, 200, page, ui.Sheet(ui.SheetView{Page: page, Heading: "Sheet"})), nil
+		}})
+		return nil
+	})
+	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords()}, Plugins: []core.Plugin{part}}))
+	page := b.get("/auth/sheet")
+	_, after, _ := strings.Cut(string(page.Body), `<link rel="stylesheet" href="`)
+	address, _, _ := strings.Cut(after, `"`)
+	address = html.UnescapeString(address)
+	want := append(ui.Stylesheet(), ui.SheetStylesheet()...)
+	r := b.get(address)
+	if !strings.HasPrefix(address, "/auth/page.style?") || !bytes.Equal(r.Body, want) ||
+		!strings.HasSuffix(r.Header.Get("Cache-Control"), "immutable") {
+		t.Errorf("%s: %d, %v", address, r.Status, r.Header)
+	}
+	if bytes.Contains(page.Body, ui.SheetStylesheet()[:64]) {
+		t.Error("the page contains its styles too")
+	}
+	for target, text := range map[string][]byte{
+		"/auth/page.style": ui.Stylesheet(), "/auth/page.style?of=other": ui.Stylesheet(),
+		"/auth/page.style?of=sheet": want, "/auth/page.script?of=sheet": ui.Script(),
+		"/auth/page.style?v=" + url.QueryEscape(ui.StylesheetHash()) + "&of=sheet": want, // the hash of the other one
+	} {
+		r := b.get(target)
+		if !bytes.Equal(r.Body, text) || r.Header.Get("Cache-Control") != "public, no-cache" {
+			t.Errorf("%s: %d, %v, %d bytes", target, r.Status, r.Header, len(r.Body))
+		}
+	}
+}
+
 func testAsset(t *testing.T, name, mediaType string, text []byte, hash string) {
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, TrustedOrigins: []string{frontEnd}})
 	b := visit(t, a)

@@ -416,11 +416,13 @@ func TestAuditReasons(t *testing.T) {
 		"recovery.renewed", "account.secured", "key.created", "key.rotated", "key.revoked", "token.issued",
 		"app.signed-in", "app.ended", "email.bounced", "user.deletion.scheduled", "user.deletion.canceled",
 		"organization.created", "organization.changed", "organization.deleted", "member.joined", "member.changed",
-		"member.removed", "admin.reset.sent", "admin.email.verified", "admin.factors.reset",
+		"member.removed", "member.requested", "member.declined",
+		"admin.reset.sent", "admin.email.verified", "admin.factors.reset",
 		"admin.deleted", "admin.invited", "admin.banned", "admin.unbanned", "admin.sessions.ended", "banned",
 		"webhook.changed", "webhook.disabled", "admin.impersonated", "admin.impersonation.ended", "impersonation.refused",
 		"impersonation", "user.data.exported",
 		"admin.deletion.scheduled",
+		"guest.upgraded", "guest.merged",
 	}
 	for _, text := range auditTexts(t) {
 		if !told[text] && !slices.Contains(ofParts, text) {

@@ -237,15 +237,16 @@ func TestAuditTo(t *testing.T) {
 	write := audit.LogTo(logger)
 	full := audit.Event{
 		Time: time.Unix(1, 0), Name: audit.SignIn, Outcome: audit.Refused, Reason: audit.ReasonCredentials,
-		UserID: "1", ActorID: "2", SessionID: "3", Provider: "credentials", Tenant: "shop", Reference: "abcdefgh",
-		Methods: []string{"pwd"}, Peer: netip.MustParsePrefix("2001:db8::/64"), Agent: "Browser/1",
+		UserID: "1", ActorID: "2", SessionID: "3", Credential: "apikey:4", Provider: "credentials", Tenant: "shop",
+		Reference: "abcdefgh",
+		Methods:   []string{"pwd"}, Peer: netip.MustParsePrefix("2001:db8::/64"), Agent: "Browser/1",
 		Subject: "xyz", Attempt: string(limit.AttemptCredentials), Count: 7,
 	}
 	write(t.Context(), full)
 	write(t.Context(), audit.Event{Name: audit.SignOut, Outcome: audit.OK, Count: 1})
 	write(t.Context(), audit.Event{Name: audit.MailAsked, Outcome: audit.Failed, Reason: audit.ReasonMail})
 	want := `level=WARN msg="audit: signin" outcome=refused reason=credentials user_id=1 actor_id=2 session_id=3 ` +
-		"provider=credentials tenant=shop reference=abcdefgh attempt=credentials subject=xyz agent=Browser/1 " +
+		"credential=apikey:4 provider=credentials tenant=shop reference=abcdefgh attempt=credentials subject=xyz agent=Browser/1 " +
 		"methods=[pwd] peer=2001:db8::/64 count=7\n" +
 		"level=INFO msg=\"audit: signout\" outcome=ok\n" +
 		"level=ERROR msg=\"audit: mail.asked\" outcome=failed reason=mail\n"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
+	"github.com/latchkey-go/latchkey/internal/panics"
 )
 
 // note passes an event about the request to Config.Audit, after the change is committed. e.Subject is the identifier as
@@ -21,14 +22,19 @@ func (v *arrival) note(ctx context.Context, e audit.Event) {
 	if v.actorOf != nil && e.ActorID == "" {
 		e.ActorID = v.actorOf(ctx, v)
 	}
-	v.audit.Note(ctx, e)
+	e.Credential = or(e.Credential, v.verified.get())
+	v.audit.Note(v.announced(ctx, e), e)
 }
 
-// noteAt passes an event to Config.Audit. at is nil if the event does not belong to a request.
+// noteAt passes an event to Config.Audit. at is nil if the event does not belong to an auth route: if ctx is that of a
+// handler of the application, the event names the credential of its request.
 func noteAt(ctx context.Context, a *auditor.Auditor, at *arrival, e audit.Event) {
 	if at != nil {
 		at.note(ctx, e)
 		return
+	}
+	if v := visitFrom(ctx); v != nil && v.auth != nil && v.auth.site.audit == a {
+		e.Credential = or(e.Credential, v.at.verified.get())
 	}
 	a.Note(ctx, e)
 }
@@ -71,5 +77,18 @@ func (e *Events) createdUser(ctx context.Context, v *arrival, u *User) {
 func (e *Events) updatedUser(ctx context.Context, v *arrival, u *User) {
 	if e.UpdateUser != nil {
 		emit(ctx, v, "updateUser", func() error { return e.UpdateUser(ctx, UserEvent{User: u.Clone()}) })
+	}
+}
+
+// auditSink returns receive without its panics, which are logged and have no other effect.
+func auditSink(log *reporter, receive func(ctx context.Context, e audit.Event)) func(context.Context, audit.Event) {
+	return func(ctx context.Context, e audit.Event) {
+		defer func() {
+			if v := recover(); v != nil {
+				panicked := panics.New("Audit", v)
+				log.failure(ctx, errorf(errEvent, "audit: %w", panicked))
+			}
+		}()
+		receive(ctx, e)
 	}
 }

@@ -56,7 +56,7 @@ func (a *Auth) ReportBounce(ctx context.Context, address string) error {
 			return errorf(ErrStore, "ReportBounce: %w", err)
 		}
 	}
-	a.site.audit.Note(ctx, event)
+	noteAt(ctx, a.site.audit, nil, event)
 	return nil
 }
 

@@ -45,6 +45,12 @@ type Callbacks struct {
 	// Config.Locales, the parameter, the cookie or the browser decides. It is called at most once for each request,
 	// before a page is rendered, and must not render one. A panic is logged and ignored. The default is nil.
 	Locale func(ctx context.Context, r *Request) string
+	// Merge moves the application's data about a guest to an existing user, as whom the guest has signed in; see
+	// [PluginHost.AllowGuests]. The guest is deleted afterwards. Merge is called again after an error, a panic or an
+	// interruption, also by another process, until it succeeds: it must be idempotent, for example "UPDATE carts SET
+	// user_id = $existing WHERE user_id = $guest". Within a sign-in its context ends after ten seconds. An error does not
+	// fail the sign-in. The default does nothing.
+	Merge func(ctx context.Context, guest, existing *User) error
 	// BackChannelLogout is called if a provider reports that a user signed out there. The user's database sessions have
 	// already ended, as have sessions of StrategyJWT if Session.Revocation is on. Otherwise store the logout where
 	// JWT.Revoked finds it. An error tells the provider that the logout failed. The default does nothing.

@@ -136,6 +136,8 @@ const (
 	localeCookie = "locale"
 	// addressCookie has the email address between the two pages of PagesConfig.EmailFirst.
 	addressCookie = "address"
+	// unknownCookie has the ID of a passkey that the site does not know, for the sign-in page.
+	unknownCookie = "passkey-unknown"
 )
 
 // ownCookies lists the names of core's own cookies. Plugins cannot use them.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 )
 
@@ -148,7 +149,7 @@ func TestReauthByCode(t *testing.T) {
 			r = b.submit("/auth/reauth?callbackUrl=/vault", url.Values{"code": {spaced}})
 			after := b.session()
 			if r.Redirect != "https://app.test/vault" || b.openVault() != nil || after.ID == before.ID ||
-				!slices.Contains(after.Methods, core.MethodMail) || b.openVault(core.Strong()) == nil {
+				!slices.Contains(after.Methods, amr.Mail) || b.openVault(core.Strong()) == nil {
 				t.Errorf("the code ends at %s, session %+v", r.Redirect, after)
 			}
 			if lines := told.take(); !slices.Contains(lines, "reauth/ok") || !slices.Contains(lines, "reauth/refused/code") ||

@@ -213,6 +213,9 @@ func (w *writer) prove(
 	if known.EmailVerified.IsZero() {
 		known.EmailVerified = w.now()
 	}
+	if err := w.announce(ctx, audit.Event{Name: audit.EmailProved, UserID: known.ID}); err != nil {
+		return nil, err
+	}
 	known, err := w.tx.UpdateUser(ctx, known)
 	if err != nil {
 		return nil, err

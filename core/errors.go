@@ -160,7 +160,7 @@ func serverError(err error) error { return &leveledError{err, slog.LevelError} }
 
 // level returns the log level of an error: ERROR for a panic, else the level of its cause, else the level of its type.
 func (e *Error) level() slog.Level {
-	var panicked *panicError
+	var panicked *panics.Error
 	var marked *leveledError
 	switch {
 	case errors.As(e, &panicked):
@@ -366,7 +366,7 @@ func hideCode(err error, code Secret) error {
 // hideLink hides a link and the values of its query, such as the token. The recipient is not hidden. If err is a panic,
 // its value is hidden unless it is an error of the Go runtime, because it may contain a part of the link.
 func hideLink(err error, link Secret, recipient string) error {
-	if panicked, ok := errors.AsType[*panicError](err); ok {
+	if panicked, ok := errors.AsType[*panics.Error](err); ok {
 		panicked.Withhold()
 	}
 	secrets := []string{string(link)}

@@ -23,7 +23,7 @@ func ExampleNew_problems() {
 
 // Additional claims have a Go type in the application and are JSON members in the token. This example is for sessions
 // in cookies, the default without a Store. For database sessions, see the example of Decode.
-func ExampleMembers_Merge() {
+func ExampleMembers_merge() {
 	type extra struct {
 		Role string `json:"role"`
 	}
@@ -53,7 +53,7 @@ func ExampleMembers_Merge() {
 
 // The role is a column of the user's row. This example is for the database strategy, the default with a Store that has
 // sessions: there is no token, and the session callback receives the stored user.
-func ExampleMembers_Decode() {
+func ExampleMembers_decode() {
 	type columns struct {
 		Role string `json:"role"`
 	}

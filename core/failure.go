@@ -194,11 +194,6 @@ func (p *pages) serverError(ctx context.Context, c *call, response *Response) *R
 	return p.serverErrorPage(ctx, &c.arrival, response)
 }
 
-func serverErrorJSON(v *arrival, response *Response) *Response {
-	body := append(exactjson.AppendText([]byte(`{"message":`), configMessage), `,"reference":`...)
-	return refuse(response, http.StatusInternalServerError, append(exactjson.AppendText(body, v.ref()), '}'))
-}
-
 func (p *pages) serverErrorPage(ctx context.Context, v *arrival, response *Response) *Response {
 	response.Status = http.StatusInternalServerError
 	view := ui.ErrorView{

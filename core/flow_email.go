@@ -21,6 +21,7 @@ import (
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/once"
+	"github.com/latchkey-go/latchkey/internal/panics"
 	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -137,7 +138,7 @@ func (f *emailFlow) normalize(address string) (string, error) {
 		normalize = mailaddr.Normalize
 	}
 	address, err := guarded("NormalizeIdentifier", func() (string, error) { return normalize(address) })
-	var panicked *panicError
+	var panicked *panics.Error
 	switch {
 	case errors.As(err, &panicked):
 		return "", errorf(ErrAuth, "email address: %w", err)

@@ -79,9 +79,6 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	return response, nil
 }
 
-// noLoginPrompt are the issuers that reject prompt=login as an unknown value. They support prompt=select_account only.
-var noLoginPrompt = []string{"https://accounts.google.com"}
-
 // askToAuthenticate adds the parameters that make the provider authenticate the user now, whatever session they have
 // there (OpenID Connect Core section 3.1.2.1).
 func (f *oauthFlow) askToAuthenticate(request *reauthRequest, further url.Values) url.Values {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/limit"
@@ -240,7 +241,7 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 	account := &Account{Type: TypeWebAuthn, Provider: f.ID, ProviderAccountID: credentialID}
 	methods := f.methods(&made)
 	if pending.conditional { // the user was not asked
-		methods = []Method{}
+		methods = []amr.Method{}
 	}
 	return &identity{user: pending.register, account: account, passkey: result, methods: methods}, nil
 }
@@ -330,13 +331,13 @@ func (f *passkeyFlow) owner(ctx context.Context, used *store.Authenticator, coun
 
 // methods returns how the user of a passkey authenticated: with a hardware key, or with a key that is synced between
 // devices. If user verification is required, it is included.
-func (f *passkeyFlow) methods(used *store.Authenticator) []Method {
-	methods := []Method{MethodSoftwareKey}
+func (f *passkeyFlow) methods(used *store.Authenticator) []amr.Method {
+	methods := []amr.Method{amr.SoftwareKey}
 	if used.CredentialDeviceType == "singleDevice" {
-		methods[0] = MethodHardwareKey
+		methods[0] = amr.HardwareKey
 	}
 	if f.RequireUserVerification != False {
-		methods = append(methods, MethodUser)
+		methods = append(methods, amr.User)
 	}
 	return methods
 }
@@ -387,6 +388,15 @@ type optionsUser struct {
 func (f *passkeyFlow) findUser(ctx context.Context, c *call) (who optionsUser, err error) {
 	if who.user, who.signedIn, err = f.sessionUser(ctx, c); err != nil {
 		return who, errorf(ErrStore, "%w", err)
+	}
+	if who.signedIn && c.query.Get("action") != passkey.Register { // a guest may have a passkey of another user
+		what, _, err := f.plugins.guests.ofRequest(ctx, c.session)
+		if err != nil {
+			return who, err
+		}
+		if what != sessionOfUser {
+			who = optionsUser{}
+		}
 	}
 	if who.exists = who.signedIn; who.signedIn {
 		return who, nil

@@ -13,6 +13,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -31,7 +32,7 @@ func RecentSignIn(d time.Duration) Guard {
 
 // Strong returns a guard that requires two different kinds of factor in the session: a passkey with user verification,
 // or a one-time password or passkey together with a password or a sign-in with a provider. A link or code by email
-// never counts. [MethodMultiple], which a plugin or [SessionOptions] sets, is sufficient.
+// never counts. [amr.Multiple], which a plugin or [SessionOptions] sets, is sufficient.
 func Strong() Guard {
 	return func(_ context.Context, s *Session) error {
 		if !isStrong(s.Methods) {
@@ -42,13 +43,13 @@ func Strong() Guard {
 }
 
 // isStrong reports whether the methods include two different kinds of factor.
-func isStrong(methods []Method) bool {
-	has := func(one ...Method) bool {
-		return slices.ContainsFunc(one, func(m Method) bool { return slices.Contains(methods, m) })
+func isStrong(methods []amr.Method) bool {
+	has := func(one ...amr.Method) bool {
+		return slices.ContainsFunc(one, func(m amr.Method) bool { return slices.Contains(methods, m) })
 	}
-	passkey := has(MethodHardwareKey, MethodSoftwareKey)
-	return has(MethodMultiple) || passkey && has(MethodUser) ||
-		(passkey || has(MethodOTP)) && has(MethodPassword, MethodFederated)
+	passkey := has(amr.HardwareKey, amr.SoftwareKey)
+	return has(amr.Multiple) || passkey && has(amr.User) ||
+		(passkey || has(amr.OTP)) && has(amr.Password, amr.Federated)
 }
 
 // ACR returns a guard that requires one of the authentication context class references in [Session.ACR], such as
@@ -85,6 +86,8 @@ func (v *Visit) guardErrorResponse(err error) *Response {
 		return v.forbiddenResponse(err)
 	case errors.As(err, &again):
 		return v.stepUpResponse(again)
+	case errors.Is(err, errGuest):
+		return v.signInResponse(guestProblem())
 	case errors.Is(err, ErrForbidden):
 		return v.forbiddenResponse(err)
 	}
@@ -174,8 +177,8 @@ func errorRank(denied error) int {
 	return 0
 }
 
-// AllOf returns a guard that allows a request if each of the guards does, in the same way as a list of guards. Use it
-// within [AnyOf].
+// AllOf returns a guard that allows a request if all guards do. It calls them in order and returns the first error, as
+// [Visit.Require] does with several guards. Use it within [AnyOf].
 func AllOf(guards ...Guard) Guard {
 	guards = slices.Clone(guards)
 	return func(ctx context.Context, s *Session) error {
@@ -209,7 +212,7 @@ func (v *Visit) Require(guards ...Guard) (*Session, *Response) {
 	case err != nil:
 		return nil, v.sessionErrorResponse(err)
 	case session == nil || session.User == nil:
-		return nil, v.signInResponse(v.signInProblem())
+		return nil, v.unauthenticated()
 	}
 	for _, ask := range guards {
 		if err := guard("guard", func() error { return ask(v, session) }); err != nil {
@@ -366,4 +369,31 @@ func At(where func(*Request) bool, path, mountPrefix string) func(*Request) bool
 		now.Path, now.MountPrefix = path, mountPrefix
 		return where(&now)
 	}
+}
+
+// unauthenticated returns the response to a request without a session.
+func (v *Visit) unauthenticated() *Response {
+	if v.at.foreign {
+		return v.ProblemResponse(&Problem{
+			Status: http.StatusForbidden, Code: "cross_origin",
+			Detail: "The session cookie is accepted only in calls of this site's own pages.",
+		})
+	}
+	return v.signInResponse(v.signInProblem())
+}
+
+// ProblemResponse returns the response to a program that a guard refuses for its own reason.
+func (v *Visit) ProblemResponse(problem *Problem) *Response {
+	return v.problemResponse(problem, problem)
+}
+
+// problemResponse returns the response to a program with a problem.
+func (v *Visit) problemResponse(problem *Problem, err error) *Response {
+	v.at.log.failure(v.Context, asError(err, ErrAccessDenied, clientError), v.at.attrs()...)
+	response := problem.document(v.answering(), &Response{Err: err})
+	problem.retryAfter(response)
+	if problem.challenge != "" {
+		response.set("Www-Authenticate", problem.challenge)
+	}
+	return v.at.refer(finish(v.at.r, v.setGuardHeaders(response)))
 }

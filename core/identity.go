@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/exchange"
@@ -24,7 +25,7 @@ type identity struct {
 	account *Account
 	profile Profile
 	// methods lists how the user authenticated. If it is nil, the type of the account determines it.
-	methods []Method
+	methods []amr.Method
 	// authTime is when the user authenticated. If it is nil, that was just now. The zero time means that it is unknown.
 	authTime *time.Time
 	// acr is the authentication context class that the provider reported, or "".
@@ -39,6 +40,11 @@ type identity struct {
 	// byApp means that an app has sent an ID token ([ActionRequest.SignInApp]): there is no browser, so that the sign-in
 	// gets no session and cannot wait for a gate.
 	byApp bool
+
+	// guest is the ID of the guest whose session the sign-in was started under, and whom it upgrades or merges. asGuest
+	// reports that the current session is that of a guest.
+	guest   string
+	asGuest bool
 
 	oauth   *oauthResult
 	passkey *passkeyResult
@@ -85,6 +91,8 @@ type formResult struct {
 type signUpResult struct {
 	// create is SignIn.Create. It is nil if the plugin has already created the user.
 	create func(ctx context.Context) (*User, error)
+	// upgrade is SignIn.Upgrade, or nil.
+	upgrade func(ctx context.Context, guest *User) (*User, error)
 }
 
 // byOAuth reports whether an OAuth provider has authenticated the user with this request.
@@ -126,6 +134,8 @@ type member struct {
 	created bool
 	// keepsSession reports that the browser's session continues, because a signed-in user linked another account.
 	keepsSession bool
+	// upgraded reports that this sign-in has upgraded a guest to this user.
+	upgraded bool
 }
 
 // recheckCredentials returns an error if the credentials of the sign-in have become invalid since they were checked.
@@ -200,7 +210,7 @@ func typedAccount(provider, typed string) *Account {
 // authentication describes when and how a user authenticated. The zero time counts as long ago.
 type authentication struct {
 	time    time.Time
-	methods []Method
+	methods []amr.Method
 	acr     string // Session.ACR
 	short   bool   // SessionConfig.RememberMe
 	actor   actor  // who impersonates the user
@@ -243,19 +253,19 @@ func (id *identity) isUnconfirmed(who member) bool {
 }
 
 // proofs returns the methods that the flow has set, else the default for the type of the account.
-func (id *identity) proofs() []Method {
+func (id *identity) proofs() []amr.Method {
 	if id.methods != nil {
 		return id.methods
 	}
 	switch id.account.Type {
 	case TypeCredentials:
-		return []Method{MethodPassword}
+		return []amr.Method{amr.Password}
 	case TypeEmail:
-		return []Method{MethodMail}
+		return []amr.Method{amr.Mail}
 	case TypeWebAuthn:
-		return []Method{MethodSoftwareKey}
+		return []amr.Method{amr.SoftwareKey}
 	}
-	return []Method{MethodFederated}
+	return []amr.Method{amr.Federated}
 }
 
 // identityOf maps a profile to an identity. newID returns the ID of the user.
@@ -366,7 +376,7 @@ type pendingData struct {
 	Account pendingAccount `json:"account"`
 	Profile Profile        `json:"profile,omitempty"`
 	SID     string         `json:"sid,omitempty"`
-	Methods []Method       `json:"methods,omitempty"`
+	Methods []amr.Method   `json:"methods,omitempty"`
 	// AuthTime is identity.authTime.
 	AuthTime *time.Time `json:"authTime,omitempty"`
 	// ACR is identity.acr.
@@ -375,6 +385,8 @@ type pendingData struct {
 	Created     bool   `json:"created,omitempty"`
 	// Short is identity.short.
 	Short bool `json:"short,omitempty"`
+	// Guest is identity.guest.
+	Guest string `json:"guest,omitempty"`
 	// Typed is the identifier that the user typed.
 	Typed string `json:"typed,omitempty"`
 	// Stored reports whether the user is in the store.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -286,7 +287,7 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		return err
 	}
 	id := &identity{
-		user: user.Clone(), methods: []Method{}, authTime: new(time.Time), actor: actor{session.UserID, session.ID},
+		user: user.Clone(), methods: []amr.Method{}, authTime: new(time.Time), actor: actor{session.UserID, session.ID},
 		account: &Account{Type: TypeCredentials, Provider: "impersonation", ProviderAccountID: user.ID},
 	}
 	own, err := c.actorCookies()

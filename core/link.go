@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -18,6 +19,7 @@ type sessionUser struct {
 	outdated bool
 	// authTime is when the user authenticated. It is zero if that is unknown.
 	authTime time.Time
+	methods  []amr.Method
 }
 
 // linkAttempts is the maximum number of attempts at a sign-in while concurrent sign-ins of the same user interfere.
@@ -57,6 +59,8 @@ type writer struct {
 	owner string
 	// made is the user that this sign-in created. Without a transaction, undo deletes them if a later step fails.
 	made *User
+	// upgrades is the ID of the guest that this sign-in upgrades instead of creating a user, or empty.
+	upgrades string
 	// refused is the user whose address the rules refused to this sign-in, or nil.
 	refused *User
 	// authentication returns how the sign-in authenticates a user, for the new session.
@@ -112,6 +116,18 @@ func (w *writer) undo(ctx context.Context) {
 	case !errors.Is(err, ErrNotFound):
 		w.at.log.failure(ctx, errorf(ErrStore, "undo of a sign-in that failed: %w", err), w.at.attrs()...)
 	}
+}
+
+// announce announces a change of the transaction, or of the store if it has no transactions.
+func (w *writer) announce(ctx context.Context, e audit.Event) error {
+	if w.inTx && w.tx.records == nil {
+		return nil
+	}
+	var tx store.RecordStore
+	if w.inTx {
+		tx = w.tx.records
+	}
+	return w.at.announce(ctx, tx, e)
 }
 
 // afterCommit calls event after the transaction is committed. Without transactions it calls event immediately, in the

@@ -18,6 +18,13 @@ func (w *writer) linkOnce(ctx context.Context, id *identity, signedIn sessionUse
 	var rule linking.Rule
 	err = w.atomically(ctx, func(ctx context.Context) error {
 		id.account.UserID = w.owner // reset: the store may run the transaction again, and so may linkWithRetry
+		signedIn, upgrades, err := w.withoutGuest(ctx, id, signedIn)
+		if err != nil {
+			return err
+		}
+		if w.upgrades = ""; upgrades {
+			w.upgrades = id.guest
+		}
 		facts, known, err := w.facts(ctx, id, signedIn)
 		if err != nil {
 			return err
@@ -37,6 +44,8 @@ func (w *writer) linkOnce(ctx context.Context, id *identity, signedIn sessionUse
 	switch {
 	case err != nil:
 		return who, err
+	case who.upgraded:
+		return who, w.plugins.guests.upgraded(ctx, w.at, who.user.ID)
 	case rule == linking.RuleVerify || rule == linking.RuleVerifyAndEndSessions:
 		return w.signInVerified(ctx, id, signedIn, who.user)
 	case rule == linking.RuleLink:
@@ -98,6 +107,15 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 	if err != nil {
 		return who, err
 	}
+	if w.upgrades != "" {
+		return w.upgradeGuest(ctx, id, known, newUser)
+	}
+	announced := audit.Event{Name: audit.UserCreated, UserID: newUser.ID, Subject: newUser.Email}
+	if !w.inTx {
+		if err := w.announce(ctx, announced); err != nil {
+			return who, err
+		}
+	}
 	w.made = newUser // even if the store fails: it may have created the user anyway
 	if who.user, err = w.tx.CreateUser(ctx, newUser); err != nil {
 		if errors.Is(err, ErrConflict) {
@@ -106,19 +124,50 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 		return who, err
 	}
 	w.made, who.created = who.user, true
-	if known != nil && id.account.UserID == known.ID { // callbacks and events see the account's new owner
-		id.account.UserID = who.user.ID
+	if announced.UserID = who.user.ID; w.inTx { // the store may have chosen the ID
+		if err := w.announce(ctx, announced); err != nil {
+			return who, err
+		}
 	}
 	w.afterCommit(func() {
 		w.events.createdUser(ctx, w.at, who.user)
 		w.at.decided(ctx, audit.UserCreated, "", who.user.ID)
 	})
+	return w.equipUser(ctx, id, known, who)
+}
+
+// upgradeGuest makes a guest the user that createUser would create.
+func (w *writer) upgradeGuest(ctx context.Context, id *identity, known, newUser *User) (who member, err error) {
+	if err := w.announce(ctx, audit.Event{Name: audit.GuestUpgraded, UserID: w.upgrades}); err != nil {
+		return who, err
+	}
+	who.user, err = w.plugins.guests.upgrade(ctx, w.tx, w.upgrades, newUser)
+	if errors.Is(err, ErrNotFound) { // another request was first: the next attempt sees that
+		err = ErrConflict
+	}
+	if err != nil {
+		return who, err
+	}
+	w.made, who.created, who.upgraded = who.user, true, true
+	w.afterCommit(func() {
+		w.events.updatedUser(ctx, w.at, who.user)
+		w.at.decided(ctx, audit.GuestUpgraded, "", who.user.ID)
+	})
+	return w.equipUser(ctx, id, known, who)
+}
+
+// equipUser links the account to a new user, and creates the session.
+func (w *writer) equipUser(ctx context.Context, id *identity, known *User, who member) (member, error) {
+	if known != nil && id.account.UserID == known.ID { // callbacks and events see the account's new owner
+		id.account.UserID = who.user.ID
+	}
 	if id.account.Type != TypeEmail {
-		if err = w.attach(ctx, id, who.user, false); err != nil {
+		if err := w.attach(ctx, id, who.user, false); err != nil {
 			return who, err
 		}
 	}
-	who.session, err = w.createSession(ctx, who)
+	session, err := w.createSession(ctx, who)
+	who.session = session
 	return who, err
 }
 
@@ -126,6 +175,9 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 func (w *writer) removeAddress(ctx context.Context, known *User) error {
 	left := known.Clone()
 	left.Email, left.EmailVerified, left.Null = "", time.Time{}, left.Null|store.NullEmail
+	if err := w.announce(ctx, audit.Event{Name: audit.EmailChanged, UserID: left.ID}); err != nil {
+		return err
+	}
 	left, err := w.tx.UpdateUser(ctx, left)
 	if err != nil {
 		return err
@@ -422,7 +474,10 @@ func (l *linker) sessionUserOf(ctx context.Context, r requestSession) (sessionUs
 	if err != nil || current == nil || current.user.ID == "" {
 		return none, err
 	}
-	v := sessionUser{token: none.token, user: current.user, session: current.record, authTime: current.authTime}
+	v := sessionUser{
+		token: none.token, user: current.user, session: current.record, authTime: current.authTime,
+		methods: current.methods,
+	}
 	if current.token == nil {
 		return v, nil
 	}

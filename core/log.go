@@ -44,8 +44,6 @@ func (l *reporter) debug(ctx context.Context, message string, attrs ...slog.Attr
 	}
 }
 
-type panicError = panics.Error
-
 // guarded calls code of the application. It returns a panic as an error, which ends only this request.
 func guarded[T any](where string, call func() (T, error)) (T, error) { return panics.Call(where, call) }
 

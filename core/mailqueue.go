@@ -4,17 +4,22 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
-	"sync"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
+	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/outbox"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // BackgroundEmail is an email that a plugin sends after the response: see [ActionRequest.SendLater],
@@ -92,261 +97,206 @@ const (
 	mailPerBrowser   = 4
 )
 
-// mailQueue sends the emails of an Auth in the background. It has three lanes, each with its own senders, so that one
-// kind of traffic cannot delay or displace the others: security notices, emails that known browsers request, and all
-// other emails. Its goroutines end when no email is waiting.
+// The lanes of the mail queue, which are the prefixes of the keys of stored emails: security notices, which are listed
+// first, emails that known browsers request, and all other emails. One kind of traffic cannot delay the others.
+const (
+	laneNotices = "1-"
+	laneKnown   = "2-"
+	laneOpen    = "3-"
+)
+
+var mailLanes = map[string]outbox.Limits{
+	laneNotices: {Senders: mailNoticeSenders, Capacity: mailNoticeWaiting},
+	laneKnown:   {Senders: mailKnownSenders, Capacity: mailKnownWaiting},
+	laneOpen:    {Senders: mailOpenSenders, Capacity: mailOpenWaiting},
+}
+
+const (
+	outboxKind  = "outbox"       // kind of the records, and purpose of their encryption key
+	outboxEvery = time.Minute    // time between two searches of a process
+	outboxFor   = 24 * time.Hour // lifetime of a record
+)
+
+// mailQueue sends the emails of an Auth in the background.
 type mailQueue struct {
+	*outbox.Queue[*mail]
 	log     *reporter
 	audit   *auditor.Auditor
 	watch   watch
 	rand    io.Reader
-	retries []time.Duration
+	now     func() time.Time
+	plugins *plugins
+	locales []ui.Locale
+	theme   Theme
 	senders map[string]*EmailSender // by name
-	outbox  *outbox                 // nil if emails are in memory only
-	// made reports whether the change of a planned notice was made.
-	made func(ctx context.Context, j *mailJob) (bool, error)
-	// bounced reports whether an address has bounced since a time.
-	bounced func(ctx context.Context, address string, since time.Time) bool
-
-	notices, known, open mailLane
-
-	mu       sync.Mutex
-	held     map[string]bool // keys of the stored emails in memory
-	total    int             // emails that are not finished, of all lanes
-	idle     chan struct{}   // closed while total is zero
-	flushing int
-	hurry    chan struct{} // closed while a flush is in progress
+	due     atomic.Int64            // when the next search begins, in Unix milliseconds
 }
 
-// mailLane is a queue with its own senders. mailQueue.mu guards it.
-type mailLane struct {
-	prefix            string // of the keys of stored emails; notices are listed first
-	senders, capacity int
-	ready             []*mailJob
-	working, held     int // held is the number of emails that wait, are being sent, or wait for a retry
-	clients           map[string]int
-}
-
-// mailJob is an email in the queue.
-type mailJob struct {
+// mail is an email in the queue.
+type mail struct {
 	BackgroundEmail
-	data     json.RawMessage
-	sender   *EmailSender
-	ctx      context.Context
-	at       *arrival // nil outside of a request
-	lane     *mailLane
-	counted  []mailQuota
-	attempts int
-	written  *Email // the result of Write
-	// checkable reports that mailQueue.made can report whether the planned change was made.
-	checkable bool
-
-	record  *store.Record // nil if the email is in memory only
-	stored  storedMail
-	claimed time.Time // end of the claim
+	data    json.RawMessage
+	sender  *EmailSender
+	at      *arrival // nil outside of a request
+	written *Email   // the result of Write
 }
 
-// mailQuota is the maximum number of emails with one key in a lane.
-type mailQuota struct {
-	key  string
-	most int
-}
+type mailJob = outbox.Job[*mail]
 
 func newMailQueue(c *Config, a *Auth) *mailQueue {
 	q := &mailQueue{
-		log: a.log, audit: a.site.audit, watch: watch{c.Observe, a.log}, retries: c.Mail.Retries,
-		senders: map[string]*EmailSender{}, outbox: newOutbox(c, a), rand: c.Rand, held: map[string]bool{},
-		notices: mailLane{prefix: "1-", senders: mailNoticeSenders, capacity: mailNoticeWaiting},
-		known:   mailLane{prefix: "2-", senders: mailKnownSenders, capacity: mailKnownWaiting},
-		open:    mailLane{prefix: "3-", senders: mailOpenSenders, capacity: mailOpenWaiting},
-		idle:    make(chan struct{}), hurry: make(chan struct{}),
+		log: a.log, audit: a.site.audit, watch: watch{c.Observe, a.log}, rand: c.Rand, now: c.Now, plugins: &a.plugins,
+		locales: c.Locales, theme: c.Theme, senders: map[string]*EmailSender{},
 	}
-	if q.retries == nil {
-		q.retries = []time.Duration{
+	retries := c.Mail.Retries
+	if retries == nil {
+		retries = []time.Duration{
 			10 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute,
 			15 * time.Minute,
 		}
 	}
-	close(q.idle)
+	options := outbox.Config{
+		Kind: outboxKind, Now: c.Now, Lifetime: outboxFor, Slack: mailAttemptTimeout, Retries: retries,
+		Lane: func(key string) (string, outbox.Limits) {
+			prefix := key[:min(len(key), len(laneOpen))]
+			limits, ok := mailLanes[prefix]
+			if !ok {
+				return "", limits
+			}
+			return prefix, limits
+		},
+	}
+	if a.store.records != nil && a.store.listing != nil {
+		options.Records, options.List = records.Of(a.store.records), records.List(a.store.listing)
+	}
+	q.Queue = outbox.New(options, q)
 	return q
 }
 
 // job returns the job for an email.
-func (q *mailQueue) job(ctx context.Context, at *arrival, lane *mailLane, e BackgroundEmail) (*mailJob, error) {
-	j := &mailJob{BackgroundEmail: e, sender: q.senders[e.Sender], ctx: context.WithoutCancel(ctx), at: at, lane: lane}
-	if j.sender == nil {
+func (q *mailQueue) job(ctx context.Context, at *arrival, lane string, e BackgroundEmail) (*mailJob, error) {
+	m := &mail{BackgroundEmail: e, sender: q.senders[e.Sender], at: at}
+	if m.sender == nil {
 		return nil, errorf(ErrAuth, "email of kind %q: no EmailSender %q was added", string(e.Email.Kind), e.Sender)
 	}
 	var err error
 	if e.Data != nil {
-		if j.data, err = json.Marshal(e.Data); err != nil {
+		if m.data, err = json.Marshal(e.Data); err != nil {
 			return nil, errorf(ErrAuth, "data of an email: %w", err)
 		}
 	}
-	j.Email.ID, err = randomHex(q.rand, 16)
-	return j, err
+	m.Email.ID, err = randomHex(q.rand, 16)
+	return &mailJob{Key: lane + m.Email.ID, Value: m, Context: context.WithoutCancel(ctx)}, err
 }
 
-// reserve counts a job in its lane. It reports false if the lane or one of the job's quotas is full.
-func (q *mailQueue) reserve(j *mailJob) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	lane := j.lane
-	if lane.held >= lane.capacity {
-		return false
-	}
-	for _, quota := range j.counted {
-		if lane.clients[quota.key] >= quota.most {
-			return false
-		}
-	}
-	if lane.clients == nil {
-		lane.clients = map[string]int{}
-	}
-	for _, quota := range j.counted {
-		lane.clients[quota.key]++
-	}
-	if q.total == 0 {
-		q.idle = make(chan struct{})
-	}
-	q.total++
-	lane.held++
-	if j.record != nil {
-		q.held[j.record.Key] = true
-	}
-	return true
+// storedMail is the encrypted content of a record: an email can contain a link that grants access.
+type storedMail struct {
+	Sender  string          `json:"sender"`
+	Email   plainEmail      `json:"email"`
+	Data    json.RawMessage `json:"data,omitempty"`
+	UserID  string          `json:"user,omitempty"`
+	Subject string          `json:"subject,omitempty"`
 }
 
-// add stores an email and queues it. It reports false if the lane or one of the quotas is full. If the email cannot be
-// stored, it is in memory only.
-func (q *mailQueue) add(j *mailJob, quotas []mailQuota) bool {
-	j.counted = quotas
-	if !q.reserve(j) {
-		return false
-	}
-	if q.outbox != nil && j.record == nil {
-		if err := q.outbox.put(j.ctx, q.outbox.records, j); err != nil {
-			q.warn(j, err)
-		}
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if j.record != nil {
-		q.held[j.record.Key] = true
-	}
-	q.ready(j)
-	return true
+// plainEmail is an Email with its secrets in the JSON. Fields that the configuration or a request provides are omitted.
+type plainEmail struct {
+	emailFields
+	URL, Token, Code       string
+	Theme, Locale, Request *struct{} `json:",omitempty"`
+	Language               string    `json:",omitempty"`
 }
 
-// ready makes a job available to the senders of its lane. The caller holds q.mu.
-func (q *mailQueue) ready(j *mailJob) {
-	j.lane.ready = append(j.lane.ready, j)
-	if j.lane.working < j.lane.senders {
-		j.lane.working++
-		go q.work(j.lane)
+type emailFields Email
+
+// Encode implements outbox.Handler.
+func (q *mailQueue) Encode(m *mail) (json.RawMessage, error) {
+	l := m.Email
+	sealed, err := q.plugins.seals.seal(outboxKind, storedMail{
+		m.Sender, plainEmail{
+			emailFields: emailFields(l), URL: string(l.URL), Token: string(l.Token), Code: string(l.Code),
+			Language: l.Locale.Tag,
+		}, m.data, m.UserID, m.Subject,
+	}, time.Time{})
+	if err != nil {
+		return nil, err
 	}
+	return json.Marshal(sealed)
 }
 
-// work sends emails until none is ready.
-func (q *mailQueue) work(lane *mailLane) {
-	for {
-		q.mu.Lock()
-		if len(lane.ready) == 0 {
-			lane.working--
-			lane.ready = nil
-			q.mu.Unlock()
-			return
-		}
-		next := lane.ready[0]
-		lane.ready[0] = nil
-		lane.ready = lane.ready[1:]
-		q.mu.Unlock()
-		q.attempt(next)
+// Decode implements outbox.Handler. Theme and language of the email are those of the configuration.
+func (q *mailQueue) Decode(_ string, data json.RawMessage) (*mail, error) {
+	var sealed string
+	if err := json.Unmarshal(data, &sealed); err != nil {
+		return nil, err
 	}
+	var stored storedMail
+	if err := q.plugins.seals.open(outboxKind, sealed, &stored); err != nil {
+		return nil, err
+	}
+	m := &mail{sender: q.senders[stored.Sender], data: stored.Data}
+	if m.sender == nil {
+		return nil, fmt.Errorf("no plugin has the EmailSender %q", stored.Sender)
+	}
+	p := stored.Email
+	l := Email(p.emailFields)
+	l.URL, l.Token, l.Code, l.Theme = Secret(p.URL), Secret(p.Token), Secret(p.Code), q.theme
+	if i := slices.IndexFunc(q.locales, func(each ui.Locale) bool { return each.Tag == p.Language }); i >= 0 {
+		l.Locale = q.locales[i]
+	}
+	m.BackgroundEmail = BackgroundEmail{Sender: stored.Sender, Email: l, UserID: stored.UserID, Subject: stored.Subject}
+	return m, nil
 }
 
-// attempt tries to send an email, and on failure schedules the next attempt or gives up.
-func (q *mailQueue) attempt(j *mailJob) {
-	err := q.claim(j)
-	if errors.Is(err, errClaimed) {
-		q.finish(j)
+// Made implements outbox.Handler.
+func (q *mailQueue) Made(j *mailJob) (bool, error) { return q.plugins.noticeMade(j.Context, j.Value) }
+
+// perhaps searches for emails that are due, in the background and at most once in outboxEvery.
+func (q *mailQueue) perhaps() {
+	if q == nil || !q.Persistent() || len(q.senders) == 0 {
 		return
 	}
-	if err == nil {
-		err = q.send(j)
+	now := q.now().UnixMilli()
+	due := q.due.Load()
+	if now >= due && q.due.CompareAndSwap(due, now+outboxEvery.Milliseconds()) {
+		go q.collect(context.Background())
 	}
-	if err == nil {
-		q.remove(j)
-		q.finish(j)
-		return
+}
+
+func (q *mailQueue) collect(ctx context.Context) {
+	if err := q.Collect(ctx, ""); err != nil {
+		q.log.failure(ctx, errorf(ErrStore, "list the emails that are due: %w", err))
 	}
-	if j.attempts >= len(q.retries) || errors.Is(err, errBounced) {
-		q.giveUp(j, err)
-		q.finish(j)
-		return
-	}
-	wait := q.retries[j.attempts]
-	wait += jitter(wait)
-	q.log.logger.LogAttrs(j.ctx, slog.LevelWarn, "auth: an email was not sent and will be tried again",
+}
+
+// Fail implements outbox.Handler.
+func (q *mailQueue) Fail(ctx context.Context, err error) {
+	q.log.failure(ctx, errorf(ErrAuth, "an email in the store: %w", err))
+}
+
+// Warn implements outbox.Handler. The email is sent anyway, or by another process later.
+func (q *mailQueue) Warn(j *mailJob, err error) {
+	q.log.logger.LogAttrs(j.Context, slog.LevelWarn, "auth: the stored copy of an email was not updated",
+		q.attrs(j, err)...)
+}
+
+// Retrying implements outbox.Handler.
+func (q *mailQueue) Retrying(j *mailJob, err error, wait time.Duration) {
+	q.log.logger.LogAttrs(j.Context, slog.LevelWarn, "auth: an email was not sent and will be tried again",
 		append(q.attrs(j, err), slog.Duration("after", wait))...)
-	j.attempts++
-	q.postpone(j, wait)
-	go q.retry(j, wait)
 }
 
-// claim, postpone and remove update the record of a job, if it has one.
-func (q *mailQueue) claim(j *mailJob) error {
-	if q.outbox == nil {
-		return nil
-	}
-	return q.outbox.claim(j.ctx, j)
-}
-
-func (q *mailQueue) postpone(j *mailJob, wait time.Duration) {
-	if q.outbox != nil {
-		q.warn(j, q.outbox.postpone(j.ctx, j, q.outbox.now().Add(wait)))
-	}
-}
-
-func (q *mailQueue) remove(j *mailJob) {
-	if q.outbox != nil && j.record != nil {
-		q.warn(j, q.outbox.remove(j.ctx, j))
-	}
-}
-
-// retry makes a job available again after a wait. A flush ends the wait. It leaves a stored email to the next process,
-// so that a shutdown does not wait for a mail server that does not respond.
-func (q *mailQueue) retry(j *mailJob, wait time.Duration) {
-	q.mu.Lock()
-	hurry := q.hurry
-	q.mu.Unlock()
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-hurry:
-		if j.record != nil && wait > 0 {
-			q.postpone(j, 0)
-			q.finish(j)
-			return
-		}
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.ready(j)
-}
-
-// send makes one attempt. It returns a panic as an error.
-func (q *mailQueue) send(j *mailJob) error {
-	ctx, cancel := context.WithTimeout(j.ctx, mailAttemptTimeout)
+// Send implements outbox.Handler. It returns a panic as an error.
+func (q *mailQueue) Send(j *mailJob) error {
+	ctx, cancel := context.WithTimeout(j.Context, mailAttemptTimeout)
 	defer cancel()
-	if j.sender.Write != nil && j.data != nil && j.written == nil {
-		err := guard("write of email "+string(j.Email.Kind), func() error {
-			written, err := j.sender.Write(ctx, j.Email, j.data)
+	m := j.Value
+	if m.sender.Write != nil && m.data != nil && m.written == nil {
+		err := guard("write of email "+string(m.Email.Kind), func() error {
+			written, err := m.sender.Write(ctx, m.Email, m.data)
 			if err == nil {
-				written.Kind = mailkind.Kind(or(string(written.Kind), string(j.Email.Kind)))
-				written.ID = j.Email.ID
-				j.written = &written
+				written.Kind = mailkind.Kind(or(string(written.Kind), string(m.Email.Kind)))
+				written.ID = m.Email.ID
+				m.written = &written
 			}
 			return err
 		})
@@ -354,24 +304,25 @@ func (q *mailQueue) send(j *mailJob) error {
 			return err
 		}
 	}
-	email := j.email()
+	email := m.email()
 	if email.To == "" {
 		return nil
 	}
-	if j.attempts > 0 && j.record != nil && q.bounced(ctx, email.To, j.record.Expires.Add(-outboxFor)) {
-		return errBounced
+	expires, stored := j.Stored()
+	if j.Attempts > 0 && stored && q.plugins.bouncedSince(ctx, email.To, expires.Add(-outboxFor)) {
+		return outbox.Final(errBounced)
 	}
 	call := observe.Call{Target: observe.Mail, Name: string(email.Kind)}
-	err := watchedOnly(ctx, q.watch, call, func(ctx context.Context) error { return email.Send(ctx, j.sender.Mailer) })
+	err := watchedOnly(ctx, q.watch, call, func(ctx context.Context) error { return email.Send(ctx, m.sender.Mailer) })
 	return hideRecipient(err, email)
 }
 
 // email returns the result of Write, or before that the email that was queued.
-func (j *mailJob) email() Email {
-	if j.written != nil {
-		return *j.written
+func (m *mail) email() Email {
+	if m.written != nil {
+		return *m.written
 	}
-	return j.Email
+	return m.Email
 }
 
 // hideRecipient returns err with a text that omits the recipient's address, which the errors of mail servers contain.
@@ -382,92 +333,50 @@ func hideRecipient(err error, l Email) error {
 	return &redactedError{err, []string{l.To, l.Recipient()}}
 }
 
-// giveUp logs and audits an email that was not sent, and calls Undo.
-func (q *mailQueue) giveUp(j *mailJob, err error) {
-	q.log.logger.LogAttrs(j.ctx, slog.LevelError, "auth: an email was not sent", q.attrs(j, err)...)
+// GiveUp implements outbox.Handler. It logs and audits an email that was not sent, and calls Undo.
+func (q *mailQueue) GiveUp(j *mailJob, err error) {
+	m := j.Value
+	q.log.logger.LogAttrs(j.Context, slog.LevelError, "auth: an email was not sent", q.attrs(j, err)...)
 	event := audit.Event{
-		Name: audit.EmailFailed, Outcome: audit.Failed, Reason: audit.ReasonMail, UserID: j.UserID,
-		Email: string(j.Email.Kind),
+		Name: audit.EmailFailed, Outcome: audit.Failed, Reason: audit.ReasonMail, UserID: m.UserID,
+		Email: string(m.Email.Kind),
 	}
-	if j.UserID == "" {
-		event.Subject = j.Subject
+	if m.UserID == "" {
+		event.Subject = m.Subject
 	}
-	noteAt(j.ctx, q.audit, j.at, event)
-	q.remove(j)
-	if j.sender.Undo == nil || j.data == nil {
+	noteAt(j.Context, q.audit, m.at, event)
+	q.Remove(j)
+	if m.sender.Undo == nil || m.data == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(j.ctx, mailAttemptTimeout)
+	ctx, cancel := context.WithTimeout(j.Context, mailAttemptTimeout)
 	defer cancel()
-	undo := func() error { j.sender.Undo(ctx, j.email(), j.data); return nil }
-	if err := guard("undo of email "+string(j.Email.Kind), undo); err != nil {
+	undo := func() error { m.sender.Undo(ctx, m.email(), m.data); return nil }
+	if err := guard("undo of email "+string(m.Email.Kind), undo); err != nil {
 		q.log.failure(ctx, errorf(ErrAuth, "undo of an email: %w", err))
 	}
 }
 
 // attrs returns the log attributes of an email, without its address and link.
 func (q *mailQueue) attrs(j *mailJob, err error) []slog.Attr {
-	attrs := []slog.Attr{slog.Any("error", err), slog.String("email", string(j.Email.Kind)),
-		slog.Int("attempt", j.attempts+1)}
-	if j.UserID != "" {
-		attrs = append(attrs, slog.String("user_id", j.UserID))
-	} else if j.at != nil && j.Subject != "" && len(j.at.secrets) > 0 {
-		attrs = append(attrs, slog.String("subject", auditor.Subject(j.at.secrets[0], j.Subject)))
+	m := j.Value
+	attrs := []slog.Attr{slog.Any("error", err), slog.String("email", string(m.Email.Kind)),
+		slog.Int("attempt", j.Attempts+1)}
+	if m.UserID != "" {
+		attrs = append(attrs, slog.String("user_id", m.UserID))
+	} else if m.at != nil && m.Subject != "" && len(m.at.secrets) > 0 {
+		attrs = append(attrs, slog.String("subject", auditor.Subject(m.at.secrets[0], m.Subject)))
 	}
-	if j.at != nil {
-		attrs = append(attrs, j.at.attrs()...)
+	if m.at != nil {
+		attrs = append(attrs, m.at.attrs()...)
 	}
 	return attrs
-}
-
-// finish removes a job from the counts of its lane.
-func (q *mailQueue) finish(j *mailJob) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	j.lane.held--
-	if j.record != nil {
-		delete(q.held, j.record.Key)
-	}
-	for _, quota := range j.counted {
-		if j.lane.clients[quota.key]--; j.lane.clients[quota.key] <= 0 {
-			delete(j.lane.clients, quota.key)
-		}
-	}
-	if len(j.lane.clients) == 0 {
-		j.lane.clients = nil
-	}
-	if q.total--; q.total == 0 {
-		close(q.idle)
-	}
-}
-
-// flush waits until no email waits or is being sent.
-func (q *mailQueue) flush(ctx context.Context) error {
-	q.mu.Lock()
-	if q.flushing++; q.flushing == 1 {
-		close(q.hurry)
-	}
-	idle := q.idle
-	q.mu.Unlock()
-	defer func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		if q.flushing--; q.flushing == 0 {
-			q.hurry = make(chan struct{})
-		}
-	}()
-	select {
-	case <-idle:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // notify queues a security notice. If the lane is full, it sends the notice immediately, before the response: a notice
 // is never dropped because of other emails.
 func (q *mailQueue) notify(ctx context.Context, at *arrival, e BackgroundEmail) {
-	j, err := q.job(ctx, at, &q.notices, e)
+	j, err := q.job(ctx, at, laneNotices, e)
 	if err != nil {
 		q.log.failure(ctx, asError(err, ErrAuth))
 		return
@@ -482,7 +391,7 @@ func (c *ActionRequest) NotifyAround(
 	ctx context.Context, e BackgroundEmail, change func(ctx context.Context) error,
 ) error {
 	q := c.plugins.auth.mail
-	j, err := q.job(ctx, &c.in.arrival, &q.notices, e)
+	j, err := q.job(ctx, &c.in.arrival, laneNotices, e)
 	if err != nil {
 		return err
 	}
@@ -502,16 +411,16 @@ func (q *mailQueue) around(ctx context.Context, j *mailJob, change func(ctx cont
 	return nil
 }
 
-// plan stores a notice before its change, or in the transaction of its change if records is not nil.
-func (q *mailQueue) plan(ctx context.Context, records store.RecordStore, j *mailJob) error {
-	if j == nil || q.outbox == nil {
+// plan stores a notice before its change, or in the transaction of its change if tx is not nil.
+func (q *mailQueue) plan(ctx context.Context, tx store.RecordStore, j *mailJob) error {
+	if j == nil {
 		return nil
 	}
-	if records == nil {
-		records = q.outbox.records
+	var within outbox.Records
+	if tx != nil {
+		within = records.Of(tx)
 	}
-	j.stored.Planned = true
-	if err := q.outbox.put(ctx, records, j); err != nil {
+	if err := q.Plan(ctx, within, j); err != nil {
 		return errorf(ErrStore, "store a security notice: %w", err)
 	}
 	return nil
@@ -520,38 +429,22 @@ func (q *mailQueue) plan(ctx context.Context, records store.RecordStore, j *mail
 // cancel deletes a planned notice, because its change was not made. If the result of the change is unknown, and it can
 // be looked up, the notice stays: a process that looks for emails that are due decides.
 func (q *mailQueue) cancel(j *mailJob, cause error) {
-	if j == nil || j.record == nil {
-		return
-	}
-	refused := errors.Is(cause, ErrNotFound) || errors.Is(cause, ErrConflict) || errors.As(cause, new(*Problem))
-	if refused || !j.checkable {
-		q.remove(j)
+	if j != nil {
+		q.Cancel(j, !refusesChange(cause))
 	}
 }
 
-// confirm sends a planned notice whose change was made. If the change took so long that another process may have judged
-// it, the notice is stored again.
+// confirm sends a planned notice whose change was made.
 func (q *mailQueue) confirm(j *mailJob) {
-	if j == nil {
-		return
+	if j != nil {
+		q.Confirm(j, q.noticeQuota(j))
 	}
-	j.stored.Planned = false
-	if j.record != nil && !q.outbox.now().Before(j.claimed) {
-		j.record = nil
-	}
-	q.sendNotice(j)
 }
 
-func (q *mailQueue) sendNotice(j *mailJob) {
-	quotas := []mailQuota{{"user " + or(j.UserID, j.Email.To), mailNoticePerUser}}
-	if q.add(j, quotas) {
-		return
-	}
-	if err := q.send(j); err != nil {
-		q.giveUp(j, err)
-		return
-	}
-	q.remove(j)
+func (q *mailQueue) sendNotice(j *mailJob) { q.AddOrSend(j, q.noticeQuota(j)) }
+
+func (q *mailQueue) noticeQuota(j *mailJob) outbox.Quota {
+	return outbox.Quota{Key: "user " + or(j.Value.UserID, j.Value.Email.To), Most: mailNoticePerUser}
 }
 
 // SendLater sends an email that a client requested, for example a link, after the response. Each client, and all
@@ -560,28 +453,28 @@ func (q *mailQueue) sendNotice(j *mailJob) {
 // process ends: call [Auth.FlushMail] before.
 func (c *ActionRequest) SendLater(ctx context.Context, e BackgroundEmail) error {
 	q, at := c.plugins.auth.mail, &c.in.arrival
-	lane, quotas := &q.open, mailQuotas(at.client())
+	lane, quotas := laneOpen, mailQuotas(at.client())
 	if browser := c.plugins.limits.known.of(c.in, e.Subject); browser != "" {
-		lane, quotas = &q.known, []mailQuota{{"browser " + browser, mailPerBrowser}}
+		lane, quotas = laneKnown, []outbox.Quota{{Key: "browser " + browser, Most: mailPerBrowser}}
 	}
 	j, err := q.job(ctx, at, lane, e)
 	if err != nil {
 		return err
 	}
-	if !q.add(j, quotas) {
+	if !q.Add(j, quotas...) {
 		return ErrMailQueueFull
 	}
 	return nil
 }
 
 // mailQuotas returns the quotas of a client in the open lane.
-func mailQuotas(from client) []mailQuota {
+func mailQuotas(from client) []outbox.Quota {
 	if !from.identified {
-		return []mailQuota{{"unidentified", mailUnidentified}}
+		return []outbox.Quota{{Key: "unidentified", Most: mailUnidentified}}
 	}
-	quotas := make([]mailQuota, 0, 3)
+	quotas := make([]outbox.Quota, 0, 3)
 	for i, network := range limit.Networks(from.network) {
-		quotas = append(quotas, mailQuota{network.String(), mailPerClient << i})
+		quotas = append(quotas, outbox.Quota{Key: network.String(), Most: mailPerClient << i})
 	}
 	return quotas
 }
@@ -608,8 +501,8 @@ func (a *Auth) FlushMail(ctx context.Context) error {
 	if a.mail == nil {
 		return nil
 	}
-	if a.mail.outbox != nil && len(a.mail.senders) > 0 {
+	if len(a.mail.senders) > 0 {
 		a.mail.collect(ctx)
 	}
-	return a.mail.flush(ctx)
+	return a.mail.Flush(ctx)
 }

@@ -165,7 +165,7 @@ func (ps *plugins) auditNotice(ctx context.Context, v, at *arrival, n SecurityNo
 	}
 	n.Audit.UserID, n.Audit.Provider = n.UserID, or(n.Audit.Provider, n.Provider)
 	n.Audit.Outcome = audit.Outcome(or(string(n.Audit.Outcome), string(audit.OK)))
-	noteAt(ctx, v.audit, at, n.Audit)
+	noteAt(v.announced(ctx, n.Audit), v.audit, at, n.Audit)
 }
 
 // noticeUser returns the recipient of notices, or nil if none are sent.
@@ -211,7 +211,17 @@ func (ps *plugins) notifyChange(
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return errorf(ErrStore, "notify a user: %w", err)
 	}
+	if n.Audit.Name != "" {
+		told := n.Audit
+		told.UserID, told.Provider = n.UserID, or(told.Provider, n.Provider)
+		if err := v.announce(ctx, nil, told); err != nil {
+			return err
+		}
+	}
 	if err := ps.notifyAround(ctx, v, user, n, change); err != nil {
+		if at == nil {
+			v.cancelAnnounced(!refusesChange(err))
+		}
 		return err
 	}
 	ps.auditNotice(ctx, v, at, n)
@@ -263,12 +273,12 @@ func (ps *plugins) noticeJob(ctx context.Context, v *arrival, user *User, n Secu
 		l.Host = hostOf(v.origin)
 		l = l.withClient(v)
 	}
-	j, err := ps.auth.mail.job(ctx, v, &ps.auth.mail.notices, BackgroundEmail{
+	j, err := ps.auth.mail.job(ctx, v, laneNotices, BackgroundEmail{
 		Sender: noticeSender, Email: l, UserID: user.ID,
 		Data: noticeData{user.ID, n.Provider, n.Method, v.base, n.Action, !user.EmailVerified.IsZero()},
 	})
 	if err == nil {
-		j.checkable = n.addsMethod()
+		j.Checkable = n.addsMethod()
 	}
 	return j, err
 }
@@ -325,12 +335,12 @@ func (ps *plugins) composeNotice(ctx context.Context, l Email, data json.RawMess
 
 // noticeMade reports whether the change of a notice was made, for a process that ended or failed in between. It reports
 // true if that cannot be known: a needless notice is better than none.
-func (ps *plugins) noticeMade(ctx context.Context, j *mailJob) (bool, error) {
+func (ps *plugins) noticeMade(ctx context.Context, m *mail) (bool, error) {
 	var d noticeData
-	if j.Sender != noticeSender || json.Unmarshal(j.data, &d) != nil {
+	if m.Sender != noticeSender || json.Unmarshal(m.data, &d) != nil {
 		return true, nil
 	}
-	if n := (SecurityNotice{Kind: j.Email.Kind, Method: d.Method}); !n.addsMethod() {
+	if n := (SecurityNotice{Kind: m.Email.Kind, Method: d.Method}); !n.addsMethod() {
 		return true, nil
 	}
 	methods, err := ps.signInMethods(ctx, d.UserID)
@@ -354,6 +364,11 @@ func (e Email) withClient(at *arrival) Email {
 	return e
 }
 
+// addedEvents are the audit events of new sign-in methods.
+var addedEvents = map[mailkind.Kind]audit.Name{
+	mailkind.PasskeyAdded: audit.PasskeyAdded, mailkind.AccountLinked: audit.AccountLinked,
+}
+
 // add runs write, which adds a sign-in method to a user, and emails them unless the user is new. The email is stored in
 // the same transaction, or before write if the store has none.
 func (w *writer) add(
@@ -367,6 +382,9 @@ func (w *writer) add(
 		}
 	}
 	mail, records := w.plugins.auth.mail, w.tx.records
+	if err := w.announce(ctx, audit.Event{Name: addedEvents[kind], UserID: u.ID}); err != nil {
+		return err
+	}
 	if records != nil || !w.inTx {
 		if err := mail.plan(ctx, records, j); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/panics"
 	"github.com/latchkey-go/latchkey/internal/upstream"
 )
 
@@ -103,7 +104,7 @@ func TestAPanickingCallHasFailed(t *testing.T) {
 	}}
 	broken := struct{ Store }{} // each method panics
 	_, err := newStores(broken, w, time.Second).User(t.Context(), "1")
-	var panicked *panicError
+	var panicked *panics.Error
 	if !errors.As(err, &panicked) || told != observe.Failed {
 		t.Errorf("error %v, got %q", err, told)
 	}

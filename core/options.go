@@ -122,9 +122,10 @@ type DecodeParams = sessiontoken.DecodeParams
 // PagesConfig replaces built-in pages with pages of the application, or changes them. Pages are paths or URLs; their
 // queries are kept.
 type PagesConfig struct {
-	// SignIn receives callbackUrl and, after a failure, error and code; a guard sets the error SessionRequired. SignOut is
-	// the confirmation page. Error receives error. VerifyRequest says that an email was sent. NewUser is shown after a
-	// user's first sign-in and receives callbackUrl.
+	// SignIn is the sign-in page. It gets the query parameter callbackUrl and, after a failure, error and code; a
+	// guard sets the error SessionRequired. SignOut is the page that confirms a sign-out. Error is the error page, and
+	// gets the parameter error. VerifyRequest is the page after an email was sent. NewUser is shown after a user's
+	// first sign-in, and gets callbackUrl.
 	SignIn, SignOut, Error, VerifyRequest, NewUser string
 	// EmailFirst splits the built-in sign-in page. The first page has the providers, the passkey button and the email
 	// address, the second the password and the button for an email link. The second page is the same for every address:

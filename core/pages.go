@@ -24,9 +24,9 @@ type pages struct {
 	providers []ui.Provider
 	// policy is the part of the Content-Security-Policy that follows the nonces.
 	policy string
-	// style and script are the URLs of the stylesheet and the script. If they are empty, pages contain them inline.
-	style, script string
-	cached        pagecache.Cache
+	// style, sheet and script are the URLs of the stylesheets and the script. If they are empty, pages contain them inline.
+	style, sheet, script string
+	cached               pagecache.Cache
 	// sessions finds the signed-in user. It is nil for the pages of a failed configuration.
 	sessions *sessions
 	plugins  *plugins // for the cookie with the address
@@ -59,7 +59,8 @@ func lazy[V any](draw func(V) templ.Component) func(V) templ.Component {
 // shell returns the data that all pages need. The nonce permits their style and script in the Content-Security-Policy.
 func (p *pages) shell(v *arrival) ui.Page {
 	page := ui.Page{
-		BasePath: v.publicBase, Theme: p.theme, StylesheetURL: p.style, ScriptURL: p.script, Locale: v.language(),
+		BasePath: v.publicBase, Theme: p.theme, StylesheetURL: p.style, SheetURL: p.sheet, ScriptURL: p.script,
+		Locale:  v.language(),
 		HomeURL: v.home, Host: hostOf(v.origin), RememberMe: p.sessions != nil && p.sessions.config.RememberMe,
 	}
 	if b, err := randomBytes(v.rand, nonceBytes); err == nil {
@@ -68,10 +69,11 @@ func (p *pages) shell(v *arrival) ui.Page {
 	return page
 }
 
-// signedIn returns the signed-in user for a page. It sets no cookies, and a failure of the store only hides the user.
-func (p *pages) signedIn(ctx context.Context, c *call) ui.Visitor {
+// signedIn returns the signed-in user for a page, without a guest. It sets no cookies, and a failure of the store only
+// hides the user. guest reports that the user is a guest.
+func (p *pages) signedIn(ctx context.Context, c *call) (user ui.Visitor, guest bool) {
 	if p.sessions == nil || c.cookies == nil {
-		return ui.Visitor{}
+		return user, false
 	}
 	session, err := p.sessions.ofCookies(ctx, &c.arrival)
 	var current *validSession
@@ -82,15 +84,17 @@ func (p *pages) signedIn(ctx context.Context, c *call) ui.Visitor {
 		c.log.failure(ctx, asError(err, ErrSessionToken), c.attrs()...)
 	}
 	if err != nil || current == nil {
-		return ui.Visitor{}
+		return user, false
 	}
-	visitor := ui.Visitor{
-		ID: current.user.ID, Name: current.user.Name, Email: current.user.Email, Image: current.user.Image,
+	if slices.Contains(current.methods, methodGuest) {
+		return user, true
 	}
+	u := current.user
+	user = ui.Visitor{ID: u.ID, Name: u.Name, Email: u.Email, Image: u.Image}
 	if current.actor != nil {
-		visitor.Actor = current.actor.title()
+		user.Actor = current.actor.title()
 	}
-	return visitor
+	return user, false
 }
 
 const (

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -124,6 +125,7 @@ type plugins struct {
 	limits     *limits
 	challenges *challenges
 	auth       *Auth
+	guests     *guests // nil if no plugin called PluginHost.AllowGuests
 }
 
 // partAction is an action and the name of its plugin in configuration errors.
@@ -264,6 +266,9 @@ func (a *partAction) answer(ctx context.Context, c *ActionRequest) (*Response, e
 			}
 		}
 	}
+	if err := c.plugins.guests.refuse(ctx, c, a); err != nil {
+		return guardError(c, err)
+	}
 	if len(a.Require) > 0 {
 		if refused, err := runGuards(ctx, c, a.Require); err != nil || refused != nil {
 			return refused, err
@@ -308,6 +313,11 @@ func guardError(c *ActionRequest, err error) (*Response, error) {
 	switch {
 	case errors.As(err, new(*Problem)):
 		return nil, err
+	case errors.Is(err, errGuest):
+		if c.WantsJSON {
+			return nil, guestProblem()
+		}
+		return redirectToSignIn(c)
 	case errors.Is(err, ErrForbidden):
 		return nil, &Problem{Status: http.StatusForbidden, Code: "forbidden", Cause: err}
 	case !errors.As(err, &again):
@@ -365,7 +375,7 @@ type ReauthMethod struct {
 	Label ui.Text
 	// Adds lists the methods that the plugin passes to RenewSession. They decide whether a guard such as [Strong] can be
 	// satisfied.
-	Adds []Method
+	Adds []amr.Method
 	// Available reports whether the user has this method. If it is nil, all users have it. It is called concurrently.
 	Available func(ctx context.Context, userID string) (bool, error)
 }
@@ -383,7 +393,7 @@ type PendingSignIn struct {
 	// Account is the account that they sign in with.
 	Account *Account
 	// Methods lists how they have authenticated so far.
-	Methods []Method
+	Methods []amr.Method
 	// CallbackURL is the absolute URL that the browser opens after the sign-in.
 	CallbackURL string
 	// Created reports that this sign-in created the user.
@@ -444,4 +454,39 @@ type notices struct {
 	// link makes the link of an email. It is nil if no plugin called AddNoticeLink.
 	link     func(ctx context.Context, n SecurityNotice) (action string, expires time.Time, err error)
 	reversal []func(ctx context.Context, c *ActionRequest, n SecurityNotice) error
+}
+
+// idTokenProvider is the ID of a provider whose ID tokens a plugin accepts from apps.
+type idTokenProvider struct{ provider, plugin string }
+
+// UserData is what a plugin has stored about users, for administrators and for the users themselves.
+type UserData struct {
+	// Name is the name of the data in JSON, such as "apiKeys".
+	Name string
+	// Heading is the heading of the data on a page.
+	Heading ui.Text
+	// Read returns the data of a user. Its JSON form is an object or a list of objects without secrets, tokens, codes or
+	// hashes. It is called concurrently.
+	Read func(ctx context.Context, userID string) (any, error)
+}
+
+// NewPasskey is a passkey that was just stored.
+type NewPasskey struct {
+	// UserID is the ID of the owner. CredentialID is the credential ID in standard base64.
+	UserID, CredentialID string
+	// AAGUID is [VerifiedPasskey].AAGUID, or "". The user's device states it: it describes the passkey and proves
+	// nothing.
+	AAGUID string
+	// UserHandle is the user handle of the registration (WebAuthn section 5.4.3).
+	UserHandle []byte
+}
+
+// PasskeyTracker stores facts about passkeys that stores of passkeys do not keep. Its functions are called
+// concurrently.
+type PasskeyTracker struct {
+	// UserHandle returns the user handle of the user's earlier passkeys, or nil if there are none. A new passkey then gets
+	// the same one, so that a password manager can list the passkeys of one user. An error stops the registration.
+	UserHandle func(ctx context.Context, userID string) ([]byte, error)
+	// Added is called after a passkey was stored. It must handle its errors, because the passkey is valid.
+	Added func(ctx context.Context, made NewPasskey)
 }

@@ -232,7 +232,9 @@ func (h *PluginHost) NewToken() (string, error) { return randomText(h.Rand) }
 
 // Audit reports a decision that was made outside of a request to Config.Audit. Within a request use
 // [ActionRequest.Audit].
-func (h *PluginHost) Audit(ctx context.Context, e audit.Event) { h.Auth.site.audit.Note(ctx, e) }
+func (h *PluginHost) Audit(ctx context.Context, e audit.Event) {
+	noteAt(ctx, h.Auth.site.audit, nil, e)
+}
 
 // OnAudit registers a function that receives each audit event after Config.Audit, under the same rules: it is called
 // synchronously and concurrently, after the change is committed, and a panic is logged.

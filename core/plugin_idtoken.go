@@ -20,9 +20,6 @@ func (h *PluginHost) AcceptIDTokens(provider string) {
 	h.plugins.idTokens = append(h.plugins.idTokens, idTokenProvider{provider, h.plugin})
 }
 
-// idTokenProvider is the ID of a provider whose ID tokens a plugin accepts from apps.
-type idTokenProvider struct{ provider, plugin string }
-
 // checkIDTokens reports configuration errors of the providers that were passed to [PluginHost.AcceptIDTokens].
 func (ps *plugins) checkIDTokens(providers []*provider, faults *ConfigError) {
 	for _, by := range ps.idTokens {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -23,27 +24,6 @@ func (ps *plugins) passkeyProvider() *provider {
 		}
 	}
 	return nil
-}
-
-// NewPasskey is a passkey that was just stored.
-type NewPasskey struct {
-	// UserID is the ID of the owner. CredentialID is the credential ID in standard base64.
-	UserID, CredentialID string
-	// AAGUID is [VerifiedPasskey].AAGUID, or "". The user's device states it: it describes the passkey and proves
-	// nothing.
-	AAGUID string
-	// UserHandle is the user handle of the registration (WebAuthn section 5.4.3).
-	UserHandle []byte
-}
-
-// PasskeyTracker stores facts about passkeys that stores of passkeys do not keep. Its functions are called
-// concurrently.
-type PasskeyTracker struct {
-	// UserHandle returns the user handle of the user's earlier passkeys, or nil if there are none. A new passkey then gets
-	// the same one, so that a password manager can list the passkeys of one user. An error stops the registration.
-	UserHandle func(ctx context.Context, userID string) ([]byte, error)
-	// Added is called after a passkey was stored. It must handle its errors, because the passkey is valid.
-	Added func(ctx context.Context, made NewPasskey)
 }
 
 // TrackPasskeys registers the functions of t. If several plugins call TrackPasskeys, the first one counts. Without it,
@@ -89,7 +69,7 @@ func (f *passkeyFlow) mayCreate(session *Session) bool {
 	if d := f.plugins.freshLinks; d > 0 {
 		within = min(within, d) // linking refuses the passkey later
 	}
-	return slices.Contains(session.Methods, MethodPassword) && f.now().Sub(session.AuthTime) <= within
+	return slices.Contains(session.Methods, amr.Password) && f.now().Sub(session.AuthTime) <= within
 }
 
 // PasskeyCreation returns the data for the page's script, which creates a passkey without a prompt
@@ -120,10 +100,7 @@ type unknownPasskey struct {
 	ID   string `json:"id"` // in base64url
 }
 
-const (
-	unknownCookie = "passkey-unknown"
-	unknownTTL    = 10 * time.Minute
-)
+const unknownTTL = 10 * time.Minute
 
 // unknownCookies returns the cookie for a passkey that is not stored, if the script asks for it with the field signal.
 // Another site with the same relying party's ID may know the passkey, so it must be this host.
@@ -195,7 +172,7 @@ func (c *ActionRequest) PasskeyOptions(ctx context.Context, userID string) (*Res
 // [ActionRequest.PasskeyOptions], by a passkey of the user. A challenge is valid for one response. It returns the
 // methods that the user has authenticated with. A passkey of another user is an error. The action's Method must be
 // POST.
-func (c *ActionRequest) VerifyPasskey(ctx context.Context, userID string) ([]Method, error) {
+func (c *ActionRequest) VerifyPasskey(ctx context.Context, userID string) ([]amr.Method, error) {
 	if c.in.r.Method != http.MethodPost {
 		return nil, errNeedsPost
 	}

@@ -3,6 +3,8 @@ package core
 import (
 	"testing"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/amr"
 )
 
 // TestMayCreate: only the user who has just signed in with a password gets a passkey without a prompt. An administrator
@@ -11,7 +13,7 @@ func TestMayCreate(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	session := func(change func(*Session)) *Session {
-		s := &Session{UserID: "ada", Methods: []Method{MethodPassword}, AuthTime: now.Add(-time.Minute)}
+		s := &Session{UserID: "ada", Methods: []amr.Method{amr.Password}, AuthTime: now.Add(-time.Minute)}
 		change(s)
 		return s
 	}
@@ -23,7 +25,7 @@ func TestMayCreate(t *testing.T) {
 		"just signed in":   {session: session(func(*Session) {}), want: true},
 		"turned off":       {session: session(func(*Session) {}), off: true},
 		"no session":       {},
-		"with a provider":  {session: session(func(s *Session) { s.Methods = []Method{MethodFederated} })},
+		"with a provider":  {session: session(func(s *Session) { s.Methods = []amr.Method{amr.Federated} })},
 		"six minutes ago":  {session: session(func(s *Session) { s.AuthTime = now.Add(-6 * time.Minute) })},
 		"an impersonation": {session: session(func(s *Session) { s.Actor = "root" })},
 	} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 )
 
@@ -19,7 +20,7 @@ type SignIn struct {
 	// provider is the action's Name.
 	Account *Account
 	// Methods lists how the user authenticated.
-	Methods []Method
+	Methods []amr.Method
 	// Created reports that the plugin has just created the user: Events.CreateUser is called, and the browser is
 	// redirected to Pages.NewUser. If Callbacks.SignIn denies the sign-in, the user stays in the store: set Create
 	// instead.
@@ -28,6 +29,13 @@ type SignIn struct {
 	// allowed the sign-in, so that a denied sign-up writes nothing. If it returns an error, the sign-in fails; a
 	// [*Problem] becomes the response. Create implies Created.
 	Create func(ctx context.Context) (*User, error)
+	// Upgrade, if not nil, is called instead of Create if the browser's session is that of a guest. It returns the guest
+	// with the data of the sign-up; see [PluginHost.UpgradeGuest]. If the user is no guest any more, it does what Create
+	// does. If Upgrade is nil, Create is called, and the guest is merged into the new user.
+	Upgrade func(ctx context.Context, guest *User) (*User, error)
+	// Guest reports that Create creates a guest; see [PluginHost.CreateGuest]. The session does not count as a recent
+	// sign-in, and Methods is ignored.
+	Guest bool
 	// CallbackURL is where the browser goes after the sign-in. The default is [ActionRequest.CallbackURL]. It passes
 	// Callbacks.Redirect.
 	CallbackURL string
@@ -60,7 +68,10 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 	}
 	id := &identity{user: s.User.Clone(), account: account.Clone(), methods: slices.Clone(s.Methods)}
 	if s.Created || s.Create != nil {
-		id.signUp = &signUpResult{s.Create}
+		id.signUp = &signUpResult{s.Create, s.Upgrade}
+	}
+	if s.Guest {
+		id.methods, id.authTime = []amr.Method{methodGuest}, new(time.Time)
 	}
 	out := outcome{identity: id}
 	if s.CallbackURL != "" {
@@ -149,7 +160,7 @@ func errSignedOut(method string) error {
 // one.
 //
 // If the session has ended since the request arrived, it stays ended, and the error matches [ErrNotFound].
-func (c *ActionRequest) RenewSession(ctx context.Context, methods ...Method) error {
+func (c *ActionRequest) RenewSession(ctx context.Context, methods ...amr.Method) error {
 	if c.in.r.Method != "POST" {
 		return errNeedsPost
 	}
@@ -168,7 +179,7 @@ func (c *ActionRequest) RenewSession(ctx context.Context, methods ...Method) err
 
 // renew replaces the token of the current session. by names the plugin or provider, and acr is the class that the
 // provider has reported.
-func (c *ActionRequest) renew(ctx context.Context, by string, methods []Method, acr string) error {
+func (c *ActionRequest) renew(ctx context.Context, by string, methods []amr.Method, acr string) error {
 	session, err := c.Session(ctx)
 	if err != nil {
 		return err
@@ -226,8 +237,16 @@ func (a *Auth) NewSession(
 	}
 	account := &Account{Type: TypeCredentials, Provider: "application", ProviderAccountID: user.ID}
 	id := &identity{
-		user: user.Clone(), account: account, methods: []Method{}, authTime: new(time.Time),
+		user: user.Clone(), account: account, methods: []amr.Method{}, authTime: new(time.Time),
 		short: a.sessions.config.RememberMe && (len(options) == 0 || !options[0].Remember),
+	}
+	if err := a.plugins.guests.identify(ctx, session, id); err != nil {
+		return nil, err
+	}
+	if _, note, err := a.plugins.guests.find(ctx, a.store.records, user.ID); err != nil {
+		return nil, errorf(ErrStore, "find out whether the user is a guest: %w", err)
+	} else if note != nil && note.Phase == guestActive {
+		id.methods = append(id.methods, methodGuest)
 	}
 	if len(options) == 1 {
 		id.methods = append(id.methods, options[0].Methods...)
@@ -254,7 +273,10 @@ func (a *Auth) NewSession(
 	}
 	cookies, sessionID, err := a.sessions.issue(ctx, session, id, who)
 	if err == nil {
-		if err = a.plugins.checkUser(ctx, user.ID); err != nil {
+		if err = a.plugins.checkUser(ctx, user.ID); err == nil && id.guest != "" && id.guest != user.ID {
+			err = a.plugins.guests.mergeInto(ctx, &v, id.guest, user.ID)
+		}
+		if err != nil {
 			a.sessions.takeBack(ctx, &v, who, sessionID)
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 )
 
 // TestSessionUpdateFromOutside posts data for claims that the client must not be able to choose.
@@ -44,7 +45,7 @@ func TestReissue(t *testing.T) {
 		c.Plugins = []core.Plugin{partFunc(func(h *core.PluginHost) error {
 			h.TrackAuthentication()
 			again := func(_ context.Context, c *core.ActionRequest) (*core.Response, error) {
-				return c.Redirect("/there"), c.RenewSession(context.Background(), core.MethodOTP)
+				return c.Redirect("/there"), c.RenewSession(context.Background(), amr.OTP)
 			}
 			h.AddAction(core.Action{Method: "POST", Name: "again", Handle: again})
 			h.AddAction(core.Action{Method: "GET", Name: "again", Handle: again})
@@ -95,7 +96,7 @@ func TestReissueWithoutASignIn(t *testing.T) {
 						}})
 					h.AddAction(core.Action{Method: "POST", Name: "again",
 						Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-							return c.Redirect("/there"), c.RenewSession(ctx, core.MethodOTP)
+							return c.Redirect("/there"), c.RenewSession(ctx, amr.OTP)
 						}})
 					return nil
 				})}
@@ -119,7 +120,7 @@ func TestReissueWithoutASignIn(t *testing.T) {
 			}
 			w.signedIn(b, b.submit("/auth/again", nil))
 			s = b.session()
-			if !s.AuthTime.Equal(start.Add(time.Hour)) || !slices.Contains(s.Methods, core.MethodOTP) {
+			if !s.AuthTime.Equal(start.Add(time.Hour)) || !slices.Contains(s.Methods, amr.OTP) {
 				t.Errorf("with methods: of %v by %v", s.AuthTime, s.Methods)
 			}
 		})
@@ -135,7 +136,7 @@ func provingAgain(first func(context.Context, *core.ActionRequest) error) core.P
 				if err := first(ctx, c); err != nil {
 					return nil, err
 				}
-				return c.Redirect("/there"), c.RenewSession(ctx, core.MethodOTP)
+				return c.Redirect("/there"), c.RenewSession(ctx, amr.OTP)
 			}})
 		return nil
 	})

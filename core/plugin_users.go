@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-
-	"github.com/latchkey-go/latchkey/ui"
 )
 
 // AddUserCheck registers a function that decides whether a user may get a new session or credential now. It returns an
@@ -45,17 +43,6 @@ func (ps *plugins) checkRenewed(ctx context.Context, userID string) error {
 	}
 	_, failed := ps.auth.EndSessions(ctx, userID, EndOptions{})
 	return errors.Join(errEndedMeanwhile, failed)
-}
-
-// UserData is what a plugin has stored about users, for administrators and for the users themselves.
-type UserData struct {
-	// Name is the name of the data in JSON, such as "apiKeys".
-	Name string
-	// Heading is the heading of the data on a page.
-	Heading ui.Text
-	// Read returns the data of a user. Its JSON form is an object or a list of objects without secrets, tokens, codes or
-	// hashes. It is called concurrently.
-	Read func(ctx context.Context, userID string) (any, error)
 }
 
 // AddUserData registers data that the plugin has stored about users.

@@ -5,12 +5,6 @@ import (
 	"sync"
 )
 
-// visitMemory has what plugins have read for one request.
-type visitMemory struct {
-	mu   sync.Mutex
-	read map[any]func() (any, error)
-}
-
 // RequestFrom returns the request of a guard or a handler of the application. ctx is the context that the guard was
 // called with, or that of the request. It is nil if ctx has no visit of this Auth, for example without the request
 // hook. The request must not be changed.

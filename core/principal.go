@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/latchkey-go/latchkey/core/limit"
 )
@@ -77,6 +78,26 @@ func (t *validTokens) remove(hash [sha256.Size]byte) {
 	delete(t.seen, hash)
 }
 
+// verifiedCredential is the public ID of a credential, for audit events and log lines. It is empty until a credential
+// was verified. It is safe for concurrent use; a nil one stays empty.
+type verifiedCredential struct{ id atomic.Pointer[string] }
+
+func (c *verifiedCredential) set(id string) {
+	if c != nil {
+		c.id.Store(&id)
+	}
+}
+
+func (c *verifiedCredential) get() string {
+	if c == nil {
+		return ""
+	}
+	if id := c.id.Load(); id != nil {
+		return *id
+	}
+	return ""
+}
+
 // verifyCredential returns the principal of a credential, or nil if it is not valid. again reports that a stream checks
 // it again, which does not count as a use.
 func (a *Auth) verifyCredential(
@@ -102,6 +123,9 @@ func (a *Auth) verifyCredential(
 	case p != nil && !known:
 		a.validTokens.add(hash)
 		limits.right(ctx, c, attempt)
+	}
+	if p != nil && err == nil {
+		v.verified.set(p.Credential)
 	}
 	if p != nil && err == nil && p.Credential != "" && limits.keyUse && !again {
 		err = limits.ask(ctx, c, newAttempt(limit.AttemptKeyUse, p.Credential))
@@ -161,7 +185,7 @@ func (v *Visit) RequirePrincipal(guards ...PrincipalGuard) (*Principal, *Respons
 		v.at.log.failure(v.Context, asError(err, ErrAuth, serverError), v.at.attrs()...)
 		return nil, v.sessionErrorResponse(err)
 	case p == nil:
-		return nil, v.signInResponse(v.signInProblem())
+		return nil, v.unauthenticated()
 	}
 	for _, ask := range guards {
 		err := guard("guard", func() error { return ask(v, p) })
@@ -181,17 +205,6 @@ func (v *Visit) RequirePrincipal(guards ...PrincipalGuard) (*Principal, *Respons
 		return nil, v.guardErrorResponse(err)
 	}
 	return p, nil
-}
-
-// problemResponse returns the response to a program with a problem.
-func (v *Visit) problemResponse(problem *Problem, err error) *Response {
-	v.at.log.failure(v.Context, asError(err, ErrAccessDenied, clientError), v.at.attrs()...)
-	response := problem.document(v.answering(), &Response{Err: err})
-	problem.retryAfter(response)
-	if problem.challenge != "" {
-		response.set("Www-Authenticate", problem.challenge)
-	}
-	return v.at.refer(finish(v.at.r, v.setGuardHeaders(response)))
 }
 
 // Principal returns who makes the request: the user of the session, or the holder of a plugin's credential. It is nil

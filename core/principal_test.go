@@ -225,7 +225,7 @@ func TestCredentialIsNoSessionToken(t *testing.T) {
 		c.URL, c.TrustedHosts = "", []string{"app.example"}
 	})
 	log.Reset()
-	for host, want := range map[string]int{"app.example": 0, "evil.example": 0} {
+	for _, host := range []string{"app.example", "evil.example"} {
 		visit := auth.Visit(t.Context(), &core.Request{
 			Method: "GET", Target: "/api", Hosts: []string{host}, Scheme: "https",
 			Header: http.Header{"Authorization": {"Bearer key_one"}},
@@ -237,7 +237,7 @@ func TestCredentialIsNoSessionToken(t *testing.T) {
 		} else if _, refusal := visit.RequirePrincipal(); refusal == nil || refusal.Status < 400 {
 			t.Errorf("another host: %+v", refusal)
 		}
-		if k.asked != want {
+		if k.asked != 0 {
 			t.Errorf("%s: verified %d times", host, k.asked)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -110,16 +111,16 @@ func (s *signIns) checkMethods(faults *ConfigError) {
 }
 
 // adds returns the methods that the provider can add to a session.
-func (p *provider) adds() []Method {
+func (p *provider) adds() []amr.Method {
 	switch {
 	case p.credentials != nil:
-		return []Method{MethodPassword}
+		return []amr.Method{amr.Password}
 	case p.webauthn != nil && p.webauthn.RequireUserVerification != False:
-		return []Method{MethodSoftwareKey, MethodUser}
+		return []amr.Method{amr.SoftwareKey, amr.User}
 	case p.webauthn != nil:
-		return []Method{MethodSoftwareKey}
+		return []amr.Method{amr.SoftwareKey}
 	}
-	return []Method{MethodFederated}
+	return []amr.Method{amr.Federated}
 }
 
 // newReauth returns the request of a call to the action, for the session of the user.
@@ -604,3 +605,6 @@ func (s *signIns) reauthFailed(
 	response.Err = e
 	return response, nil
 }
+
+// noLoginPrompt are the issuers that reject prompt=login as an unknown value. They support prompt=select_account only.
+var noLoginPrompt = []string{"https://accounts.google.com"}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -377,7 +378,7 @@ func TestStrong(t *testing.T) {
 	} {
 		s := &core.Session{}
 		for m := range strings.FieldsSeq(methods) {
-			s.Methods = append(s.Methods, core.Method(m))
+			s.Methods = append(s.Methods, amr.Method(m))
 		}
 		var again *core.StepUp
 		if err := core.Strong()(t.Context(), s); (err == nil) != strong ||
@@ -569,7 +570,7 @@ func TestReauthMethodOfPlugin(t *testing.T) {
 	a, _ := factual(t, core.StrategyJWT, func(c *core.Config) {
 		c.Plugins = append(c.Plugins, partFunc(func(h *core.PluginHost) error {
 			h.AddReauthMethod(core.ReauthMethod{
-				Action: "otp", Label: ui.Text{English: "Use your app"}, Adds: []core.Method{core.MethodOTP},
+				Action: "otp", Label: ui.Text{English: "Use your app"}, Adds: []amr.Method{amr.OTP},
 				Available: func(_ context.Context, userID string) (bool, error) { return userID == "1", nil },
 			})
 			return nil

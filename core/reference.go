@@ -52,7 +52,8 @@ func (v *arrival) lastRef() string {
 }
 
 // attrs returns the log attributes of a failed request, and remembers the failure for the page that the browser
-// requests next. They contain nothing that the client sent, except the ID of a configured provider.
+// requests next. They contain nothing that the client sent, except the ID of a configured provider, and the public ID of
+// a credential that was verified.
 func (v *arrival) attrs() []slog.Attr {
 	request, browser := v.ref(), v.browserRef()
 	v.failures.Note(browser, request)
@@ -65,6 +66,9 @@ func (v *arrival) attrs() []slog.Attr {
 	}
 	if v.providerID != "" {
 		attrs = append(attrs, slog.String("provider", v.providerID))
+	}
+	if id := v.verified.get(); id != "" {
+		attrs = append(attrs, slog.String("credential", id))
 	}
 	return attrs
 }

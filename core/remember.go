@@ -1,14 +1,11 @@
 package core
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/csrf"
-	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
 
 // "Remember me" (SessionConfig.RememberMe). The form of a sign-in method posts the choice in the field rememberMe. A
@@ -99,22 +96,3 @@ const shortSession = "short_session"
 
 // isShort reports whether a token is the token of a short session.
 func isShort(t *Token) bool { return string(t.Extra[shortSession]) == "true" }
-
-// markShort marks the first token of a session as short. If the sign-in only linked another account, the session keeps
-// its first choice.
-func (p *jwtSession) markShort(ctx context.Context, t *Token, id *identity, who member) error {
-	short := id.short
-	if who.keepsSession {
-		before, err := p.decode(ctx)
-		short = err == nil && isShort(before)
-	}
-	if !short {
-		return nil
-	}
-	return t.Extra.Set(shortSession, true)
-}
-
-// setRow returns the cookies for a stored session.
-func (p *storedSession) setRow(s *store.Session) ([]Cookie, error) {
-	return p.set(string(s.Token), p.config.cookieExpiry(storedtoken.IsShort(string(s.Token)), s.Expires))
-}

@@ -48,7 +48,7 @@ func (b *browser) lasts(when string, want bool) {
 func TestRememberMe(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {
-		for _, door := range doors {
+		for _, signInCase := range signInCases {
 			for name, row := range map[string]struct {
 				posted        string
 				lasts, gated  bool
@@ -61,7 +61,7 @@ func TestRememberMe(t *testing.T) {
 				"not selected, a gate":   {gated: true},
 				"a new token":            {replacesToken: true},
 			} {
-				t.Run(string(strategy)+" "+door.name+" "+name, func(t *testing.T) {
+				t.Run(string(strategy)+" "+signInCase.name+" "+name, func(t *testing.T) {
 					t.Parallel()
 					var factors []*toyFactor
 					if row.gated {
@@ -80,7 +80,7 @@ func TestRememberMe(t *testing.T) {
 					if row.posted != "" {
 						b.fields = url.Values{"rememberMe": {row.posted}}
 					}
-					r := door.in(w, b)
+					r := signInCase.in(w, b)
 					b.fields = nil
 					if row.gated {
 						r = b.submit("/auth/toyfactor", url.Values{"code": {"123456"}})

@@ -174,3 +174,8 @@ func hostOf(origin string) string {
 	_, host, _ := strings.Cut(origin, "://")
 	return host
 }
+
+func serverErrorJSON(v *arrival, response *Response) *Response {
+	body := append(exactjson.AppendText([]byte(`{"message":`), configMessage), `,"reference":`...)
+	return refuse(response, http.StatusInternalServerError, append(exactjson.AppendText(body, v.ref()), '}'))
+}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/internal/sessionid"
@@ -36,7 +37,7 @@ type Session struct {
 	// AuthTime is when the user last authenticated, in whole seconds. The zero time means unknown and counts as long ago.
 	AuthTime time.Time
 	// Methods are the authentication methods that the user used. Empty means unknown.
-	Methods []Method
+	Methods []amr.Method
 	// ACR is the authentication context class reference that the provider reported for the user's last federated
 	// authentication: the claim acr of its ID token (OpenID Connect Core section 2). It is empty if there was none.
 	ACR string
@@ -107,27 +108,3 @@ func (s Session) LogValue() slog.Value {
 
 // publicID returns the ID of a session. stored is the token as the store contains it, or the claim sid.
 func publicID(stored string) string { return sessionid.Of(stored).String() }
-
-// Method is an authentication method: a value of RFC 8176 section 2 where it defines one. The methods of a session say
-// how the user signed in here, not what a provider required of the user. For a sign-in with a provider the only method
-// is [MethodFederated].
-type Method string
-
-// The authentication methods.
-const (
-	// MethodPassword is a password, or any other credentials that a CredentialsProvider checks.
-	MethodPassword Method = "pwd"
-	// MethodOTP is a one-time password.
-	MethodOTP Method = "otp"
-	// MethodHardwareKey is a passkey that stays on its device. MethodSoftwareKey is a synced passkey.
-	MethodHardwareKey Method = "hwk"
-	MethodSoftwareKey Method = "swk"
-	// MethodUser is user verification by the device (fingerprint, face or PIN), in addition to a passkey.
-	MethodUser Method = "user"
-	// MethodMultiple is more than one factor.
-	MethodMultiple Method = "mfa"
-	// MethodFederated is a sign-in with a provider. RFC 8176 does not define this value.
-	MethodFederated Method = "fed"
-	// MethodMail is a link or code that was sent by email. RFC 8176 does not define this value.
-	MethodMail Method = "mail"
-)

@@ -76,7 +76,7 @@ func (a *Auth) endSessions(
 		if o.One != "" {
 			e.Name = audit.SessionEnded
 		}
-		a.site.audit.Note(ctx, e)
+		noteAt(ctx, a.site.audit, nil, e)
 	}
 	return list, ended, err
 }

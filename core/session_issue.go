@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/random"
 )
@@ -15,8 +16,8 @@ type SessionOptions struct {
 	// default is the zero time. It counts as long ago for [RecentSignIn] and for plugin actions that require a recent
 	// sign-in. A time in the future counts as now.
 	AuthTime time.Time
-	// Methods are the authentication methods that the application used, such as [MethodPassword]. The default is none.
-	Methods []Method
+	// Methods are the authentication methods that the application used, such as [amr.Password]. The default is none.
+	Methods []amr.Method
 	// Remember reports that the user selected "Keep me signed in". It needs Session.RememberMe; without that option all
 	// sessions last as long. The default is false: a short session.
 	Remember bool

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
@@ -76,9 +77,9 @@ func (p *jwtSession) current(ctx context.Context) (*validSession, error) {
 	case err != nil:
 		return nil, err
 	}
-	at, _ := sessiontoken.Authentication[Method](token)
+	at, methods := sessiontoken.Authentication[amr.Method](token)
 	user := &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}
-	return &validSession{user: user, authTime: at, token: token, actor: by}, nil
+	return &validSession{user: user, authTime: at, methods: methods, token: token, actor: by}, nil
 }
 
 // read implements [requestSession]. A token that cannot be decrypted, has expired or was revoked ends the session,
@@ -214,7 +215,7 @@ func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken, by *Session
 	}
 	if p.facts {
 		session.ID, session.readAt = sessiontoken.SessionID(t), next.now
-		session.AuthTime, session.Methods = sessiontoken.Authentication[Method](t)
+		session.AuthTime, session.Methods = sessiontoken.Authentication[amr.Method](t)
 		session.ACR = sessiontoken.ACR(t)
 		if by == nil {
 			p.records.Use(ctx, session.ID, next.expires)
@@ -424,7 +425,7 @@ func (p *jwtSession) active(ctx context.Context) (*Token, error) {
 
 // continueAs continues the session under a new ID. It ends the old ID, so that a copy of the old token is no longer
 // valid. The session list still shows one session, with its original start.
-func (p *jwtSession) continueAs(ctx context.Context, old, after *Token, methods []Method, ends time.Time) {
+func (p *jwtSession) continueAs(ctx context.Context, old, after *Token, methods []amr.Method, ends time.Time) {
 	note := p.records.Read(ctx, sessiontoken.SessionID(old))
 	if err := p.endToken(ctx, old); err != nil {
 		p.at.log.failure(ctx, errorf(ErrStore, "revoke the token that ActionRequest.RenewSession replaced: %w", err),
@@ -506,4 +507,18 @@ func (j *sessionTokens) needsRenewal(t *Token, now time.Time) bool {
 
 func sameClaims(a, b *Token) bool {
 	return a == b || bytes.Equal(sessiontoken.AppendClaims(nil, a), sessiontoken.AppendClaims(nil, b))
+}
+
+// markShort marks the first token of a session as short. If the sign-in only linked another account, the session keeps
+// its first choice.
+func (p *jwtSession) markShort(ctx context.Context, t *Token, id *identity, who member) error {
+	short := id.short
+	if who.keepsSession {
+		before, err := p.decode(ctx)
+		short = err == nil && isShort(before)
+	}
+	if !short {
+		return nil
+	}
+	return t.Extra.Set(shortSession, true)
 }

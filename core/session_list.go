@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/sessionid"
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
@@ -28,7 +29,7 @@ type SessionInfo struct {
 	// Network is the network that the user signed in from, as in [LimitParams].
 	Network netip.Prefix
 	// AuthMethods are the authentication methods of the sign-in. Provider is the ID of the provider.
-	AuthMethods []Method
+	AuthMethods []amr.Method
 	Provider    string
 	// Expires is when the session ends if it is not used before then. Under StrategyJWT it is the value as of Seen.
 	Expires time.Time

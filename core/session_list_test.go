@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -51,7 +52,7 @@ func TestSessionsOfAUser(t *testing.T) {
 			old := list[1]
 			if !old.CreatedAt.Equal(start) || !old.LastSeen.Equal(start) || !old.Expires.Equal(start.AddDate(0, 0, 30)) ||
 				old.Network != netip.MustParsePrefix("2001:db8::/64") || old.Provider != "credentials" ||
-				!slices.Equal(old.AuthMethods, []core.Method{core.MethodPassword}) || old.Current {
+				!slices.Equal(old.AuthMethods, []amr.Method{amr.Password}) || old.Current {
 				t.Errorf("%+v", old)
 			}
 			if len(old.UserAgent) > 256 || !strings.HasPrefix(old.UserAgent, `Phone\n\x1b[31mxxx`) ||

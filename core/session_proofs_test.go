@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 )
 
 // withFacts gives the sessions of a town facts.
@@ -28,22 +29,22 @@ func reauthenticating(c *core.Config) {
 // TestMethods checks the methods of a session for each sign-in method.
 func TestMethods(t *testing.T) {
 	t.Parallel()
-	const wantsUser = core.MethodUser
+	const wantsUser = amr.User
 	for name, row := range map[string]struct {
 		enter func(w *town, b *browser) *core.Response
-		want  []core.Method
+		want  []amr.Method
 	}{
 		"a provider": {func(w *town, b *browser) *core.Response { return w.through(b, "plain", "1", victim, "") },
-			[]core.Method{core.MethodFederated}},
+			[]amr.Method{amr.Federated}},
 		"a link": {func(w *town, b *browser) *core.Response { return w.byMail(b, victim) },
-			[]core.Method{core.MethodMail}},
+			[]amr.Method{amr.Mail}},
 		"a password": {func(w *town, b *browser) *core.Response {
 			w.users["u"] = core.User{ID: "u"}
 			return b.submit("/auth/callback/credentials", url.Values{"id": {"u"}})
-		}, []core.Method{core.MethodPassword}},
+		}, []amr.Method{amr.Password}},
 		"a new passkey": {func(w *town, b *browser) *core.Response {
 			return w.passkey(b, "action=register&email="+url.QueryEscape(victim), "register", "key")
-		}, []core.Method{core.MethodSoftwareKey, wantsUser}},
+		}, []amr.Method{amr.SoftwareKey, wantsUser}},
 		"a passkey": {func(w *town, b *browser) *core.Response {
 			w.passkey(visit(w.T, w.app), "action=register&email="+url.QueryEscape(victim), "register", "key")
 			for id, key := range w.passkeys {
@@ -51,7 +52,7 @@ func TestMethods(t *testing.T) {
 				w.passkeys[id] = key
 			}
 			return w.passkey(b, "action=authenticate", "authenticate", "key")
-		}, []core.Method{core.MethodHardwareKey, wantsUser}},
+		}, []amr.Method{amr.HardwareKey, wantsUser}},
 		"NewSession": {func(w *town, b *browser) *core.Response {
 			w.users["u"] = core.User{ID: "u"}
 			cookies, err := w.app.NewSession(w.Context(), b.request("POST", "/register", "", ""), &core.User{ID: "u"})
@@ -148,12 +149,12 @@ func TestFactsAndTheAbsoluteEnd(t *testing.T) {
 // it authenticated the user, and Session.AbsoluteMaxAge counts from their start.
 func TestSessionOptions(t *testing.T) {
 	t.Parallel()
-	methods := []core.Method{core.MethodPassword}
+	methods := []amr.Method{amr.Password}
 	for name, row := range map[string]struct {
 		options []core.SessionOptions
 		want    time.Time
 		fresh   bool
-		methods []core.Method
+		methods []amr.Method
 	}{
 		"none":          {},
 		"zero":          {options: []core.SessionOptions{{}}},
@@ -306,7 +307,7 @@ func TestFactsOfDecodersOfTheApplication(t *testing.T) {
 func TestMethodsOfATokenAreExact(t *testing.T) {
 	t.Parallel()
 	a, _ := factual(t, core.StrategyJWT)
-	for written, want := range map[string][]core.Method{
+	for written, want := range map[string][]amr.Method{
 		`[]`: {}, `["pwd"]`: {"pwd"}, `["hwk","user"]`: {"hwk", "user"}, `[ "hwk" , "user" ]`: {"hwk", "user"},
 		`["a,","b"]`: {"a,", "b"}, `["a,b"]`: {"a,b"}, `["a\"","\u0062"]`: {`a"`, "b"}, `[" ,"]`: {" ,"}, `[null]`: {""},
 		`["a",1]`: nil, `[["a"]]`: nil, `{"a":"b"}`: nil, `null`: nil, `"pwd"`: nil, `7`: nil,

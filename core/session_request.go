@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/supersede"
@@ -46,6 +47,7 @@ type validSession struct {
 	user *User
 	// authTime is when the user authenticated. It is zero if that is unknown.
 	authTime time.Time
+	methods  []amr.Method   // how they authenticated
 	token    *Token         // StrategyJWT
 	record   *store.Session // StrategyDatabase
 	// actor is the session of the user who impersonates this one, or nil.
@@ -327,10 +329,10 @@ func (s *sessions) read(ctx context.Context, r requestSession, why sessionRead) 
 
 // reauthentication describes what [ActionRequest.RenewSession] changes in a session.
 type reauthentication struct {
-	by      string   // the plugin
-	methods []Method // the session's methods from now on
-	now     bool     // the user has just authenticated again
-	acr     string   // the class that a provider has just reported; if it is empty the session keeps its own
+	by      string       // the plugin
+	methods []amr.Method // the session's methods from now on
+	now     bool         // the user has just authenticated again
+	acr     string       // the class that a provider has just reported; if it is empty the session keeps its own
 	moved   movedAddress
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -347,7 +348,7 @@ func contractRenew(t *testing.T, c *contract) {
 	first := c.signIn(c.of())
 	before, _, _ := c.auth.sessions.read(t.Context(), c.of("Cookie", first), sessionRead{})
 	c.wait(time.Hour)
-	cookies, err := c.of("Cookie", first).renew(t.Context(), &reauthentication{now: true, methods: []Method{"pwd"}})
+	cookies, err := c.of("Cookie", first).renew(t.Context(), &reauthentication{now: true, methods: []amr.Method{"pwd"}})
 	if err != nil || len(cookies) != 1 {
 		t.Fatalf("cookies %v, %v", cookies, err)
 	}

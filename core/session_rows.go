@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
@@ -81,9 +82,9 @@ func (s *sessionRows) find(ctx context.Context, token string) (*foundSession, er
 	return f, nil
 }
 
-func methodsOf(texts []string) (methods []Method) {
+func methodsOf(texts []string) (methods []amr.Method) {
 	for _, m := range texts {
-		methods = append(methods, Method(m))
+		methods = append(methods, amr.Method(m))
 	}
 	return methods
 }

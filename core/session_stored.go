@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/random"
@@ -35,8 +36,8 @@ func (p *storedSession) current(ctx context.Context) (*validSession, error) {
 	case err != nil:
 		return nil, err
 	}
-	at, _ := factsIn(p.value())
-	return &validSession{user: found.user, authTime: at, record: found.session, actor: by}, nil
+	at, methods := factsIn(p.value())
+	return &validSession{user: found.user, authTime: at, methods: methods, record: found.session, actor: by}, nil
 }
 
 // read implements [requestSession], with one lookup and at most one write per UpdateAge.
@@ -300,7 +301,7 @@ func (s *sessionRows) atAbsoluteEnd(token string, expires time.Time) bool {
 
 // factsIn returns the authentication time and the methods in a token. The zero time means that the token has none, or
 // that the time is unknown.
-func factsIn(token string) (at time.Time, methods []Method) {
+func factsIn(token string) (at time.Time, methods []amr.Method) {
 	facts, _ := storedtoken.Read(token)
 	return facts.AuthTime, methodsOf(facts.Methods)
 }
@@ -309,4 +310,9 @@ func factsIn(token string) (at time.Time, methods []Method) {
 func acrIn(token string) string {
 	facts, _ := storedtoken.Read(token)
 	return facts.ACR
+}
+
+// setRow returns the cookies for a stored session.
+func (p *storedSession) setRow(s *store.Session) ([]Cookie, error) {
+	return p.set(string(s.Token), p.config.cookieExpiry(storedtoken.IsShort(string(s.Token)), s.Expires))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/panics"
 	"github.com/latchkey-go/latchkey/internal/revocation"
 )
 
@@ -120,7 +121,7 @@ func (j *sessionTokens) decodeAs(ctx context.Context, cookies *cookieSet, value 
 	t, err := guarded("JWT.Decode", func() (*Token, error) {
 		return j.config.Decode(ctx, DecodeParams{Token: value, Secrets: j.secretList(), Salt: cookies.session.name()})
 	})
-	var panicked *panicError
+	var panicked *panics.Error
 	switch {
 	case errors.As(err, &panicked):
 		return nil, &Error{Type: ErrSessionToken, Cause: err}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
+	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/internal/passkey"
@@ -85,6 +86,9 @@ func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Resp
 	if err != nil || current == nil {
 		return nil, err
 	}
+	if slices.Contains(current.methods, methodGuest) { // the sign-in neither upgrades nor merges the guest
+		return nil, nil
+	}
 	owner := id.user
 	if s.store.Store != nil {
 		owner, err = userByAccount(ctx, s.store, id.account)
@@ -137,15 +141,20 @@ func (s *signIns) decide(ctx context.Context, c *call, out *outcome) (who member
 		}
 		return who, redirect, err
 	}
+	if err := s.plugins.guests.identify(ctx, c.session, id); err != nil {
+		return who, "", err
+	}
 	if next, err := s.gateLink(ctx, c, out); err != nil || next != "" {
 		return who, next, err
 	}
-	if err := s.create(ctx, c, id); err != nil {
+	upgraded, err := s.create(ctx, c, id)
+	if err != nil {
 		return who, "", err
 	}
 	if who, err = s.linker.link(ctx, c.session, id); err != nil {
 		return who, "", err
 	}
+	who.upgraded = who.upgraded || upgraded
 	c.debugMember(ctx, who)
 	if id.account.Type == TypeWebAuthn {
 		id.account.UserID = who.user.ID
@@ -167,24 +176,47 @@ func (v *arrival) debugMember(ctx context.Context, who member) {
 		slog.Bool("session_kept", who.keepsSession))
 }
 
-// create creates the user of a plugin's sign-up after Callbacks.SignIn has allowed it, and calls Events.CreateUser.
-func (s *signIns) create(ctx context.Context, c *call, id *identity) error {
+// create creates the user of a plugin's sign-up after Callbacks.SignIn has allowed it, and calls Events.CreateUser. If
+// the browser's session is that of a guest, the sign-up upgrades the guest instead, as far as the plugin supports it.
+func (s *signIns) create(ctx context.Context, c *call, id *identity) (upgraded bool, err error) {
 	if id.signUp == nil {
-		return nil
+		return false, nil
 	}
-	if id.signUp.create != nil {
-		user, err := guarded("SignIn.Create", func() (*User, error) { return id.signUp.create(ctx) })
+	announced := audit.Event{Name: audit.UserCreated, UserID: id.user.ID, Subject: id.user.Email}
+	if err := c.announce(ctx, nil, announced); err != nil {
+		return false, err
+	}
+	create, method := id.signUp.create, "SignIn.Create"
+	if upgrade := id.signUp.upgrade; upgrade != nil && id.guest != "" {
+		guest, err := s.store.User(ctx, id.guest)
+		switch {
+		case err == nil:
+			create, method = func(ctx context.Context) (*User, error) { return upgrade(ctx, guest) }, "SignIn.Upgrade"
+		case !errors.Is(err, ErrNotFound):
+			return false, errorf(ErrStore, "%w", err)
+		}
+	}
+	if create != nil {
+		user, err := guarded(method, func() (*User, error) { return create(ctx) })
 		switch {
 		case err != nil:
-			return err
+			return false, err
 		case user == nil || user.ID == "":
-			return errors.New("core: SignIn.Create returned no user, or one without an ID, and no error")
+			return false, errors.New("core: " + method + " returned no user, or one without an ID, and no error")
 		}
 		id.become(user)
 	}
+	if id.guest != "" && id.user.ID == id.guest {
+		if err := s.plugins.guests.upgraded(ctx, &c.arrival, id.guest); err != nil {
+			return false, err
+		}
+		s.events.updatedUser(ctx, &c.arrival, id.user)
+		c.decided(ctx, audit.GuestUpgraded, "", id.user.ID)
+		return true, nil
+	}
 	s.events.createdUser(ctx, &c.arrival, id.user)
 	c.decided(ctx, audit.UserCreated, "", id.user.ID)
-	return nil
+	return false, nil
 }
 
 // become replaces the user with the stored one, whose ID the store may have chosen. It updates the account if that

@@ -69,8 +69,8 @@ func TestLastUsedMethodHasWorked(t *testing.T) {
 	t.Parallel()
 	const attempt = "latchkey-tried"
 	for _, strategy := range strategies {
-		for _, door := range doors {
-			t.Run(string(strategy)+" "+door.name, func(t *testing.T) {
+		for _, signInCase := range signInCases {
+			t.Run(string(strategy)+" "+signInCase.name, func(t *testing.T) {
 				t.Parallel()
 				w, _, _ := gatedTown(t, strategy, &toyFactor{name: "toyfactor"})
 				w.withAda()
@@ -79,7 +79,7 @@ func TestLastUsedMethodHasWorked(t *testing.T) {
 				b.submit("/auth/signin/plain", nil)
 				b.get("/auth/callback/plain?error=access_denied")
 				for _, one := range []*browser{b, plain} {
-					door.in(w, one)
+					signInCase.in(w, one)
 				}
 				if b.cookies[attempt] != "1" {
 					t.Error("an attempt has worked before the user is signed in")

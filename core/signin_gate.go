@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/internal/pending"
@@ -139,7 +140,7 @@ func (ps *plugins) askGate(ctx context.Context, gate *partGate, p *PendingSignIn
 // user had a second factor, could add a sign-in method for themselves.
 func (s *signIns) gateLink(ctx context.Context, c *call, out *outcome) (string, error) {
 	id := out.identity
-	if len(s.plugins.gates) == 0 || s.store.Store == nil || id.started == flowSwitches ||
+	if len(s.plugins.gates) == 0 || s.store.Store == nil || id.started == flowSwitches || id.asGuest ||
 		!id.byOAuth() && id.passkey == nil {
 		return "", nil
 	}
@@ -206,7 +207,7 @@ func (ps *plugins) owner(path string) string {
 func newPendingData(id *identity, who member, callbackURL string) pendingData {
 	pending := pendingData{
 		User: plainUser(*who.user), Profile: id.profile, Methods: id.proofs(), CallbackURL: callbackURL,
-		Created: who.created, SID: id.sid(), ACR: id.acr, Short: id.short,
+		Created: who.created, SID: id.sid(), ACR: id.acr, Short: id.short, Guest: id.guest,
 	}
 	a := id.account
 	pending.Account = pendingAccount{
@@ -232,7 +233,7 @@ func (h *pendingData) identity() *identity {
 	account.SessionState, account.AuthorizationDetails = h.Account.SessionState, h.Account.AuthorizationDetails
 	return &identity{
 		user: &user, account: &account, profile: h.Profile, methods: h.Methods, authTime: h.AuthTime, acr: h.ACR,
-		short: h.Short, pending: h,
+		short: h.Short, guest: h.Guest, pending: h,
 	}
 }
 
@@ -308,7 +309,7 @@ func errPendingOver(cause error) error {
 // A sign-in can be completed once. Of concurrent calls one gets the session; the others return a [*Problem] with the
 // code "sign_in_over". So does a call for a user who was deleted, or whose address another person has verified in the
 // meantime.
-func (c *ActionRequest) CompleteSignIn(ctx context.Context, p *PendingSignIn, methods ...Method) (*Response, error) {
+func (c *ActionRequest) CompleteSignIn(ctx context.Context, p *PendingSignIn, methods ...amr.Method) (*Response, error) {
 	switch {
 	case c.in.r.Method != http.MethodPost:
 		return nil, errNeedsPost

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -72,7 +73,7 @@ func (f *toyFactor) Attach(h *core.PluginHost) error {
 					return nil, err
 				}
 			}
-			return c.CompleteSignIn(ctx, p, core.MethodOTP)
+			return c.CompleteSignIn(ctx, p, amr.OTP)
 		}})
 	h.AddAction(core.Action{Method: "GET", Name: f.name, Verb: "now",
 		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
@@ -108,7 +109,7 @@ func changedTown(
 		}
 		c.Plugins = append(c.Plugins, answers(core.Action{Method: "POST", Name: "direct",
 			Handle: func(ctx context.Context, call *core.ActionRequest) (*core.Response, error) {
-				return call.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1"}, Methods: []core.Method{"toy"}})
+				return call.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1"}, Methods: []amr.Method{"toy"}})
 			}}))
 		c.Events.SignIn = func(_ context.Context, e core.SignInEvent) error {
 			*signIns = append(*signIns, e)
@@ -121,30 +122,30 @@ func changedTown(
 
 var strategies = []core.Strategy{core.StrategyJWT, core.StrategyDatabase}
 
-// doors lists all sign-in methods. Each is tried with an existing user and names that user; an empty name means the
-// user that the sign-in creates.
-var doors = []struct {
+// signInCases lists all sign-in methods. Each is tried with an existing user and names that user; an empty name means
+// the user that the sign-in creates.
+var signInCases = []struct {
 	name, user string
-	methods    []core.Method
+	methods    []amr.Method
 	in         func(w *town, b *browser) *core.Response
 }{
-	{"oauth", "", []core.Method{core.MethodFederated}, func(w *town, b *browser) *core.Response {
+	{"oauth", "", []amr.Method{amr.Federated}, func(w *town, b *browser) *core.Response {
 		return w.through(b, "plain", "s1", "ada@x.example", "")
 	}},
-	{"oauth1", "", []core.Method{core.MethodFederated}, func(_ *town, b *browser) *core.Response {
+	{"oauth1", "", []amr.Method{amr.Federated}, func(_ *town, b *browser) *core.Response {
 		b.submit("/auth/signin/bird", nil)
 		return b.get("/auth/callback/bird?oauth_token=request-1&oauth_verifier=allowed")
 	}},
-	{"email", "", []core.Method{core.MethodMail}, func(w *town, b *browser) *core.Response {
+	{"email", "", []amr.Method{amr.Mail}, func(w *town, b *browser) *core.Response {
 		return w.byMail(b, "bob@x.example")
 	}},
-	{"credentials", "u1", []core.Method{core.MethodPassword}, func(_ *town, b *browser) *core.Response {
+	{"credentials", "u1", []amr.Method{amr.Password}, func(_ *town, b *browser) *core.Response {
 		return b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}})
 	}},
 	{"passkey", "u1", nil, func(w *town, b *browser) *core.Response {
 		return w.passkey(b, "action=authenticate", "authenticate", "key")
 	}},
-	{"a plugin", "u1", []core.Method{"toy"}, func(_ *town, b *browser) *core.Response {
+	{"a plugin", "u1", []amr.Method{"toy"}, func(_ *town, b *browser) *core.Response {
 		return b.submit("/auth/direct", nil)
 	}},
 }
@@ -154,8 +155,8 @@ var doors = []struct {
 func TestGateAppliesToEveryMethod(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {
-		for _, door := range doors {
-			t.Run(string(strategy)+" "+door.name, func(t *testing.T) {
+		for _, signInCase := range signInCases {
+			t.Run(string(strategy)+" "+signInCase.name, func(t *testing.T) {
 				t.Parallel()
 				f := &toyFactor{name: "toyfactor"}
 				w, k, signIns := gatedTown(t, strategy, f)
@@ -169,7 +170,7 @@ func TestGateAppliesToEveryMethod(t *testing.T) {
 				}
 				b := w.browser()
 				b.get("/auth/signin?callbackUrl=%2Fthere")
-				r := door.in(w, b)
+				r := signInCase.in(w, b)
 				if r.Redirect != "https://app.test/auth/toyfactor" && !strings.Contains(string(r.Body), "/auth/toyfactor") {
 					t.Fatalf("sent to %s %s: %v", r.Redirect, r.Body, r.Err)
 				}
@@ -197,14 +198,14 @@ func TestGateAppliesToEveryMethod(t *testing.T) {
 				held("after another browser's try")
 				r = b.submit("/auth/toyfactor", url.Values{"code": {"123456"}})
 				id := w.signedIn(b, r)
-				if door.user != "" && id != door.user || len(*signIns) != 1 || (*signIns)[0].User.ID != id {
+				if signInCase.user != "" && id != signInCase.user || len(*signIns) != 1 || (*signIns)[0].User.ID != id {
 					t.Errorf("signed in as %q, events %+v", id, *signIns)
 				}
 				if string(r.Body) != `{"url":"https://app.test/there"}` || b.cookies[pendingCookie] != "" || k.count() != 0 {
 					t.Errorf("response %s, cookies %v, %d records", r.Body, b.cookies, k.count())
 				}
-				if len(f.seen) != 1 || door.methods != nil && !slices.Equal(f.seen[0].Methods, door.methods) ||
-					f.seen[0].User.ID != id || f.seen[0].Created != (door.user == "") {
+				if len(f.seen) != 1 || signInCase.methods != nil && !slices.Equal(f.seen[0].Methods, signInCase.methods) ||
+					f.seen[0].User.ID != id || f.seen[0].Created != (signInCase.user == "") {
 					t.Errorf("the gate saw %+v", f.seen)
 				}
 			})
@@ -325,7 +326,7 @@ func TestGates(t *testing.T) {
 			}
 			b.cookies[pendingCookie] = after
 			w.signedIn(b, b.submit("/auth/second", code))
-			if last := second.seen[len(second.seen)-1]; !slices.Equal(last.Methods, []core.Method{"toy", core.MethodOTP}) {
+			if last := second.seen[len(second.seen)-1]; !slices.Equal(last.Methods, []amr.Method{"toy", amr.OTP}) {
 				t.Errorf("the second gate saw %v", last.Methods)
 			}
 			if len(first.seen) != 1 || len(second.seen) != 1 || len(*signIns) != 1 || k.count() != 0 {

@@ -42,6 +42,7 @@ type site struct {
 	rand       io.Reader
 	log        *reporter
 	audit      *auditor.Auditor // nil if nothing is audited
+	announcers []announcer      // PluginHost.OnAnnounce
 	locales    *locales         // nil means English
 	bearers    bool             // Session.Bearer
 	returns    bool             // providers redirect browsers back after a sign-out

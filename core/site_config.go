@@ -1,14 +1,11 @@
 package core
 
 import (
-	"context"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/languages"
-	"github.com/latchkey-go/latchkey/internal/panics"
 	"github.com/latchkey-go/latchkey/internal/reference"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -95,19 +92,6 @@ func newAuditor(c *Config, secrets []string, log *reporter) *auditor.Auditor {
 		return nil
 	}
 	return &auditor.Auditor{Sink: auditSink(log, c.Audit), Now: c.Now, Secret: secrets[0], Tenant: c.Audience}
-}
-
-// auditSink returns receive without its panics, which are logged and have no other effect.
-func auditSink(log *reporter, receive func(ctx context.Context, e audit.Event)) func(context.Context, audit.Event) {
-	return func(ctx context.Context, e audit.Event) {
-		defer func() {
-			if v := recover(); v != nil {
-				panicked := panics.New("Audit", v)
-				log.failure(ctx, errorf(errEvent, "audit: %w", panicked))
-			}
-		}()
-		receive(ctx, e)
-	}
 }
 
 // newLocales checks Config.Locales and reports its errors.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -223,7 +224,7 @@ func TestFacts(t *testing.T) {
 			a, _ := factual(t, strategy)
 			b := signedIn(t, a, "1")
 			first := b.session()
-			if !first.AuthTime.Equal(start) || !slices.Equal(first.Methods, []core.Method{core.MethodPassword}) {
+			if !first.AuthTime.Equal(start) || !slices.Equal(first.Methods, []amr.Method{amr.Password}) {
 				t.Errorf("authenticated at %v with %v", first.AuthTime, first.Methods)
 			}
 			if len(first.ID) != 22 || strings.Contains(b.cookies[sessionCookie], first.ID) {
@@ -316,7 +317,7 @@ func TestSessionCallbackCannotChangeFacts(t *testing.T) {
 	for _, strategy := range bothStrategies {
 		for name, shape := range map[string]func(*core.Session) *core.Session{
 			"invented facts": func(s *core.Session) *core.Session {
-				s.ID, s.AuthTime, s.Methods, s.Actor = "x", start.AddDate(1, 0, 0), []core.Method{core.MethodMultiple}, "2"
+				s.ID, s.AuthTime, s.Methods, s.Actor = "x", start.AddDate(1, 0, 0), []amr.Method{amr.Multiple}, "2"
 				return s
 			},
 			"omitted facts": func(s *core.Session) *core.Session { return &core.Session{User: s.User, Expires: s.Expires} },
@@ -329,7 +330,7 @@ func TestSessionCallbackCannotChangeFacts(t *testing.T) {
 					}
 				})
 				s := signedIn(t, a, "1").session()
-				if !s.AuthTime.Equal(start) || len(s.ID) != 22 || s.Methods[0] != core.MethodPassword || s.Actor != "" {
+				if !s.AuthTime.Equal(start) || len(s.ID) != 22 || s.Methods[0] != amr.Password || s.Actor != "" {
 					t.Errorf("%+v", s)
 				}
 			})

@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/panics"
 	"github.com/latchkey-go/latchkey/internal/upstream"
 )
 
@@ -16,7 +17,7 @@ import (
 func verdict(err error, remote bool) (audit.Outcome, audit.Reason) {
 	e := asError(err, errCallbackRoute)
 	var why *audit.Denial
-	var panicked *panicError
+	var panicked *panics.Error
 	switch failed := e.level() >= slog.LevelError; {
 	case errors.Is(err, ErrStoreUnavailable), e.Type == ErrStore, e.Type == ErrSessionToken:
 		return audit.Failed, audit.ReasonStore

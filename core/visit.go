@@ -412,3 +412,9 @@ func (o *collected) leave() {
 	defer o.mu.Unlock()
 	o.committed = true
 }
+
+// visitMemory has what plugins have read for one request.
+type visitMemory struct {
+	mu   sync.Mutex
+	read map[any]func() (any, error)
+}

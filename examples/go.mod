@@ -16,6 +16,7 @@ require (
 	github.com/latchkey-go/latchkey/dev v0.0.0
 	github.com/latchkey-go/latchkey/plugins/accesstoken v0.0.0
 	github.com/latchkey-go/latchkey/plugins/account v0.0.0
+	github.com/latchkey-go/latchkey/plugins/organization v0.0.0
 	github.com/latchkey-go/latchkey/plugins/secondfactor v0.0.0
 	github.com/latchkey-go/latchkey/plugins/tokens v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
@@ -117,6 +118,7 @@ replace (
 	github.com/latchkey-go/latchkey/plugins/accesstoken/verify => ../plugins/accesstoken/verify
 	github.com/latchkey-go/latchkey/plugins/account => ../plugins/account
 	github.com/latchkey-go/latchkey/plugins/apikey => ../plugins/apikey
+	github.com/latchkey-go/latchkey/plugins/organization => ../plugins/organization
 	github.com/latchkey-go/latchkey/plugins/secondfactor => ../plugins/secondfactor
 	github.com/latchkey-go/latchkey/plugins/tokens => ../plugins/tokens
 	github.com/latchkey-go/latchkey/providers => ../providers

@@ -176,24 +176,57 @@ const (
 	msoClose = template.HTML("<!--[if mso]></td></tr></table><![endif]-->")
 )
 
-// buttonLook has the colors of the button and its text. Solid replaces Brand in clients that do not support its format.
-// Without a color in the theme, the button has the color of Auth.js's emails.
+// buttonLook has the colors of the button and its text. Without a color in the theme, the button has the color of
+// Auth.js's emails.
 type buttonLook struct {
+	// Brand is in style attributes. Solid replaces it in clients that do not support its format.
 	Brand, Solid, Text template.CSS
+	// Modern is a color that Gmail cannot read: it would remove the whole attribute. It has a style element, or is empty.
+	Modern template.CSS
 }
 
 func lookOf(theme core.Theme) buttonLook {
 	const blue = "#346df1"
 	if theme.BrandColor == "" || len(theme.Validate()) > 0 {
-		return buttonLook{blue, blue, "#ffffff"}
+		return buttonLook{Brand: blue, Solid: blue, Text: "#ffffff"}
 	}
-	look := buttonLook{Solid: blue}
-	look.Brand = template.CSS(theme.BrandColor) //nolint:gosec // Validate lets plain colors through
-	if strings.HasPrefix(theme.BrandColor, "#") || !strings.Contains(theme.BrandColor, "(") {
-		look.Solid = look.Brand
+	color := theme.BrandColor
+	own := template.CSS(color) //nolint:gosec // Validate lets plain colors through
+	look := buttonLook{Brand: own, Solid: own}
+	if strings.Contains(color, "(") {
+		hex, known := rgbHex(color)
+		switch {
+		case !known:
+			look = buttonLook{Brand: blue, Solid: blue, Modern: own}
+		case strings.Contains(color, ","):
+			look.Solid = template.CSS(hex) //nolint:gosec // digits
+		default:
+			look.Brand, look.Solid = template.CSS(hex), template.CSS(hex) //nolint:gosec // digits
+		}
+		color = hex
 	}
-	look.Text = template.CSS(cmp.Or(theme.ButtonText, readableOn(theme.BrandColor))) //nolint:gosec // as above
+	look.Text = template.CSS(cmp.Or(theme.ButtonText, readableOn(color))) //nolint:gosec // as above
 	return look
+}
+
+// rgbHex converts an opaque rgb() color, with commas or spaces, to hexadecimal.
+func rgbHex(color string) (hex string, known bool) {
+	inner, found := strings.CutPrefix(strings.ToLower(color), "rgb(")
+	inner, closed := strings.CutSuffix(inner, ")")
+	parts := strings.FieldsFunc(inner, func(r rune) bool { return r == ',' || r == ' ' })
+	if !found || !closed || len(parts) != 3 {
+		return "", false
+	}
+	var b strings.Builder
+	b.WriteByte('#')
+	for _, part := range parts {
+		n, err := strconv.ParseUint(part, 10, 8)
+		if err != nil {
+			return "", false
+		}
+		fmt.Fprintf(&b, "%02x", n)
+	}
+	return b.String(), true
 }
 
 // readableOn returns black on a light hexadecimal color, and white on all others. Unlike browsers, mail clients do not

@@ -175,14 +175,14 @@ func TestEmailsUseTheTheme(t *testing.T) {
 		{"a color name", core.Theme{BrandColor: "navy"}, "background-color:navy;background:navy", "#ffffff", true},
 		{"both colors", core.Theme{BrandColor: "#fc0", ButtonText: "navy"}, "background:#fc0", "navy", true},
 		{"a function", core.Theme{BrandColor: "oklch(0.5 0.1 200)"},
-			"background-color:#346df1;background:oklch(0.5 0.1 200)", "#ffffff", true},
+			"{ background: oklch(0.5 0.1 200) !important; border-color: oklch(0.5 0.1 200) !important }", "#ffffff", true},
 		{"light alone", core.Theme{ColorScheme: "light"}, "background:#346df1", "#ffffff", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			l := letterOf(mailkind.Reset)
 			l.Theme = row.theme
 			got, err := providers.WriteEmail(l)
-			if err != nil || !strings.Contains(got.HTML, row.button+";") || !strings.Contains(got.HTML, "color:"+row.text+";") {
+			if err != nil || !strings.Contains(got.HTML, row.button) || !strings.Contains(got.HTML, "color:"+row.text+";") {
 				t.Errorf("%v: no %s or %s in %s", err, row.button, row.text, got.HTML)
 			}
 			if strings.Contains(got.HTML, "prefers-color-scheme") != row.dark {

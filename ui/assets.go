@@ -51,7 +51,8 @@ var (
 func Stylesheet() []byte { return []byte(stylesheet) }
 
 // SheetStylesheet returns the additional styles of [Sheet], in UTF-8, for pages of an application that show its
-// sections. On a [Sheet] they are in a second style element, which needs the nonce. The caller owns the slice.
+// sections. Core serves them after the stylesheet in a variant of page.style; see Page.SheetURL. The caller owns the
+// slice.
 func SheetStylesheet() []byte { return []byte(sheetStyle) }
 
 // StylesheetHash returns the hash of [Stylesheet] for a Content-Security-Policy source or an integrity attribute,

@@ -980,6 +980,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "January February March April May June July August September October November December", true
 	case "organization.accept":
 		return "Accept invitation", true
+	case "organization.admit":
+		return "Accept", true
+	case "organization.ask":
+		return "Ask to join", true
+	case "organization.ask.lead":
+		return "An admin of %s decides whether you can join.", true
+	case "organization.asked-on":
+		return "Asked on %s", true
 	case "organization.back":
 		return "All organizations", true
 	case "organization.change":
@@ -988,12 +996,44 @@ func catalogued(key string) (english string, ok bool) {
 		return "To delete it for all members, type “%s”.", true
 	case "organization.create":
 		return "Create organization", true
+	case "organization.decline":
+		return "Decline", true
 	case "organization.delete":
 		return "Delete organization", true
+	case "organization.domain":
+		return "Domain", true
+	case "organization.domain.add":
+		return "Add domain", true
+	case "organization.domain.automatic":
+		return "People join when they sign in", true
+	case "organization.domain.how":
+		return "How people join", true
+	case "organization.domain.offer":
+		return "People are offered to join", true
+	case "organization.domain.pending":
+		return "Not verified", true
+	case "organization.domain.record":
+		return "Add this TXT record to your DNS:", true
+	case "organization.domain.value":
+		return "Value", true
+	case "organization.domain.verified":
+		return "Verified", true
+	case "organization.domain.verify":
+		return "Verify", true
+	case "organization.domains":
+		return "Domains", true
+	case "organization.domains.lead":
+		return "People with a verified email address at your domain can join without an invitation.", true
+	case "organization.done.admitted":
+		return "The user is a member now.", true
 	case "organization.done.created":
 		return "Organization created.", true
+	case "organization.done.declined":
+		return "Request declined.", true
 	case "organization.done.deleted":
 		return "Organization deleted.", true
+	case "organization.done.domain":
+		return "Domain verified.", true
 	case "organization.done.invited":
 		return "Invitation sent.", true
 	case "organization.done.joined":
@@ -1002,6 +1042,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "You left the organization.", true
 	case "organization.done.removed":
 		return "Member removed.", true
+	case "organization.done.requested":
+		return "You asked to join. An admin decides.", true
 	case "organization.done.revoked":
 		return "Invitation revoked.", true
 	case "organization.done.saved":
@@ -1030,6 +1072,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Send invitation", true
 	case "organization.invited-to":
 		return "You've been invited to join %s.", true
+	case "organization.join":
+		return "Join", true
 	case "organization.joined-on":
 		return "Joined %s", true
 	case "organization.leave":
@@ -1046,6 +1090,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "New organization", true
 	case "organization.none":
 		return "You aren't a member of an organization yet.", true
+	case "organization.offer":
+		return "Join your team", true
+	case "organization.offer.lead":
+		return "Your email address lets you join %s.", true
 	case "organization.one":
 		return "Organization", true
 	case "organization.open":
@@ -1060,6 +1108,12 @@ func catalogued(key string) (english string, ok bool) {
 		return "Type the short name exactly to delete the organization.", true
 	case "organization.problem.denied":
 		return "Your role doesn't allow this.", true
+	case "organization.problem.domain":
+		return "Enter a domain such as example.com.", true
+	case "organization.problem.domain-taken":
+		return "This domain belongs to another organization.", true
+	case "organization.problem.domains":
+		return "This organization has too many domains. Remove one first.", true
 	case "organization.problem.email":
 		return "Enter a valid email address.", true
 	case "organization.problem.full":
@@ -1070,6 +1124,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Check your input and try again.", true
 	case "organization.problem.invites":
 		return "Too many invitations are open. Revoke one you no longer need.", true
+	case "organization.problem.lookup":
+		return "We couldn't look up the domain. Try again later.", true
 	case "organization.problem.mail":
 		return "We couldn't send the invitation. Try again later.", true
 	case "organization.problem.many":
@@ -1082,14 +1138,36 @@ func catalogued(key string) (english string, ok bool) {
 		return "An organization needs an owner. Transfer ownership first.", true
 	case "organization.problem.owners":
 		return "This organization has too many owners.", true
+	case "organization.problem.public":
+		return "This domain belongs to a mail service. Enter your own.", true
+	case "organization.problem.record":
+		return "We couldn't find the TXT record yet. New records can take a few hours to appear.", true
+	case "organization.problem.requested":
+		return "You've already asked to join this organization.", true
+	case "organization.problem.requests":
+		return "Too many requests to join are open. Try again later.", true
 	case "organization.problem.role":
 		return "Choose a role from the list.", true
 	case "organization.problem.slug":
 		return "Use 2 to 48 lowercase letters, digits, and single hyphens.", true
 	case "organization.problem.taken":
 		return "This short name is taken.", true
+	case "organization.problem.unverified":
+		return "Verify your email address first.", true
+	case "organization.problem.wait":
+		return "Wait a few seconds and try again.", true
 	case "organization.remove":
 		return "Remove", true
+	case "organization.requests":
+		return "Requests to join", true
+	case "organization.requests.allow":
+		return "Allow requests", true
+	case "organization.requests.disallow":
+		return "Stop allowing requests", true
+	case "organization.requests.off":
+		return "Users can't ask to join this organization.", true
+	case "organization.requests.on":
+		return "Signed-in users with this link can ask to join:", true
 	case "organization.resend":
 		return "Send again", true
 	case "organization.revoke":
@@ -1270,6 +1348,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Privacy", true
 	case "problem.again":
 		return "Sign in again first.", true
+	case "problem.guest":
+		return "Sign in first. A guest cannot do this.", true
 	case "provider.Credentials":
 		return "", true
 	case "provider.Email":
@@ -1310,6 +1390,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "email@example.com", true
 	case "signin.failed":
 		return "Something went wrong. Try again or use another sign-in method.", true
+	case "signin.guest":
+		return "Continue as guest", true
 	case "signin.heading":
 		return "Sign in", true
 	case "signin.incorrect":

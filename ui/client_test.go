@@ -13,14 +13,14 @@ import (
 func TestClientTypes(t *testing.T) {
 	t.Parallel()
 	module, types := string(ui.Client()), string(ui.ClientTypes())
-	list := regexp.MustCompile(`export const \{ ([^}]+) \} = createClient\(\);`).FindStringSubmatch(module)
+	list := regexp.MustCompile(`export const \{\s+([^}]+),\s+\} = createClient\(\);`).FindStringSubmatch(module)
 	if list == nil || !strings.Contains(module, "export function createClient(") ||
 		!strings.Contains(types, "export function createClient(") {
 		t.Fatal("createClient and the calls of a client are not exported")
 	}
 	var typed []string
 	for _, found := range regexp.MustCompile(`export const (\w+): Client\["(\w+)"\];`).FindAllStringSubmatch(types, -1) {
-		if found[1] != found[2] || !strings.Contains(types, "\n  "+found[1]+"(") {
+		if found[1] != found[2] || !regexp.MustCompile(`\n  `+found[1]+`[(<]`).MatchString(types) {
 			t.Errorf("%s has no type of its own in Client", found[1])
 		}
 		typed = append(typed, found[1])

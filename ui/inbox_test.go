@@ -36,19 +36,49 @@ func TestInbox(t *testing.T) {
 	}
 }
 
-// TestCurrentSection: without the script, the style marks the link that was followed. IDs that are not plain are left
-// out of the style.
-func TestCurrentSection(t *testing.T) {
-	view := ui.SheetView{Page: page, Heading: "Account", Sections: []ui.PageSection{
-		{ID: "email", Heading: "Email", Content: ui.Hidden("a", "b")},
-		{ID: "x}body{display:none", Heading: "Other", Content: ui.Hidden("a", "b")},
-	}}
-	drawn := render(t, ui.Sheet(view))
-	if !strings.Contains(drawn, `:has(#email:target) .still [href="#email"]{background:`) {
-		t.Error("the link of the section is not marked")
+// TestSheetStylesheet: a Sheet links to the stylesheet with the styles of sections, or contains both inline.
+func TestSheetStylesheet(t *testing.T) {
+	linked := page
+	linked.StylesheetURL, linked.SheetURL = "/auth/page.style?v=1", "/auth/page.style?v=2"
+	drawn := render(t, ui.Sheet(ui.SheetView{Page: linked, Heading: "Account"}))
+	if !strings.Contains(drawn, linked.SheetURL) || strings.Contains(drawn, linked.StylesheetURL) ||
+		strings.Contains(drawn, "<style") {
+		t.Errorf("not one stylesheet: %s", drawn)
 	}
-	if strings.Contains(drawn, ":has(#x}") {
-		t.Error("an ID changes the style")
+	inline := render(t, ui.Sheet(ui.SheetView{Page: page, Heading: "Account"}))
+	if !strings.Contains(inline, string(ui.Stylesheet())) || !strings.Contains(inline, string(ui.SheetStylesheet())) {
+		t.Errorf("without URLs: %s", inline)
+	}
+	if drawn := render(t, ui.Shell(linked.WithSheetStyles(), "Part")); !strings.Contains(drawn, linked.SheetURL) {
+		t.Errorf("a small page with the styles of sections: %s", drawn)
+	}
+	if page.WithSheetStyles().StylesheetURL != page.StylesheetURL {
+		t.Error("a page without URLs has one")
+	}
+	if drawn := render(t, ui.Shell(linked, "Part")); !strings.Contains(drawn, linked.StylesheetURL) {
+		t.Errorf("a page without sections: %s", drawn)
+	}
+}
+
+// TestExcerpt: a section of another page has two rows, and the link to all contains their number.
+func TestExcerpt(t *testing.T) {
+	for n, want := range map[int]string{0: "All", 2: "All", 3: "All \u2068(3)\u2069"} {
+		if rows, link := ui.Excerpt(make([]int, n), "All"); len(rows) != min(n, 2) || link != want {
+			t.Errorf("of %d: %d rows, %q", n, len(rows), link)
+		}
+	}
+}
+
+// TestListButton: the buttons of a list share a form, and each sends its own value.
+func TestListButton(t *testing.T) {
+	drawn := render(t, ui.ListForm("end", "/auth/end", token)) + render(t, ui.ListButton(ui.RowButton{
+		Form: "end", Name: "session", Value: `"1"`, Label: "Sign out", About: "Firefox", Danger: true,
+	}))
+	const want = `<button class="quiet danger" type="submit" form="end" name="session" value="&#34;1&#34;">Sign out` +
+		`<span class="unseen"><bdi>Firefox</bdi></span></button>`
+	if !strings.Contains(drawn, `<form id="end" action="/auth/end" method="POST" hidden>`) ||
+		!strings.Contains(drawn, `name="csrfToken" value="`+token+`"`) || !strings.Contains(drawn, want) {
+		t.Errorf("rendered as %s", drawn)
 	}
 }
 

@@ -17,8 +17,8 @@ type Locale struct {
 	Tag string
 	// Dir is the direction of the script, "ltr" or "rtl". The default is "ltr".
 	Dir string
-	// Texts are the translations by the keys of [Text]. Missing texts are shown in English. docs/languages.md lists the
-	// keys. A text with %s must have %s once in its translation too.
+	// Texts are the translations by the keys of [Text]. Missing texts are shown in English. The keys are in texts.go of
+	// this package and of each plugin. A text with %s must have %s once in its translation too.
 	//
 	// Names from the application's configuration have these keys: "label.Customer number" for the label of a form field or
 	// link, "provider.Staff directory" for the name of a provider.

@@ -79,6 +79,7 @@ var (
 	textCodeAgain   = Text{Key: "code.again", English: "Send a new code"}
 	textCodeOther   = Text{Key: "code.other", English: "Use another method"}
 	textCodeMail    = Text{Key: "code.mail", English: "Email me a code"}
+	textGuest       = Text{Key: "signin.guest", English: "Continue as guest"}
 	textCodeWrong   = Text{Key: "code.wrong", English: "That code isn't right. Attempts left: %s."}
 	textCodeExpired = Text{Key: "code.expired", English: "That code is no longer valid. Request a new one."}
 	textCodeTooMany = Text{Key: "code.too-many", English: "Too many wrong codes. Please try again later."}

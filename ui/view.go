@@ -25,6 +25,9 @@ type Page struct {
 	// StylesheetURL is the URL of the stylesheet. Core sets it to page.style under BasePath. If it is empty, the page
 	// contains [Stylesheet] inline.
 	StylesheetURL string
+	// SheetURL is the URL of the stylesheet of a [Sheet]: [Stylesheet] and then [SheetStylesheet] in one file. Core sets
+	// it to a variant of page.style. If it is empty, a Sheet has StylesheetURL, and contains the additional styles inline.
+	SheetURL string
 	// ScriptURL is the URL of the script. Core sets it to page.script under BasePath. If it is empty, the page contains
 	// [Script] inline. Error pages have no script.
 	ScriptURL string
@@ -137,6 +140,8 @@ type SignInView struct {
 	// CodeURL is the target of the form that requests a code by email, on a page with Confirms. If it is empty, there is
 	// no form.
 	CodeURL string
+	// GuestURL is the target of the form that continues without an account. If it is empty, there is no form.
+	GuestURL string
 	// Links are further methods, on a page with Confirms.
 	Links []Link
 	// SignOutURL is the URL of the sign-out page, for users who must authenticate again. If it is empty, there is no

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -156,23 +157,44 @@ type SheetView struct {
 	Sections []PageSection
 }
 
-// targets returns the style rules that mark the link to the section that was opened with it, for browsers without
-// JavaScript. The script marks the section that is on the screen instead.
-func (v SheetView) targets() string {
-	var links []string
-	for _, s := range v.Sections {
-		if s.ID != "" && strings.Trim(s.ID, "abcdefghijklmnopqrstuvwxyz-") == "" {
-			links = append(links, ":has(#"+s.ID+":target) .still [href=\"#"+s.ID+"\"]")
-		}
+// styled returns the page with its stylesheet, and the styles of a Sheet if that stylesheet does not contain them.
+func (v SheetView) styled() (page Page, style string) {
+	if v.SheetURL == "" {
+		return v.Page, sheetStyle
 	}
-	if len(links) == 0 {
-		return ""
-	}
-	return strings.Join(links, ",") + "{" + currentTab + "}"
+	return v.WithSheetStyles(), ""
 }
 
-// currentTab is the style of the link to the current section.
-const currentTab = "background:color-mix(in srgb,var(--ink) 8%,transparent);color:var(--ink)"
+// WithSheetStyles returns the page with the stylesheet of a [Sheet], for a [Shell] with its elements, such as
+// [QuietButton]. Without SheetURL it returns p.
+func (p Page) WithSheetStyles() Page {
+	if p.SheetURL != "" {
+		p.StylesheetURL = p.SheetURL
+	}
+	return p
+}
+
+// RowButton is a button in a row of a list.
+type RowButton struct {
+	// Form is the ID of the [ListForm] that the button submits, with the field Name and its Value, such as the ID of the
+	// row's object.
+	Form, Name, Value string
+	// Label, About and Danger are as in [QuietButton].
+	Label, About string
+	Danger       bool
+}
+
+// excerpt is the maximum number of rows of [Excerpt].
+const excerpt = 2
+
+// Excerpt returns the first two rows of a list, for a section of another page. The label of the link to the whole
+// list gets the number of all rows if some are left out.
+func Excerpt[T any](all []T, label string) (rows []T, link string) {
+	if len(all) <= excerpt {
+		return all, label
+	}
+	return all[:excerpt], fmt.Sprintf("%s \u2068(%d)\u2069", label, len(all)) // isolated, after a word in another script
+}
 
 // PageSection is a section that a plugin adds to a page of another plugin, such as the account page.
 type PageSection struct {

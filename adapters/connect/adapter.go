@@ -1,8 +1,8 @@
 // Package authconnect protects handlers of connectrpc.com/connect, for unary calls and for streams, with the protocols
 // Connect, gRPC and gRPC-Web.
 //
-//	a, err := authconnect.New(auth, core.CallOptions{Rules: map[string]core.CallRule{
-//		ordersv1connect.OrdersListProcedure: core.SessionCall(),
+//	a, err := authconnect.New(auth, access.Options{Rules: map[string]access.Rule{
+//		ordersv1connect.OrdersListProcedure: access.Session(),
 //	}})
 //	path, handler := ordersv1connect.NewOrdersHandler(orders, connect.WithInterceptors(a))
 //	mux.Handle(path, a.Handler(handler))
@@ -24,20 +24,21 @@ import (
 	"github.com/latchkey-go/latchkey/adapters/internal/rpc"
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/access"
 )
 
 // Adapter checks calls. It is a middleware and an interceptor, and a server needs both: [Adapter.Handler] refuses a
 // call before its message is read, and the interceptor checks the procedure again and ends streams. It is safe for
 // concurrent use. Create it with [New].
 type Adapter struct {
-	calls  *core.Calls
+	calls  *access.Calls
 	errors *connect.ErrorWriter
 }
 
 // New returns an Adapter with the rules for procedures, or an error that names the invalid rules. Pass the handler
 // options that the handlers use, if they use some.
-func New(auth *core.Auth, o core.CallOptions, handlerOptions ...connect.HandlerOption) (*Adapter, error) {
-	calls, err := auth.Calls(o, rpc.Methods)
+func New(auth *core.Auth, o access.Options, handlerOptions ...connect.HandlerOption) (*Adapter, error) {
+	calls, err := access.New(auth, o, rpc.Methods)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ type arrivalKey struct{ *Adapter }
 
 // arrival is a call that Handler has let through.
 type arrival struct {
-	*core.Call
+	*access.Call
 	request    *core.Request
 	procedure  string
 	controller *http.ResponseController
@@ -171,17 +172,17 @@ func (s *stream) Send(message any) error {
 }
 
 // refusalOf returns why a stream has ended, or nil.
-func refusalOf(ctx context.Context) *core.CallError {
+func refusalOf(ctx context.Context) *access.Error {
 	if ctx.Err() == nil {
 		return nil
 	}
-	var refusal *core.CallError
+	var refusal *access.Error
 	errors.As(context.Cause(ctx), &refusal)
 	return refusal
 }
 
 // connectError returns the error for a client, with its details.
-func connectError(refusal *core.CallError) *connect.Error {
+func connectError(refusal *access.Error) *connect.Error {
 	err := connect.NewError(connect.Code(refusal.Code), errors.New(refusal.Message))
 	for _, message := range rpc.Details(refusal) {
 		detail, failed := connect.NewErrorDetail(message)

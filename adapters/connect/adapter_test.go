@@ -18,6 +18,7 @@ import (
 
 	authconnect "github.com/latchkey-go/latchkey/adapters/connect"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/access"
 	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/storage/memory"
@@ -76,11 +77,11 @@ func serve(t *testing.T, wrap func(http.Handler) http.Handler) *site {
 	}
 	admins := func(context.Context, *core.Session) error { return core.ErrForbidden }
 	fresh := func(context.Context, *core.Session) error { return &core.StepUp{MaxAge: time.Minute, Strong: true} }
-	keys := core.PrincipalCall(core.Scopes("ping:read"))
-	a, err := authconnect.New(auth, core.CallOptions{Recheck: time.Second, Rules: map[string]core.CallRule{
-		service + "Public": core.PublicCall(), service + "Users": core.SessionCall(), service + "Keys": keys,
-		service + "Write": core.PrincipalCall(core.Scopes("ping:write")), service + "Admin": core.SessionCall(admins),
-		service + "Fresh": core.SessionCall(fresh), service + "In": keys, service + "Out": keys, service + "Both": keys,
+	keys := access.Principal(core.Scopes("ping:read"))
+	a, err := authconnect.New(auth, access.Options{Recheck: time.Second, Rules: map[string]access.Rule{
+		service + "Public": access.Public(), service + "Users": access.Session(), service + "Keys": keys,
+		service + "Write": access.Principal(core.Scopes("ping:write")), service + "Admin": access.Session(admins),
+		service + "Fresh": access.Session(fresh), service + "In": keys, service + "Out": keys, service + "Both": keys,
 		service + "Flood": keys,
 	}})
 	if err != nil {
@@ -417,7 +418,7 @@ func TestOtherPath(t *testing.T) {
 	if _, err := both.Receive(); connect.CodeOf(err) != unauthenticated {
 		t.Error(err)
 	}
-	a, err := authconnect.New(s.auth, core.CallOptions{Default: core.PublicCall()})
+	a, err := authconnect.New(s.auth, access.Options{Default: access.Public()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -490,6 +491,36 @@ func TestCredentials(t *testing.T) {
 	_, _ = failed.CloseRequest(), failed.CloseResponse()
 }
 
+// TestConcurrentCalls makes calls with different credentials over one connection at the same time: unary calls, and
+// messages of a stream.
+func TestConcurrentCalls(t *testing.T) {
+	s := serve(t, same)
+	cookie, _ := s.session()
+	_, key := s.key()
+	callers := []struct {
+		sent headers
+		user string
+	}{{page(cookie, s.URL), "ada"}, {headers{"Authorization": {key}}, "key"}, {nil, "nobody"}}
+	var all sync.WaitGroup
+	for i := range 24 {
+		caller := callers[i%len(callers)]
+		all.Go(func() {
+			r, err := call[text](s, caller.sent, "Public").CallUnary(t.Context(), connect.NewRequest(wrapperspb.String("")))
+			if err != nil || r.Msg.GetValue() != caller.user {
+				t.Errorf("%s: %v, %v", caller.user, r, err)
+			}
+			both := call[text](s, caller.sent, "Both").CallBidiStream(t.Context())
+			_ = both.Send(wrapperspb.String("x"))
+			got, err := both.Receive()
+			if (err == nil) != (caller.sent != nil) || err == nil && got.GetValue() != caller.user {
+				t.Errorf("a stream of %s: %v, %v", caller.user, got, err)
+			}
+			_, _ = both.CloseRequest(), both.CloseResponse()
+		})
+	}
+	all.Wait()
+}
+
 // BenchmarkUnary compares a call with a bearer token with the bare framework, without a network.
 func BenchmarkUnary(b *testing.B) {
 	auth, err := core.New(core.Config{
@@ -499,8 +530,8 @@ func BenchmarkUnary(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	a, err := authconnect.New(auth, core.CallOptions{
-		Rules: map[string]core.CallRule{service + "Users": core.SessionCall()},
+	a, err := authconnect.New(auth, access.Options{
+		Rules: map[string]access.Rule{service + "Users": access.Session()},
 	})
 	if err != nil {
 		b.Fatal(err)

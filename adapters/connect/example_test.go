@@ -12,6 +12,7 @@ import (
 
 	authconnect "github.com/latchkey-go/latchkey/adapters/connect"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/access"
 )
 
 // A procedure for signed-in users. The handlers of a program are those of its generated code.
@@ -23,7 +24,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	a, err := authconnect.New(auth, core.CallOptions{Rules: map[string]core.CallRule{procedure: core.SessionCall()}})
+	a, err := authconnect.New(auth, access.Options{Rules: map[string]access.Rule{procedure: access.Session()}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,8 +1,8 @@
 // Package authgrpc protects a server of google.golang.org/grpc, for unary calls and for streams.
 //
-//	a, err := authgrpc.New(auth, core.CallOptions{Rules: map[string]core.CallRule{
-//		ordersv1.Orders_List_FullMethodName: core.SessionCall(),
-//		"/grpc.health.v1.Health/*":          core.PublicCall(),
+//	a, err := authgrpc.New(auth, access.Options{Rules: map[string]access.Rule{
+//		ordersv1.Orders_List_FullMethodName: access.Session(),
+//		"/grpc.health.v1.Health/*":          access.Public(),
 //	}})
 //	server := grpc.NewServer(grpc.UnaryInterceptor(a.Unary), grpc.StreamInterceptor(a.Stream))
 //
@@ -25,14 +25,15 @@ import (
 
 	"github.com/latchkey-go/latchkey/adapters/internal/rpc"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/access"
 )
 
 // Adapter checks calls. A server needs both of its interceptors. It is safe for concurrent use. Create it with [New].
-type Adapter struct{ calls *core.Calls }
+type Adapter struct{ calls *access.Calls }
 
 // New returns an Adapter with the rules for methods, or an error that names the invalid rules.
-func New(auth *core.Auth, o core.CallOptions) (*Adapter, error) {
-	calls, err := auth.Calls(o, rpc.Methods)
+func New(auth *core.Auth, o access.Options) (*Adapter, error) {
+	calls, err := access.New(auth, o, rpc.Methods)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func New(auth *core.Auth, o core.CallOptions) (*Adapter, error) {
 }
 
 // start checks a call.
-func (a *Adapter) start(ctx context.Context, method string) (*core.Call, error) {
+func (a *Adapter) start(ctx context.Context, method string) (*access.Call, error) {
 	sent, _ := metadata.FromIncomingContext(ctx)
 	request := core.MetadataRequest(sent)
 	if p, ok := peer.FromContext(ctx); ok {
@@ -84,7 +85,7 @@ func (a *Adapter) Stream(
 		}()
 		ended <- next(service, &watched{stream, ctx})
 	}()
-	var refusal *core.CallError
+	var refusal *access.Error
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
@@ -138,7 +139,7 @@ func (s *watched) SendMsg(message any) error {
 }
 
 func (s *watched) refusal() error {
-	var refusal *core.CallError
+	var refusal *access.Error
 	if s.ctx.Err() == nil || !errors.As(context.Cause(s.ctx), &refusal) {
 		return nil
 	}
@@ -146,7 +147,7 @@ func (s *watched) refusal() error {
 }
 
 // statusOf returns the error for a client, with its details.
-func statusOf(refusal *core.CallError) error {
+func statusOf(refusal *access.Error) error {
 	var details []protoadapt.MessageV1
 	for _, message := range rpc.Details(refusal) {
 		details = append(details, protoadapt.MessageV1Of(message))

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 
 	authgrpc "github.com/latchkey-go/latchkey/adapters/grpc"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/access"
 	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/storage/memory"
@@ -164,7 +166,7 @@ func dial(t testing.TB, server *grpc.Server) *grpc.ClientConn {
 	return conn
 }
 
-func serve(t *testing.T, o core.CallOptions, outer ...grpc.StreamServerInterceptor) *site {
+func serve(t *testing.T, o access.Options, outer ...grpc.StreamServerInterceptor) *site {
 	t.Helper()
 	s := &site{T: t, service: &service{ended: make(chan error, 10)}}
 	s.auth, s.keys = newAuth(t)
@@ -206,14 +208,14 @@ func (s *site) with(pairs ...string) context.Context {
 
 // TestCalls makes a unary and a streaming call with each kind of metadata.
 func TestCalls(t *testing.T) {
-	admins := core.SessionCall(func(context.Context, *core.Session) error { return core.ErrForbidden })
-	fresh := core.SessionCall(func(context.Context, *core.Session) error { return &core.StepUp{} })
-	public, users, keys := core.PublicCall(), core.SessionCall(), core.PrincipalCall(core.Scopes("ping:read"))
-	write := core.PrincipalCall(core.Scopes("ping:write"))
+	admins := access.Session(func(context.Context, *core.Session) error { return core.ErrForbidden })
+	fresh := access.Session(func(context.Context, *core.Session) error { return &core.StepUp{} })
+	public, users, keys := access.Public(), access.Session(), access.Principal(core.Scopes("ping:read"))
+	write := access.Principal(core.Scopes("ping:write"))
 	const cookie, token, key = "<cookie>", "Bearer <token>", "<key>"
 	large := strings.Repeat("a", 1<<19)
 	for name, row := range map[string]struct {
-		rule core.CallRule
+		rule access.Rule
 		sent []string
 		user string
 		code codes.Code
@@ -231,7 +233,7 @@ func TestCalls(t *testing.T) {
 		"no scope":                 {write, []string{"authorization", key}, "", denied},
 		"a guard":                  {admins, []string{"authorization", token}, "", denied},
 		"a step-up":                {fresh, []string{"authorization", token}, "", unauthenticated},
-		"no rule":                  {core.CallRule{}, []string{"authorization", token}, "", denied},
+		"no rule":                  {access.Rule{}, []string{"authorization", token}, "", denied},
 		"attack: no origin":        {users, []string{"cookie", cookie}, "", denied},
 		"attack: origin of evil":   {users, []string{"cookie", cookie, "origin", "https://evil.test"}, "", denied},
 		"attack: two origins": {
@@ -260,7 +262,7 @@ func TestCalls(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, core.CallOptions{Default: row.rule})
+			s := serve(t, access.Options{Default: row.rule})
 			ownCookie, ownToken := s.session()
 			_, ownKey := s.key()
 			sent := strings.Split(strings.NewReplacer("<cookie>", ownCookie, "<token>", ownToken, "<key>", ownKey).
@@ -288,8 +290,8 @@ func TestCalls(t *testing.T) {
 
 // TestRules: methods without a rule are refused, those of health checks and reflection too.
 func TestRules(t *testing.T) {
-	s := serve(t, core.CallOptions{Rules: map[string]core.CallRule{
-		"/grpc.testing.TestService/EmptyCall": core.PublicCall(),
+	s := serve(t, access.Options{Rules: map[string]access.Rule{
+		"/grpc.testing.TestService/EmptyCall": access.Public(),
 	}})
 	if _, err := s.EmptyCall(t.Context(), &grpc_testing.Empty{}); err != nil {
 		t.Error(err)
@@ -312,11 +314,11 @@ func TestRules(t *testing.T) {
 		}
 	}
 	check(s, denied)
-	check(serve(t, core.CallOptions{Rules: map[string]core.CallRule{
-		"/grpc.health.v1.Health/*": core.PublicCall(), "/grpc.reflection.v1.ServerReflection/*": core.PublicCall(),
+	check(serve(t, access.Options{Rules: map[string]access.Rule{
+		"/grpc.health.v1.Health/*": access.Public(), "/grpc.reflection.v1.ServerReflection/*": access.Public(),
 	}}), codes.OK)
-	if _, err := authgrpc.New(s.auth, core.CallOptions{Default: core.PublicCall(), Rules: map[string]core.CallRule{
-		"/grpc.testing.TestService/EmtpyCall": core.SessionCall(),
+	if _, err := authgrpc.New(s.auth, access.Options{Default: access.Public(), Rules: map[string]access.Rule{
+		"/grpc.testing.TestService/EmtpyCall": access.Session(),
 	}}); err == nil {
 		t.Error("a misspelled method was accepted")
 	}
@@ -324,7 +326,7 @@ func TestRules(t *testing.T) {
 
 // TestStreamEnds signs users out, and revokes keys, while a method waits for its client.
 func TestStreamEnds(t *testing.T) {
-	s := serve(t, core.CallOptions{Default: core.PrincipalCall()})
+	s := serve(t, access.Options{Default: access.Principal()})
 	cookie, _ := s.session()
 	key, bearer := s.key()
 	in, err := s.StreamingInputCall(s.with("authorization", bearer))
@@ -370,7 +372,7 @@ func TestStreamEnds(t *testing.T) {
 
 // TestStreamPanics: other interceptors of the server can recover from the panic of a method.
 func TestStreamPanics(t *testing.T) {
-	s := serve(t, core.CallOptions{Default: core.PublicCall()}, func(
+	s := serve(t, access.Options{Default: access.Public()}, func(
 		srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler,
 	) (err error) {
 		defer func() {
@@ -392,7 +394,7 @@ func TestStreamPanics(t *testing.T) {
 
 // TestErrorDetails reads the details of a step-up.
 func TestErrorDetails(t *testing.T) {
-	s := serve(t, core.CallOptions{Default: core.SessionCall(func(context.Context, *core.Session) error {
+	s := serve(t, access.Options{Default: access.Session(func(context.Context, *core.Session) error {
 		return &core.StepUp{MaxAge: time.Minute, Strong: true}
 	})})
 	_, token := s.session()
@@ -410,10 +412,43 @@ func TestErrorDetails(t *testing.T) {
 	}
 }
 
+// TestConcurrentCalls makes calls with different credentials over one connection at the same time: unary calls, and
+// messages of a stream.
+func TestConcurrentCalls(t *testing.T) {
+	s := serve(t, access.Options{Default: access.Public()})
+	cookie, _ := s.session()
+	_, key := s.key()
+	callers := []struct {
+		sent []string
+		user string
+	}{{[]string{"cookie", cookie, "origin", origin}, "ada"}, {[]string{"authorization", key}, "key"}, {nil, "nobody"}}
+	var all sync.WaitGroup
+	for i := range 24 {
+		caller := callers[i%len(callers)]
+		all.Go(func() {
+			r, err := s.UnaryCall(s.with(caller.sent...), &grpc_testing.SimpleRequest{})
+			if err != nil || r.Username != caller.user {
+				t.Errorf("%s: %v, %v", caller.user, r, err)
+			}
+			both, err := s.FullDuplexCall(s.with(caller.sent...))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = both.Send(&grpc_testing.StreamingOutputCallRequest{})
+			if got, err := both.Recv(); err != nil || string(got.GetPayload().GetBody()) != caller.user {
+				t.Errorf("a stream of %s: %v, %v", caller.user, got, err)
+			}
+			_ = both.CloseSend()
+		})
+	}
+	all.Wait()
+}
+
 // BenchmarkUnary compares a call with a session cookie with the bare framework.
 func BenchmarkUnary(b *testing.B) {
 	auth, _ := newAuth(b)
-	a, err := authgrpc.New(auth, core.CallOptions{Default: core.SessionCall()})
+	a, err := authgrpc.New(auth, access.Options{Default: access.Session()})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,9 +13,10 @@ import (
 
 	authgrpc "github.com/latchkey-go/latchkey/adapters/grpc"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/access"
 )
 
-// A service for signed-in users. For health checks of an orchestrator, its rule would be core.PublicCall().
+// A service for signed-in users. For health checks of an orchestrator, its rule would be access.Public().
 func Example() {
 	auth, err := core.New(core.Config{
 		Secrets: []core.Secret{"a secret of the example, 32 bytes or more"}, URL: "https://app.example",
@@ -23,8 +24,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	a, err := authgrpc.New(auth, core.CallOptions{Rules: map[string]core.CallRule{
-		"/grpc.health.v1.Health/*": core.SessionCall(),
+	a, err := authgrpc.New(auth, access.Options{Rules: map[string]access.Rule{
+		"/grpc.health.v1.Health/*": access.Session(),
 	}})
 	if err != nil {
 		log.Fatal(err)

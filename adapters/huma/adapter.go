@@ -2,9 +2,9 @@
 // describes the credentials in the OpenAPI document.
 //
 //	api := humago.New(mux, huma.DefaultConfig("Orders", "1.0.0"))
-//	err := authhuma.Protect(api, auth, core.SessionCall()) // before the operations
+//	err := authhuma.Protect(api, auth, access.Session()) // before the operations
 //	huma.Get(api, "/orders", listOrders)
-//	huma.Get(api, "/prices", listPrices, authhuma.Rule(core.PublicCall()))
+//	huma.Get(api, "/prices", listPrices, authhuma.Rule(access.Public()))
 //
 // The sign-in page and the other auth routes are served by the adapter of the router, such as adapters/stdlib.
 package authhuma
@@ -18,6 +18,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/access"
 )
 
 // ruleKey is the key of the rule in [huma.Operation].Metadata.
@@ -25,9 +26,9 @@ const ruleKey = "latchkey.rule"
 
 // Rule sets the rule of an operation: pass it to huma.Get and the like, call it with an operation for huma.Register, or
 // pass it to the method UseSimpleModifier of a group. The rule of an operation takes precedence over that of its group.
-func Rule(rule core.CallRule) func(*huma.Operation) {
+func Rule(rule access.Rule) func(*huma.Operation) {
 	return func(op *huma.Operation) {
-		if _, set := op.Metadata[ruleKey].(core.CallRule); set {
+		if _, set := op.Metadata[ruleKey].(access.Rule); set {
 			return
 		}
 		if op.Metadata == nil {
@@ -44,7 +45,7 @@ func Rule(rule core.CallRule) func(*huma.Operation) {
 //
 // Call it before the first operation is registered. It returns an error if the API has operations, because they would
 // not be protected. The routes that huma itself adds, such as /openapi.json and /docs, stay public.
-func Protect(api huma.API, auth *core.Auth, rule core.CallRule) error {
+func Protect(api huma.API, auth *core.Auth, rule access.Rule) error {
 	document := api.OpenAPI()
 	if len(document.Paths) > 0 {
 		return errors.New("authhuma: the API has operations already: call Protect before the first one is registered")
@@ -59,11 +60,11 @@ func Protect(api huma.API, auth *core.Auth, rule core.CallRule) error {
 // adapter protects the operations of an API.
 type adapter struct {
 	auth *core.Auth
-	rule core.CallRule
+	rule access.Rule
 }
 
-func (a *adapter) ruleOf(op *huma.Operation) core.CallRule {
-	if rule, ok := op.Metadata[ruleKey].(core.CallRule); ok {
+func (a *adapter) ruleOf(op *huma.Operation) access.Rule {
+	if rule, ok := op.Metadata[ruleKey].(access.Rule); ok {
 		return rule
 	}
 	return a.rule

@@ -19,6 +19,7 @@ import (
 	authhuma "github.com/latchkey-go/latchkey/adapters/huma"
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/access"
 	"github.com/latchkey-go/latchkey/dev/authtest"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/storage/memory"
@@ -91,22 +92,22 @@ func who(ctx context.Context, in *input) (*output, error) {
 // register adds the operations to an API.
 func (s *site) register(api huma.API) {
 	s.Helper()
-	if err := authhuma.Protect(api, s.auth, core.SessionCall()); err != nil {
+	if err := authhuma.Protect(api, s.auth, access.Session()); err != nil {
 		s.Fatal(err)
 	}
-	admins := core.SessionCall(func(context.Context, *core.Session) error { return core.ErrForbidden })
-	fresh := core.SessionCall(func(context.Context, *core.Session) error { return &core.StepUp{MaxAge: time.Minute} })
+	admins := access.Session(func(context.Context, *core.Session) error { return core.ErrForbidden })
+	fresh := access.Session(func(context.Context, *core.Session) error { return &core.StepUp{MaxAge: time.Minute} })
 	huma.Get(api, "/users", who)
 	huma.Post(api, "/users", who)
-	huma.Get(api, "/public", who, authhuma.Rule(core.PublicCall()))
-	huma.Get(api, "/keys", who, authhuma.Rule(core.PrincipalCall(core.Scopes("orders:read"))))
-	huma.Get(api, "/write", who, authhuma.Rule(core.PrincipalCall(core.Scopes("orders:write"))))
+	huma.Get(api, "/public", who, authhuma.Rule(access.Public()))
+	huma.Get(api, "/keys", who, authhuma.Rule(access.Principal(core.Scopes("orders:read"))))
+	huma.Get(api, "/write", who, authhuma.Rule(access.Principal(core.Scopes("orders:write"))))
 	huma.Get(api, "/admin", who, authhuma.Rule(admins))
 	huma.Get(api, "/fresh", who, authhuma.Rule(fresh))
-	huma.Get(api, "/none", who, authhuma.Rule(core.CallRule{}))
+	huma.Get(api, "/none", who, authhuma.Rule(access.Rule{}))
 	huma.Register(api, huma.Operation{Method: "GET", Path: "/hidden", Hidden: true}, who)
 	open := huma.NewGroup(api, "/open")
-	open.UseSimpleModifier(authhuma.Rule(core.PublicCall()))
+	open.UseSimpleModifier(authhuma.Rule(access.Public()))
 	huma.Get(open, "/public", who)
 	huma.Get(open, "/admin", who, authhuma.Rule(admins))
 }
@@ -157,6 +158,12 @@ func TestOperations(t *testing.T) {
 	}
 	token, key, two := bearer(c.Value), bearer(string(text)), bearer(c.Value, "x")
 	large, override := bearer(strings.Repeat("a", 1<<20)), http.Header{"X-Http-Method-Override": {"GET"}}
+	spellings := http.Header{
+		"Authorization-Bin": {c.Value}, "X-Authorization": token["Authorization"],
+		"Proxy-Authorization": token["Authorization"], "X-Forwarded-Authorization": token["Authorization"],
+	}
+	mixed := http.Header{"Cookie": cookie["Cookie"], "Authorization": key["Authorization"]}
+	long := http.Header{"Cookie": {"a=" + strings.Repeat("a", 1<<19)}}
 	both := http.Header{"Cookie": cookie["Cookie"], "Authorization": {"Bearer x"}}
 	for router, h := range s.handlers(t) {
 		for name, row := range map[string]struct {
@@ -187,6 +194,9 @@ func TestOperations(t *testing.T) {
 			"attack: a header of a method": {"POST", "/users", override, 401, "session_required"},
 			"attack: a doubled slash":      {"GET", "//users", nil, 0, ""},
 			"attack: an encoded path":      {"GET", "/%75sers", nil, 0, ""},
+			"attack: other spellings":      {"GET", "/users", spellings, 401, "session_required"},
+			"attack: a key and a cookie":   {"GET", "/users", mixed, 401, "invalid_token"},
+			"attack: a large cookie":       {"GET", "/users", long, 401, "session_required"},
 			"attack: a large token":        {"GET", "/users", large, 400, "invalid_request"},
 		} {
 			t.Run(router+"/"+name, func(t *testing.T) {
@@ -247,7 +257,7 @@ func TestCaching(t *testing.T) {
 func TestProtectLate(t *testing.T) {
 	_, api := humatest.New(t)
 	huma.Get(api, "/users", func(context.Context, *struct{}) (*struct{}, error) { return nil, nil })
-	if err := authhuma.Protect(api, newSite(t).auth, core.SessionCall()); err == nil {
+	if err := authhuma.Protect(api, newSite(t).auth, access.Session()); err == nil {
 		t.Error("no error")
 	}
 }
@@ -356,7 +366,7 @@ func BenchmarkGet(b *testing.B) {
 		mux := http.NewServeMux()
 		api := humago.New(mux, huma.DefaultConfig("Orders", "1"))
 		if name == "latchkey" {
-			if err := authhuma.Protect(api, s.auth, core.SessionCall()); err != nil {
+			if err := authhuma.Protect(api, s.auth, access.Session()); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	authhuma "github.com/latchkey-go/latchkey/adapters/huma"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/access"
 )
 
 // An API for signed-in users with a public operation.
@@ -24,12 +25,12 @@ func Example() {
 	}
 	mux := http.NewServeMux()
 	api := humago.New(mux, huma.DefaultConfig("Orders", "1.0.0"))
-	if err := authhuma.Protect(api, auth, core.SessionCall()); err != nil {
+	if err := authhuma.Protect(api, auth, access.Session()); err != nil {
 		log.Fatal(err)
 	}
 	empty := func(context.Context, *struct{}) (*struct{}, error) { return nil, nil }
 	huma.Get(api, "/orders", empty)
-	huma.Get(api, "/prices", empty, authhuma.Rule(core.PublicCall()))
+	huma.Get(api, "/prices", empty, authhuma.Rule(access.Public()))
 
 	for _, path := range []string{"/orders", "/prices"} {
 		answer := httptest.NewRecorder()

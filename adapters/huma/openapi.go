@@ -54,7 +54,7 @@ func (a *adapter) describeOperation(_ *huma.OpenAPI, op *huma.Operation) {
 	rule := a.ruleOf(op)
 	_, tokens := a.auth.SessionSources()
 	if op.Security == nil {
-		if rule.Public() {
+		if rule.IsPublic() {
 			op.Security = append(op.Security, map[string][]string{}) // none is needed
 		}
 		op.Security = append(op.Security, map[string][]string{SessionScheme: {}})
@@ -62,7 +62,7 @@ func (a *adapter) describeOperation(_ *huma.OpenAPI, op *huma.Operation) {
 			op.Security = append(op.Security, map[string][]string{BearerScheme: {}})
 		}
 	}
-	if rule.Public() {
+	if rule.IsPublic() {
 		return
 	}
 	for status, text := range map[string]string{

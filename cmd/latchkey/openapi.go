@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/plugins/forwardauth"
 	"github.com/latchkey-go/latchkey/plugins/openapi"
+	"github.com/latchkey-go/latchkey/plugins/guest"
 	"github.com/latchkey-go/latchkey/plugins/organization"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/plugins/tokens"
@@ -75,6 +76,7 @@ func everything() (*core.Auth, error) {
 				Guard: signedIn, SendReset: byID, ResetFactors: byID, Invite: byID, VerifyEmail: true,
 				Delete: func(context.Context, *core.User) error { return nil },
 			}),
+			guest.New(guest.Options{}),
 			webhooks.New(webhooks.Options{Managers: []core.Guard{signedIn}}),
 			openapi.New(openapi.Options{}),
 		},

@@ -39,6 +39,12 @@ func TestOpenAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkObjects(t, "", all)
+	text := string(document(t))
+	for _, schema := range []string{"PasskeyAuthenticationResponse", "PasskeyRegistrationResponse"} { // of webauthn-options
+		if !strings.Contains(text, `"$ref": "#/components/schemas/`+schema+`"`) {
+			t.Errorf("no operation has the response %s", schema)
+		}
+	}
 }
 
 // checkObjects finds schemas of objects without members.

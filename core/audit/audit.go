@@ -25,6 +25,10 @@ type Event struct {
 	UserID, ActorID string
 	// SessionID is the public ID of the session, which is not its token. It is empty if sessions have no ID.
 	SessionID string
+	// Credential is the public ID of an API key or token, as in core.Principal, which is not its secret: that of the
+	// credential that the decision is about, or else of the one that made the request. The text before the colon is its
+	// kind: "apikey", "app" for the tokens of an app, or "access-token". It is empty if there is none.
+	Credential string
 	// Provider is the ID of a configured provider, or empty if no provider was involved.
 	Provider string
 	// Tenant is Config.Audience.
@@ -78,6 +82,8 @@ const (
 
 	UserCreated       Name = "user.created"            // a sign-in or a verified address created a user
 	UserDeleted       Name = "user.deleted"            // a user was deleted
+	GuestUpgraded     Name = "guest.upgraded"          // a guest signed up, and kept the user ID
+	GuestMerged       Name = "guest.merged"            // a guest signed in as an existing user, and was deleted
 	DeletionScheduled Name = "user.deletion.scheduled" // the user asked for a deletion after a grace period
 	DeletionCanceled  Name = "user.deletion.canceled"  // the user kept the account before a scheduled deletion
 	DataExported      Name = "user.data.exported"      // the user downloaded their data
@@ -98,7 +104,7 @@ const (
 	EmailUndone        Name = "email.undone"         // the owner of the old address undid the change
 	Invited            Name = "invited"              // a person was invited to sign up
 	PasskeyRemoved     Name = "passkey.removed"      // a passkey was removed
-	AccountSecured     Name = "account.secured"      // the owner of an account reported a change as not theirs
+	AccountSecured     Name = "account.secured"      // the owner of an account reported a change that they did not make
 
 	FactorChecked   Name = "factor.checked"   // a second factor was accepted or refused
 	FactorAdded     Name = "factor.added"     // a second factor was enrolled
@@ -116,9 +122,11 @@ const (
 	OrganizationCreated Name = "organization.created" // a user created an organization
 	OrganizationChanged Name = "organization.changed" // a member changed the name, the logo or the metadata
 	OrganizationDeleted Name = "organization.deleted" // an owner deleted an organization
-	MemberJoined        Name = "member.joined"        // a user accepted the invitation to an organization
+	MemberJoined        Name = "member.joined"        // a user joined an organization
 	MemberChanged       Name = "member.changed"       // the role of a member was changed
 	MemberRemoved       Name = "member.removed"       // a member left, or was removed
+	JoinRequested       Name = "member.requested"     // a user asked to join an organization
+	JoinDeclined        Name = "member.declined"      // a request to join was declined
 
 	AdminBanned        Name = "admin.banned"         // an administrator banned a user
 	AdminUnbanned      Name = "admin.unbanned"       // an administrator lifted a ban
@@ -135,7 +143,7 @@ const (
 	ImpersonationRefused    Name = "impersonation.refused"     // a change during an impersonation was refused
 
 	AppSignedIn Name = "app.signed-in" // an app of this site got tokens of a user
-	AppEnded    Name = "app.ended"     // the tokens of an app ended: the user ended them, or they were used twice
+	AppEnded    Name = "app.ended"     // the tokens of an app were revoked, by the user or because one was reused
 
 	WebhookChanged  Name = "webhook.changed"  // an endpoint for webhooks was created, changed or deleted
 	WebhookDisabled Name = "webhook.disabled" // an endpoint for webhooks failed for too long, or refused all webhooks
@@ -247,7 +255,8 @@ func (e *Event) attrs() []slog.Attr {
 	out := make([]slog.Attr, 0, 12)
 	for _, text := range []struct{ name, value string }{
 		{"outcome", string(e.Outcome)}, {"reason", string(e.Reason)}, {"user_id", e.UserID}, {"actor_id", e.ActorID},
-		{"session_id", e.SessionID}, {"provider", e.Provider}, {"tenant", e.Tenant}, {"reference", e.Reference},
+		{"session_id", e.SessionID}, {"credential", e.Credential}, {"provider", e.Provider}, {"tenant", e.Tenant},
+		{"reference", e.Reference},
 		{"attempt", e.Attempt}, {"email", e.Email}, {"subject", e.Subject}, {"agent", e.Agent},
 		{"note", e.Note},
 	} {

@@ -93,8 +93,8 @@ func Claim(t *Token, name string) string {
 	return string(t.Extra[name])
 }
 
-// HideFacts returns a copy of a token with its facts out of reach of the application, not in Extra. A copy is
-// necessary because the application's JWT.Decode made the token and may still use it.
+// HideFacts returns a copy of a token, with the facts in unexported fields and not in Extra, so that the application
+// cannot change them. It is a copy because the application's JWT.Decode may still use the token that it has returned.
 func HideFacts(t *Token) *Token {
 	own := *t
 	own.key = sessionKey{}

@@ -5,11 +5,12 @@ import (
 
 	authgrpc "github.com/latchkey-go/latchkey/adapters/grpc"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/access"
 )
 
 // newServer returns a server with rules for its methods. Set Config.URL, and Session.Bearer for session tokens.
-func newServer(auth *core.Auth, rules map[string]core.CallRule) (*grpc.Server, error) {
-	a, err := authgrpc.New(auth, core.CallOptions{Rules: rules})
+func newServer(auth *core.Auth, rules map[string]access.Rule) (*grpc.Server, error) {
+	a, err := authgrpc.New(auth, access.Options{Rules: rules})
 	if err != nil {
 		return nil, err
 	}

@@ -7,13 +7,11 @@ import (
 	"net/http"
 
 	"github.com/a-h/templ"
-
-	"github.com/latchkey-go/latchkey/core"
 )
 
 // answers has the functions that all pages share: the response after a change, and the display of errors.
 type answers struct {
-	people *core.SessionData[Member]
+	people *people
 	live   *live
 	log    *slog.Logger
 }
@@ -31,7 +29,7 @@ func (a *answers) changed(w http.ResponseWriter, r *http.Request, page string, e
 // fail responds with an error that the user can fix.
 func (a *answers) fail(w http.ResponseWriter, r *http.Request, err error) {
 	_, key := problem(err)
-	_, me, _ := a.people.FromContext(r.Context()) // zero if the session could not be read
+	_, me, _ := a.people.me(r.Context()) // zero if the session could not be read
 	show(w, r, a.failed(r, err), problemPage(me, key))
 }
 
@@ -71,9 +69,7 @@ func problem(err error) (status int, key string) {
 		return http.StatusUnprocessableEntity, "problem.title_length"
 	case errors.Is(err, errFull):
 		return http.StatusConflict, "problem.full"
-	case errors.Is(err, errOwner):
-		return http.StatusConflict, "problem.self"
-	case errors.Is(err, errColumn), errors.Is(err, errRole):
+	case errors.Is(err, errColumn):
 		return http.StatusUnprocessableEntity, "problem.other"
 	case errors.Is(err, errJSON):
 		return http.StatusBadRequest, "problem.other"

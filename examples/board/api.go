@@ -20,7 +20,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) {
 
 func (a *api) add(w http.ResponseWriter, r *http.Request) {
 	card := Card{Column: columns[0]}
-	_, me, err := a.people.FromContext(r.Context())
+	_, me, err := a.people.me(r.Context())
 	if err == nil {
 		err = read(r, &card)
 	}

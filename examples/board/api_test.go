@@ -168,7 +168,7 @@ func TestTokenNeedsARecentSignIn(t *testing.T) {
 func TestOtherSites(t *testing.T) {
 	p := serve(t)
 	b := p.owner()
-	for _, path := range []string{"/cards", "/team/invite", "/token", "/api/cards"} {
+	for _, path := range []string{"/cards", "/token", "/api/cards"} {
 		status, _, text := b.ask("POST", path, strings.NewReader("title=Bought"), http.Header{
 			"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {"https://elsewhere.example"},
 			"Sec-Fetch-Site": {"cross-site"},
@@ -199,7 +199,7 @@ func TestFullBoard(t *testing.T) {
 func TestTokenChangesNoAccount(t *testing.T) {
 	p := serve(t)
 	token := p.owner().apiToken()
-	for _, path := range []string{"/token", "/team/invite"} {
+	for _, path := range []string{"/token", "/auth/organization/invite"} {
 		if status, text := p.program(token).call("POST", path, ""); status != http.StatusForbidden {
 			t.Errorf("POST %s as a bearer: %d %s", path, status, text)
 		}
@@ -211,7 +211,8 @@ func TestTokenChangesNoAccount(t *testing.T) {
 	}{
 		{"GET", "/api/cards", http.StatusOK},
 		{"GET", "/token", http.StatusForbidden}, {"POST", "/token", http.StatusForbidden},
-		{"GET", "/team", http.StatusForbidden}, {"POST", "/team/invite", http.StatusForbidden},
+		{"GET", "/auth/organization/members", http.StatusForbidden},
+		{"POST", "/auth/organization/invite", http.StatusForbidden},
 	} {
 		header := http.Header{"Accept": {"application/json"}, "Cookie": {"authjs.session-token=" + token}}
 		if status, _, text := thief.ask(c.method, c.path, strings.NewReader(""), header); status != c.status {

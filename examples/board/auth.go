@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -15,13 +14,11 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
-	"github.com/latchkey-go/latchkey/ui"
 )
 
 // ways has the plugins that the application calls itself.
 type ways struct {
 	passwords *password.Provider // imports the owner's password, and sends pending emails at shutdown
-	account   *account.Account   // sends invitations
 	mailbox   *mailbox.Mailbox   // replaces the mail server: shows the emails at /mailbox
 }
 
@@ -36,9 +33,8 @@ func (s *site) configure() error {
 	s.ways = ways{
 		mailbox:   box,
 		passwords: password.New(password.Options{Mail: box}),
-		account:   account.New(account.Options{Mail: box, Delete: s.forget}),
 	}
-	s.team = newTeam(s.db, s.ways.account.Invitation)
+	s.people = newPeople(box)
 	s.auth, err = core.New(core.Config{
 		URL:     s.url,
 		Secrets: []core.Secret{s.secret},
@@ -51,11 +47,10 @@ func (s *site) configure() error {
 			s.ways.passwords,
 			providers.Email("no-reply@localhost", box.Send),
 		},
-		// The gates of the team and of second factors must run before the account plugin, which deletes a used invitation.
 		Plugins: []core.Plugin{
-			s.team, secondfactor.New(secondfactor.Options{Issuer: "Corkboard"}), s.ways.account,
+			s.people, secondfactor.New(secondfactor.Options{Issuer: "Corkboard"}),
+			account.New(account.Options{Mail: box, Delete: s.people.forget}),
 		},
-		Data:           s.team.people,
 		Session:        core.SessionConfig{Bearer: true}, // for the API
 		Theme:          core.Theme{Name: "Corkboard", BrandColor: "#a8481f", Logo: "/assets/logo.svg"},
 		Locales:        languages,
@@ -68,25 +63,15 @@ func (s *site) configure() error {
 	return err
 }
 
-// audit receives each authentication decision. When a session ends, live pages check their session again. It could also
-// call another sink, such as audit.LogTo(logger).
+// audit receives each authentication decision. When a session ends or a role changes, live pages check it again. It
+// could also call another sink, such as audit.LogTo(logger).
 func (s *site) audit(_ context.Context, e audit.Event) {
 	switch e.Name {
-	case audit.SignOut, audit.SessionEnded, audit.SessionsEnded, audit.UserDeleted:
+	case audit.SignOut, audit.SessionEnded, audit.SessionsEnded, audit.UserDeleted,
+		audit.MemberJoined, audit.MemberChanged, audit.MemberRemoved:
 		s.live.wake()
-	default: // does not end a session
+	default: // no page changes
 	}
-}
-
-// forget deletes the member when a user deletes their account. Their cards stay, because they belong to the team.
-func (s *site) forget(_ context.Context, u *core.User) error {
-	if m, err := s.team.members.get(u.ID); err == nil && m.Role == owner {
-		return &core.Problem{
-			Status: http.StatusConflict, Code: "owns_board",
-			Text: ui.Text{Key: "leave.owner", English: "The owner of a board cannot leave it."},
-		}
-	}
-	return s.team.members.remove(u.ID)
 }
 
 // The owner of the board exists without a sign-up. demoHash is the argon2id hash of demoPassword.
@@ -102,8 +87,13 @@ func (s *site) seed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := store.UserByEmail(ctx, demoEmail); !errors.Is(err, core.ErrNotFound) {
-		return err // nil if the owner exists
+	board, err := s.people.Get(ctx, boardSlug)
+	if err == nil {
+		s.people.board = board.ID
+		return nil
+	}
+	if !errors.Is(err, core.ErrNotFound) {
+		return err
 	}
 	user, err := store.CreateUser(ctx, &core.User{
 		ID: core.NewID(), Name: "Demi Owen", Email: demoEmail, EmailVerified: time.Now(),
@@ -113,7 +103,7 @@ func (s *site) seed(ctx context.Context) error {
 	}
 	return errors.Join(
 		s.ways.passwords.Import(ctx, user.ID, demoHash),
-		s.team.members.put(user.ID, Member{ID: user.ID, Name: user.Name, Email: user.Email, Role: owner, Confirmed: true}),
+		s.people.found(ctx, user.ID),
 		s.cards.seed(),
 	)
 }

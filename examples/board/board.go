@@ -32,7 +32,7 @@ func (v view) In(column string) (list []Card) {
 
 // view returns the data of the page for the user of the request. It fails if the session cannot be read.
 func (b *boardPages) view(ctx context.Context) (v view, err error) {
-	if _, v.Me, err = b.people.FromContext(ctx); err != nil {
+	if _, v.Me, err = b.people.me(ctx); err != nil {
 		return v, err
 	}
 	v.Here = b.live.names()
@@ -62,7 +62,7 @@ func (b *boardPages) get(w http.ResponseWriter, r *http.Request) {
 }
 
 func (b *boardPages) add(w http.ResponseWriter, r *http.Request) {
-	_, me, err := b.people.FromContext(r.Context())
+	_, me, err := b.people.me(r.Context())
 	if err == nil {
 		_, err = b.cards.add(r.PostFormValue("title"), columns[0], me.Name)
 	}

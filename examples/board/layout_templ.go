@@ -184,8 +184,8 @@ func navigation(path string, me Member) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if me.Role == owner {
-			templ_7745c5c3_Err = link("/team", path, "nav.team").Render(ctx, templ_7745c5c3_Buffer)
+		if me.Writes() {
+			templ_7745c5c3_Err = link("/auth/organization", path, "nav.team").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

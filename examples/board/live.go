@@ -151,7 +151,7 @@ type livePages struct {
 // get sends the board as server-sent events after each change, until the session ends. It checks the session before
 // each event: a user who was signed out on another device receives no later changes.
 func (p *livePages) get(w http.ResponseWriter, r *http.Request) {
-	session, me, err := p.people.FromContext(r.Context())
+	session, me, err := p.people.me(r.Context())
 	if err != nil {
 		p.fail(w, r, err)
 		return
@@ -200,7 +200,7 @@ func (p *livePages) get(w http.ResponseWriter, r *http.Request) {
 func (p *livePages) look(r *http.Request, me Member) (event, html string) {
 	// A visit reads its session only once, so this is a new visit with the same request's cookies.
 	visit := p.auth.Visit(r.Context(), authhttp.Request(r))
-	session, now, err := p.people.FromContext(visit)
+	session, now, err := p.people.me(visit)
 	switch {
 	case err != nil:
 		return "", ""
@@ -209,7 +209,7 @@ func (p *livePages) look(r *http.Request, me Member) (event, html string) {
 	case now.Role != me.Role:
 		return "reload", ""
 	}
-	key := string(now.Role) + " " + locale(visit).Tag
+	key := now.Role + " " + locale(visit).Tag
 	html, err = p.renders.get(p.live.change(), key, func() (string, error) {
 		var page bytes.Buffer
 		v, err := p.board.view(visit)

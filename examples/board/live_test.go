@@ -115,7 +115,7 @@ func TestLive(t *testing.T) {
 	}
 	p.until(owners, "the owner's buttons", shows("<form"))
 
-	owner.send("/team/"+p.memberID("gus@example.com"), "role", member)
+	p.admit(owner, guest, "member")
 	p.until(page, "the page with the buttons of a member", named("reload"))
 	p.ends(page, "<form")
 }

@@ -71,11 +71,11 @@ func newServer(s *site) *http.Server {
 
 // site is the application.
 type site struct {
-	auth  *core.Auth
-	ways  ways
-	team  *team
-	cards *cards
-	live  *live
+	auth   *core.Auth
+	ways   ways
+	people *people
+	cards  *cards
+	live   *live
 	setup
 
 	db       *bbolt.DB
@@ -131,7 +131,7 @@ func welcome(w io.Writer, addr string) {
   Open  %[1]s  and sign in, all offline:
 
     Password      %[2]s / %[3]s, who owns the board; or sign up: emails are in %[1]s/mailbox
-    Development   pick or type who you are: a guest, until the owner gives you another role
+    Development   pick or type who you are: a guest, until the owner accepts you
 
 `, local.URL(addr), demoEmail, demoPassword)
 	if host, _, _ := net.SplitHostPort(addr); !local.Closed(addr) {

@@ -3,142 +3,87 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"slices"
+	"net/http"
 	"strings"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/plugins/organization"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Roles: a guest reads, a member writes, an owner assigns roles.
-const (
-	guest  = "guest"
-	member = "member"
-	owner  = "owner"
-)
+// write is the permission to change the board.
+const write = "card:write"
 
-// roles lists all roles, from the fewest permissions to the most.
-var roles = []string{guest, member, owner}
+// boardSlug is the slug of the only organization. Its members write; other signed-in users are guests, who read.
+const boardSlug = "corkboard"
 
-// Member is the board's data about a signed-in user. It is in each session, and guards check it.
-type Member struct {
-	ID    string `json:"id"`
-	Name  string `json:"name"`
-	Email string `json:"email,omitempty"`
-	Role  string `json:"role"`
-	// Confirmed is true if Email is verified.
-	Confirmed bool `json:"confirmed,omitempty"`
+// people are the members of the board: an organization of the plugin, which has their roles and invitations.
+type people struct {
+	*organization.Organizations
+	board string // the ID of the organization
 }
 
-// Roles returns the roles that core.HasRole checks.
-func (m Member) Roles() []string { return []string{m.Role} }
-
-// Writes reports whether the member may change the board.
-func (m Member) Writes() bool { return m.Role == member || m.Role == owner }
-
-// team stores the members of the board. It is a plugin whose gate runs at every sign-in.
-type team struct {
-	members table[Member]
-	people  *core.SessionData[Member]
-	// invitation returns the open invitation of an address.
-	invitation func(ctx context.Context, email string) (*account.Invitation, error)
-}
-
-func newTeam(db *bbolt.DB, invitation func(context.Context, string) (*account.Invitation, error)) *team {
-	t := &team{members: table[Member]{db, "members"}, invitation: invitation}
-	t.people = &core.SessionData[Member]{
-		Load: func(_ context.Context, u *core.User) (Member, error) {
-			m, err := t.members.get(u.ID)
-			if errors.Is(err, errNone) {
-				return Member{ID: u.ID, Name: nameOf(u), Role: guest}, nil
-			}
-			return m, err
+func newPeople(mail core.Mailer) *people {
+	p := &people{}
+	p.Organizations = organization.New(organization.Options{
+		Mail: mail,
+		Roles: []organization.Role{
+			{Name: organization.Admin, Permissions: []string{write}},
+			{Name: organization.Member, Permissions: []string{write}},
 		},
-		Public: func(m Member) any { return map[string]string{"role": m.Role} }, // visible to scripts
-	}
-	return t
-}
-
-// Attach implements core.Plugin.
-func (t *team) Attach(h *core.PluginHost) error {
-	h.AddSignInGate(t.arrive)
-	return nil
-}
-
-// arrive adds a new user to the members at their first sign-in. The role is that of their invitation, else guest. It
-// never blocks a sign-in.
-func (t *team) arrive(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
-	known, err := t.members.get(p.User.ID)
-	if err == nil && !known.Confirmed && known.Email == p.User.Email && provedAddress(p) {
-		known.Confirmed = true
-		if err = t.members.put(known.ID, known); err == nil {
-			err = t.people.Refresh(ctx, known.ID)
-		}
-		return "", err
-	}
-	if !errors.Is(err, errNone) {
-		return "", err // a known member, or an error
-	}
-	m := Member{ID: p.User.ID, Name: nameOf(p.User), Email: p.User.Email, Role: guest}
-	if m.Confirmed = provedAddress(p); m.Confirmed {
-		if m.Role, err = t.invitedAs(ctx, m.Email); err != nil {
-			return "", err
-		}
-	}
-	if err := t.members.put(m.ID, m); err != nil {
-		return "", err
-	}
-	return "", t.people.Refresh(ctx, m.ID)
-}
-
-// provedAddress reports whether the address of a new user is verified, by an email or by a trusted provider. An
-// invitation belongs to the owner of an address, not to any user who types it.
-func provedAddress(p *core.PendingSignIn) bool {
-	return !p.User.EmailVerified.IsZero() || p.Account != nil && p.Account.Provider == "dev"
-}
-
-// invitedAs returns the role of an address's invitation.
-func (t *team) invitedAs(ctx context.Context, email string) (string, error) {
-	i, err := t.invitation(ctx, email)
-	if errors.Is(err, core.ErrNotFound) {
-		return guest, nil
-	}
-	if err != nil {
-		return "", err
-	}
-	var as struct{ Role string }
-	if err := json.Unmarshal(i.Data, &as); err != nil {
-		return "", err
-	}
-	return as.Role, nil
-}
-
-// setRole changes a member's role. It takes effect at their next request.
-func (t *team) setRole(ctx context.Context, id, role string) error {
-	err := t.members.change(id, func(m *Member) error {
-		m.Role = role
-		return nil
+		Select:    func(*core.Request) string { return p.board },
+		MayCreate: func(context.Context, string) (bool, error) { return false, nil }, // there is one board
 	})
+	return p
+}
+
+// found creates the organization of the board, which users can ask to join.
+func (p *people) found(ctx context.Context, ownerID string) error {
+	board, err := p.Create(ctx, organization.NewOrganization{OwnerID: ownerID, Name: "Corkboard", Slug: boardSlug})
 	if err != nil {
 		return err
 	}
-	return t.people.Refresh(ctx, id)
+	p.board = board.ID
+	return p.SetJoinRequests(ctx, p.board, true)
 }
 
-// list returns all members, owners first.
-func (t *team) list() ([]Member, error) {
-	list, err := t.members.all()
-	slices.SortFunc(list, func(a, b Member) int {
-		return cmp.Or(
-			slices.Index(roles, b.Role)-slices.Index(roles, a.Role),
-			cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID),
-		)
-	})
-	return list, err
+// Member is a signed-in user on a page. A guest has no role.
+type Member struct {
+	ID, Name, Role string
+	writes         bool
+}
+
+// Writes reports whether the user may change the board.
+func (m Member) Writes() bool { return m.writes }
+
+// me returns the session of the request, and its user. Both are zero if no user is signed in.
+func (p *people) me(ctx context.Context) (*core.Session, Member, error) {
+	session, err := core.SessionFrom(ctx)
+	if err != nil || session == nil {
+		return nil, Member{}, err
+	}
+	me := Member{ID: session.UserID, Name: nameOf(session.User)}
+	m, err := p.Current(ctx)
+	if err == nil && m != nil {
+		me.Role, me.writes = m.Role, m.Allows(write)
+	}
+	return session, me, err
+}
+
+// forget refuses to delete the account of the board's owner. The plugin ends the memberships of others.
+func (p *people) forget(ctx context.Context, u *core.User) error {
+	m, err := p.MemberOf(ctx, p.board, u.ID)
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return nil
+	case err != nil || m.Role != organization.Owner:
+		return err
+	}
+	return &core.Problem{
+		Status: http.StatusConflict, Code: "owns_board",
+		Text: ui.Text{Key: "leave.owner", English: "The owner of a board cannot leave it."},
+	}
 }
 
 // nameOf returns a display name. A sign-in by email has no name, and one with a passkey no address either.

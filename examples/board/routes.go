@@ -3,6 +3,7 @@ package main
 import (
 	"embed"
 	"net/http"
+	"strings"
 
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
 	"github.com/latchkey-go/latchkey/core"
@@ -21,17 +22,15 @@ func (s *site) routes() http.Handler {
 
 	anybody := a.Hook
 	signedIn := a.RequireSession
-	writers := a.Require(core.HasRole(s.team.people, member, owner))
-	owners := a.Require(signedInPerson, core.HasRole(s.team.people, owner))
+	writers := a.Require(s.people.Permission(write))
 	proved := a.Require(signedInPerson, core.RecentSignIn(freshFor)) // requires a recent sign-in
 	route := func(pattern string, guard func(http.Handler) http.Handler, handle http.HandlerFunc) {
 		mux.Handle(pattern, guard(policy(handle)))
 	}
 
-	shared := &answers{s.team.people, s.live, s.log}
+	shared := &answers{s.people, s.live, s.log}
 	board := &boardPages{shared, s.cards}
 	lives := &livePages{answers: shared, board: board, auth: s.auth}
-	team := &teamPages{shared, s.team, s.ways.account.Invite}
 	tokens := &tokenPages{shared, s.auth, s.url}
 	programs := &api{shared, s.cards}
 
@@ -41,10 +40,6 @@ func (s *site) routes() http.Handler {
 	route("POST /cards", writers, board.add)
 	route("POST /cards/{id}/move", writers, board.move)
 	route("POST /cards/{id}/remove", writers, board.remove)
-
-	route("GET /team", owners, withoutBearer(team.get))
-	route("POST /team/invite", owners, withoutBearer(team.sendInvite))
-	route("POST /team/{id}", owners, withoutBearer(team.setRole))
 
 	route("GET /token", proved, withoutBearer(tokens.get))
 	route("POST /token", proved, withoutBearer(tokens.post))
@@ -61,7 +56,19 @@ func (s *site) routes() http.Handler {
 	// Browsers send the cookies with posts from other sites too, so such posts are refused.
 	own := http.NewCrossOriginProtection()
 	own.AddInsecureBypassPattern("POST /auth/callback/") // Latchkey checks these: Apple posts from its own site
-	return own.Handler(mux)
+	return own.Handler(onlyPersons("/auth/organization/", a.Require(signedInPerson)(mux), mux))
+}
+
+// onlyPersons passes requests below a path, the pages for members and invitations, to a guarded handler: the session of
+// an API token may not use them.
+func onlyPersons(below string, guarded, open http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, below) {
+			guarded.ServeHTTP(w, r)
+			return
+		}
+		open.ServeHTTP(w, r)
+	})
 }
 
 // contentPolicy only allows resources of this site, and no inline scripts or styles.

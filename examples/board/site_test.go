@@ -167,20 +167,21 @@ func (p *product) byProvider(name, address string) *person {
 	return b
 }
 
-// memberID returns the ID of an address on the team page.
-func (p *product) memberID(address string) string {
+// admit makes a guest a member: the guest asks to join, and the owner accepts.
+func (p *product) admit(owner, guest *person, role string) {
 	p.Helper()
-	list, err := p.team.list()
-	if err != nil {
-		p.Fatal(err)
+	const home = "/auth/organization"
+	guest.send(home+"/join", "csrfToken", guest.csrf(home), "organization", boardSlug)
+	all, err := p.people.JoinRequests(p.Context(), p.people.board)
+	if err != nil || len(all) != 1 {
+		p.Fatalf("the requests are %+v, %v", all, err)
 	}
-	for _, m := range list {
-		if m.Email == address {
-			return m.ID
-		}
+	members := home + "/members?organization=" + p.people.board
+	_, at, text := owner.send(home+"/admit", "csrfToken", owner.csrf(members), "organization", p.people.board,
+		"id", all[0].ID, "role", role)
+	if at != home+"/members" || !strings.Contains(text, "The user is a member now.") {
+		p.Fatalf("the owner is at %s: %s", at, text)
 	}
-	p.Fatalf("%s is nobody of the team: %+v", address, list)
-	return ""
 }
 
 func (p *product) is(what string, got, want any) {

@@ -53,7 +53,7 @@ func (t *tokenPages) post(w http.ResponseWriter, r *http.Request) {
 }
 
 func (t *tokenPages) show(w http.ResponseWriter, r *http.Request, token string) {
-	_, me, err := t.people.FromContext(r.Context())
+	_, me, err := t.people.me(r.Context())
 	if err != nil {
 		t.fail(w, r, err)
 		return

@@ -84,7 +84,7 @@ func chooseLanguage(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	back := "/"
-	for _, page := range []string{"/board", "/team", "/token"} { // only to these pages, whatever was posted
+	for _, page := range []string{"/board", "/token"} { // only to these pages, whatever was posted
 		if page == r.PostFormValue("page") {
 			back = page
 		}

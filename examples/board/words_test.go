@@ -53,7 +53,7 @@ func TestLanguages(t *testing.T) {
 func TestPages(t *testing.T) {
 	p := serve(t)
 	b := p.owner()
-	for _, path := range []string{"/board", "/team", "/token", "/cards/x/move"} {
+	for _, path := range []string{"/board", "/token", "/cards/x/move"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+path, nil)
 		if path == "/cards/x/move" {
 			r, err = http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+path, strings.NewReader(""))

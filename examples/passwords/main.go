@@ -18,6 +18,7 @@ import (
 
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
@@ -126,7 +127,7 @@ func (s *site) register(w http.ResponseWriter, r *http.Request) {
 	var cookies []core.Cookie
 	if err == nil {
 		cookies, err = s.auth.NewSession(r.Context(), authhttp.Request(r), user, core.SessionOptions{
-			AuthTime: time.Now(), Methods: []core.Method{core.MethodPassword}, // the user has just chosen the password
+			AuthTime: time.Now(), Methods: []amr.Method{amr.Password}, // the user has just chosen the password
 		})
 	}
 	if err != nil {

@@ -134,8 +134,8 @@ func Join(jar Jar, name string) Joined {
 	return j
 }
 
-// Whole returns the Joined of a request with one cookie called name with this value, or without cookies if value is
-// empty. The browser has no such cookie, so none is deleted.
+// Whole returns a Joined for a value that is not from the request's cookies. If value is empty, it has no candidates. A
+// response then deletes no cookies, because the browser has none.
 func Whole(name, value string) Joined {
 	j := Joined{name: name}
 	j.add(value)

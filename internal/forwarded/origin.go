@@ -31,9 +31,9 @@ type Origins struct {
 	Proxies Proxies
 }
 
-// Places determines the origin of each request and returns what Derive makes of it. It caches the most recent result:
-// resolving the origin for each request would raise the session check of a page from 10 to 16 allocations. It caches
-// only one, so that requests with forged hosts cannot grow the cache. It is safe for concurrent use.
+// Places determines the origin of each request, and returns the value that Derive computes for the origin. It caches
+// the most recent value, which saves six allocations for each request. It caches only one, so that requests with forged
+// hosts cannot grow the cache. It is safe for concurrent use.
 type Places[P any] struct {
 	Origins
 	// Derive returns the values that belong to an origin. Requests may share them.
@@ -41,20 +41,20 @@ type Places[P any] struct {
 	last   atomic.Pointer[cached[P]]
 }
 
-// cached is the place of a request with these values.
+// cached is the value of Derive for the origin of a request with these inputs.
 type cached[P any] struct {
 	inputs
 	place P
 }
 
-// inputs contains the values that determine the origin of a request. Requests with equal values have the same place.
+// inputs contains the values that determine the origin of a request. Requests with equal values have the same origin.
 type inputs struct {
 	scheme, host, forwardedHost, forwardedProto string
 	// believed reports whether the forwarded headers are trusted.
 	believed bool
 }
 
-// Of returns the place of a request.
+// Of returns the value of Derive for the origin of a request.
 func (p *Places[P]) Of(r *Request) (place P, err error) {
 	in, plain := inputs{}, false
 	if p.TrustHost { // otherwise the origin also depends on other properties of the request

@@ -74,7 +74,7 @@ type Facts struct {
 	CannotEndSessions bool
 }
 
-// Rule is the decision.
+// Rule is the decision about a sign-in: the result of [Facts.Rule].
 type Rule int
 
 const (

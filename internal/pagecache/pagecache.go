@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// Cache caches the built-in sign-in page by origin and language. It is safe for concurrent use. Rendered for each
-// request, GET signin takes 132 allocations instead of 24 and is at 0.65 of a plain html/template page
-// (conformance/proof/load).
+// Cache caches the built-in sign-in page by origin and language. It is safe for concurrent use. It reduces the
+// allocations of GET signin from 132 to 24 (conformance/proof/load).
 type Cache struct {
 	// Languages is the number of languages of an origin, at least one.
 	Languages int

@@ -28,7 +28,7 @@ type Record struct {
 	Version           int64
 }
 
-// Store is store.RecordStore for this type.
+// Store is the interface store.RecordStore, with the type [Record] of this package.
 type Store interface {
 	CreateRecord(ctx context.Context, r *Record) error
 	Record(ctx context.Context, kind, key string) (*Record, error)

@@ -288,7 +288,8 @@ func (l *List) EndSession(ctx context.Context, id sessionid.ID) error {
 	return l.add(ctx, entry{id: id, until: l.expiry()})
 }
 
-// DataChanged tells the other processes that their copies of a user's data are outdated. Copies live for at most lasts.
+// DataChanged notifies the other processes that their copies of a user's data are outdated. lasts is the maximum
+// lifetime of a copy.
 func (l *List) DataChanged(ctx context.Context, userID string, lasts time.Duration) error {
 	return l.add(ctx, entry{user: UserKey(userID), dataChanged: true, until: l.Now().Add(lasts + skew).Unix()})
 }

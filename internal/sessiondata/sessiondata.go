@@ -189,8 +189,9 @@ func (k *Keeper) invalidate(user string) {
 	})
 }
 
-// Carry returns the claim with the data for the next token of a session: the claim raw of the previous token, or a
-// newer copy. changed reports whether the copy is a newer one. If the data cannot be loaded, the previous copy stays.
+// Carry returns the claim [Claim] for the next token of a session. raw is the claim in the previous token. It is
+// returned unchanged unless it is too old; then the data is loaded again, and changed is true. If that fails, raw is
+// returned.
 func (k *Keeper) Carry(
 	ctx context.Context, userID string, user any, raw json.RawMessage,
 ) (next json.RawMessage, data *Loaded, changed bool) {

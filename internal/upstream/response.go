@@ -36,7 +36,7 @@ func (r *Response) HTTP(request *http.Request) *http.Response {
 }
 
 // Transport returns the Client as a transport, for libraries and callbacks that send their own requests. Its responses
-// are those of [Response.HTTP]: an [http.Client] that uses it follows no redirect that policy does not follow.
+// are those of [Response.HTTP]: an [http.Client] that uses it follows only the redirects that policy allows.
 func (c *Client) Transport(policy Policy) http.RoundTripper { return transport{c, policy} }
 
 type transport struct {

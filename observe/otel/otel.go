@@ -124,7 +124,8 @@ func (t *telemetry) decided(ctx context.Context, e audit.Event) {
 	t.decisions.Add(ctx, int64(max(e.Count, 1)), metric.WithAttributes(append(attributes, name)...))
 	trace.SpanFromContext(ctx).AddEvent("latchkey."+word(string(e.Name)), trace.WithAttributes(append(attributes, filled(
 		attribute.String("user.id", e.UserID), attribute.String("latchkey.actor_id", e.ActorID),
-		attribute.String("latchkey.session_id", e.SessionID), attribute.String("latchkey.reference", e.Reference),
+		attribute.String("latchkey.session_id", e.SessionID), attribute.String("latchkey.credential", e.Credential),
+		attribute.String("latchkey.reference", e.Reference),
 	)...)...))
 	if t.audit != nil {
 		t.audit(ctx, e)

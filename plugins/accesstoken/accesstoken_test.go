@@ -23,6 +23,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/accesstoken"
 	"github.com/latchkey-go/latchkey/storage/memory"
@@ -210,7 +211,7 @@ func TestIssue(t *testing.T) {
 			}{
 				"all": {accesstoken.Claims{
 					UserID: "ada", Audience: orders, ClientID: "cli", Scopes: []string{"orders:read", "orders:write"},
-					SessionID: "s1", AuthTime: at.Add(-time.Hour), Methods: []core.Method{"pwd", "otp"}, ACR: "urn:gold",
+					SessionID: "s1", AuthTime: at.Add(-time.Hour), Methods: []amr.Method{"pwd", "otp"}, ACR: "urn:gold",
 					Actor: "root", TTL: time.Minute,
 				}, time.Minute, map[string]any{
 					"sub": "ada", "client_id": "cli", "scope": "orders:read orders:write", "sid": "s1",

@@ -72,7 +72,7 @@ func serve(t *testing.T, rows core.Store, now *clock, issuer string, changes ...
 	config.Audit = func(_ context.Context, e audit.Event) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.audit = append(s.audit, fmt.Sprint(e.Name, " ", e.Outcome, " ", e.UserID))
+		s.audit = append(s.audit, strings.TrimRight(fmt.Sprint(e.Name, " ", e.Outcome, " ", e.UserID, " ", e.Credential), " "))
 	}
 	options.Audiences[0].Secret, options.OwnAudience = ordersSecret, own
 	options.Audiences = append(options.Audiences,
@@ -285,6 +285,11 @@ func TestTokenOfProgram(t *testing.T) {
 		got, err := s.service(orders).Verify(t.Context(), s.token(r).Token)
 		if err != nil {
 			t.Fatal(err)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if last := s.audit[len(s.audit)-1]; !strings.HasSuffix(last, " "+got.ClientID) { // the ID of the key
+			t.Errorf("audited %s, want the key %s", last, got.ClientID)
 		}
 		return got
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 )
 
 // Claims describes a token to issue. Audience is required, and UserID or ClientID.
@@ -28,7 +29,7 @@ type Claims struct {
 	// AuthTime is the time of the authentication (auth_time), Methods its methods (amr), and ACR its level (acr). They
 	// may be zero.
 	AuthTime time.Time
-	Methods  []core.Method
+	Methods  []amr.Method
 	ACR      string
 	// Actor is the ID of the user who impersonates this one (act, RFC 8693 section 4.1). It may be empty.
 	Actor string
@@ -56,19 +57,19 @@ var (
 
 // payload is the claims set (RFC 9068 section 2.2).
 type payload struct {
-	Issuer    string        `json:"iss"`
-	Subject   string        `json:"sub"`
-	Audience  string        `json:"aud"`
-	ClientID  string        `json:"client_id"`
-	Scope     string        `json:"scope,omitempty"`
-	SessionID string        `json:"sid,omitempty"`
-	AuthTime  int64         `json:"auth_time,omitempty"`
-	Methods   []core.Method `json:"amr,omitempty"`
-	ACR       string        `json:"acr,omitempty"`
-	Actor     *actor        `json:"act,omitempty"`
-	IssuedAt  int64         `json:"iat"`
-	Expires   int64         `json:"exp"`
-	ID        string        `json:"jti"`
+	Issuer    string       `json:"iss"`
+	Subject   string       `json:"sub"`
+	Audience  string       `json:"aud"`
+	ClientID  string       `json:"client_id"`
+	Scope     string       `json:"scope,omitempty"`
+	SessionID string       `json:"sid,omitempty"`
+	AuthTime  int64        `json:"auth_time,omitempty"`
+	Methods   []amr.Method `json:"amr,omitempty"`
+	ACR       string       `json:"acr,omitempty"`
+	Actor     *actor       `json:"act,omitempty"`
+	IssuedAt  int64        `json:"iat"`
+	Expires   int64        `json:"exp"`
+	ID        string       `json:"jti"`
 }
 
 type actor struct {

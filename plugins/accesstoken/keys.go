@@ -182,7 +182,8 @@ func newKeys(h *core.PluginHost, o *Options) *keys {
 	k := &keys{host: h, alg: o.Algorithm, issuer: o.Issuer, reads: flight.Group[*keySet]{Timeout: 30 * time.Second}}
 	if o.Signer == nil {
 		if len(o.PublishedKeys) > 0 {
-			h.AddConfigError("Options.PublishedKeys is set without Options.Signer: the plugin publishes its own keys")
+			h.AddConfigError("Options.PublishedKeys is set without Options.Signer: leave it empty, because the plugin " +
+				"publishes its own keys")
 		}
 		k.records = h.Records()
 		return k

@@ -6,56 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 )
-
-// Options configures [New]. The zero value shows the account page without the forms that change the email address and
-// delete the account.
-type Options struct {
-	// Fresh is the maximum time since the last sign-in for sensitive changes: linking or unlinking an account, passkeys,
-	// the email address and account deletion. If the sign-in is older, the user signs in again and returns to the account
-	// page, which offers the change again to the same user only. The default is 15 minutes.
-	Fresh time.Duration
-	// Mail sends emails to the new and the old address after a change, to deleted users and to people who are invited. If
-	// Mail is nil, users cannot change their address and [Account.Invite] returns an error.
-	Mail core.Mailer
-	// Code adds a six-digit code to the email that confirms a new address, for users who read it on another device. After
-	// the request, a page has an input for the code. It works once, for ten minutes, and only in the browser and the
-	// session that requested the change. The link works as without a code. The default is false.
-	Code bool
-	// Delete is called before a user is deleted, to delete the application's own data about the user. An error stops the
-	// deletion: a *[core.Problem] is shown to the user, any other error is logged and answered with a generic failure. If
-	// a later step fails, Delete is called again for the same user, after their data is already deleted. If Delete is
-	// nil, users cannot delete their account.
-	Delete func(ctx context.Context, u *core.User) error
-	// DeleteAfter is the time between the user's request and the deletion. The request ends the sessions, refresh tokens
-	// and API keys of the user. A sign-in before the deletion shows a page with a button that keeps the account, and so
-	// does the link of an email that Mail sends. A background task then calls Delete and deletes the user, within about
-	// ten minutes if the site has requests. The store must be a [store.RecordLister]. Zero deletes immediately. Before you
-	// set it to zero again, wait until the scheduled deletions have run.
-	DeleteAfter time.Duration
-	// CheckDelete, if not nil, is called when a user requests a deletion with DeleteAfter. An error refuses the request,
-	// as an error of Delete does without DeleteAfter. It must change nothing.
-	CheckDelete func(ctx context.Context, u *core.User) error
-	// Profile are fields of the application in the form that changes the name and the picture. The zero value adds none.
-	Profile ProfileFields
-	// Activity adds the page "Recent security activity", with a link on the account page: sign-ins, failed sign-ins and
-	// changes, with browser and network. The store has at most 40 entries of a user, for 90 days, in one record. They are
-	// written in the background, and can be lost if the process ends: Config.Audit is the complete log. The default is
-	// false.
-	Activity bool
-	// Download adds a button that downloads the user's data as JSON: the account page and the data of plugins. The
-	// default is false.
-	Download bool
-	// DownloadData returns the application's data about a user for the file, or nil. Its JSON form must not contain
-	// secrets. It needs Download and may be nil.
-	DownloadData func(ctx context.Context, u *core.User) (any, error)
-	// PasskeyNames adds names of products that store passkeys, by AAGUID in lower case, to those that the account page
-	// knows (docs/account.md). They must not change after New.
-	PasskeyNames map[string]string
-}
 
 // Account is the plugin that serves the account page. [New] creates one, and it belongs to one Auth. Its methods work
 // after core.New has returned and are safe for concurrent use.
@@ -64,43 +17,13 @@ type Account struct {
 	handlers *handlers // nil before Attach
 }
 
-// New returns an Account for [core.Config.Plugins].
+// New returns an Account for Config.Plugins.
 func New(o Options) *Account {
 	if o.Fresh == 0 {
 		o.Fresh = defaultFresh
 	}
 	return &Account{options: o}
 }
-
-const (
-	defaultFresh = 15 * time.Minute
-	// endSessionsWithin is the maximum time since the last sign-in for ending sessions (OWASP ASVS 5.0, 7.5.2).
-	endSessionsWithin = time.Hour
-	// workTimeout limits the work under an account lock. A lock expires after lockTTL, in case its holder died.
-	workTimeout, lockTTL = 5 * time.Second, 30 * time.Second
-	changeTTL            = 24 * time.Hour
-	undoTTL              = 7 * 24 * time.Hour
-	inviteTTL            = 7 * 24 * time.Hour
-)
-
-// The kinds of store records.
-const (
-	kindPassword = "password" // of the password plugin
-	kindReset    = "reset"    // of the password plugin
-	kindPasskey  = "passkey"
-	kindChange   = "email-change"
-	kindUndo     = "email-undo"
-	kindNotMe    = "not-me"
-	kindLock     = "account-lock"
-	kindInvite   = "invite"
-	kindDeletion = "account-deletion"
-	kindKeep     = "account-keep"
-	// kindRemoved marks a user who has removed a passkey. The browser creates none without a prompt.
-	kindRemoved = "passkey-removed"
-)
-
-// ErrLastMethod is returned by [Account.Unlink] and [Account.RemovePasskey] if the user could not sign in afterwards.
-var ErrLastMethod = errors.New("account: this is the user's last sign-in method")
 
 // Mailer returns Options.Mail, which may be nil. Package doctor uses it to check the mail configuration.
 func (a *Account) Mailer() core.Mailer { return a.options.Mail }
@@ -236,9 +159,6 @@ func newHandlers(h *core.PluginHost, o *Options) *handlers {
 	}
 }
 
-// signedIn is a guard that accepts every signed-in user.
-var signedIn = []core.Guard{func(context.Context, *core.Session) error { return nil }}
-
 // actions returns the actions of the plugin. Each type of handlers lists its own.
 func (s *handlers) actions() []core.Action {
 	groups := []interface {
@@ -315,4 +235,49 @@ func userGone(ctx context.Context, c *core.ActionRequest) (*core.Response, error
 		return nil, problem
 	}
 	return c.Redirect(c.URL("signin")), nil
+}
+
+// Overview returns the account of a user. If ctx is the context of a request that passed the request hook, the result
+// marks the current session. It returns [core.ErrNotFound] if there is no such user. It makes four to six calls to the
+// store.
+func (a *Account) Overview(ctx context.Context, userID string) (*Overview, error) {
+	v, err := a.handlers.pages.overviews.load(ctx, userID, "")
+	if err != nil {
+		return nil, err
+	}
+	return &v.Overview, nil
+}
+
+// Invite emails an invitation. It replaces an earlier invitation of the same address. It requires Options.Mail. If the
+// address already has an account, Invite still sends the email, and its link opens the sign-in page.
+func (a *Account) Invite(ctx context.Context, i Invitation) error {
+	return a.handlers.invitations.invite(ctx, i)
+}
+
+// Invitation returns the open invitation of an email address. Callbacks.SignIn can use it to decide about a new user
+// and to apply Data. The caller must check that the address is verified: by Account.VerifiedEmail of a provider, by a
+// sign-in link, or by EmailVerified of a stored user, which is set for users who sign up with a password. It returns
+// [core.ErrNotFound] if there is no invitation, or if it has expired or was used.
+func (a *Account) Invitation(ctx context.Context, email string) (*Invitation, error) {
+	return a.handlers.invitations.find(ctx, email)
+}
+
+// NamePasskey renames a user's passkey. The name has at most 64 printable characters; "" removes it. id is the ID of a
+// [Passkey]. NamePasskey returns [core.ErrNotFound] if the user has no such passkey.
+func (a *Account) NamePasskey(ctx context.Context, userID, id, name string) error {
+	return a.handlers.passkeys.name(ctx, userID, id, name)
+}
+
+// RemovePasskey removes a user's passkey. id is the ID of a [Passkey]. It returns [ErrLastMethod] if the user could not
+// sign in afterwards, and [core.ErrNotFound] if the user has no such passkey. The authenticator still has its private
+// key, which is no longer accepted.
+func (a *Account) RemovePasskey(ctx context.Context, userID, id string) error {
+	return a.handlers.passkeys.remove(ctx, userID, id)
+}
+
+// Unlink removes a linked account of a user. It returns [ErrLastMethod] if the user could not sign in afterwards. It
+// returns [core.ErrNotFound] if the user has no such account, or if the account belongs to a passkey; use RemovePasskey
+// for that.
+func (a *Account) Unlink(ctx context.Context, userID, provider, accountID string) error {
+	return a.handlers.unlinks.unlink(ctx, userID, provider, accountID)
 }

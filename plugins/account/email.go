@@ -250,6 +250,9 @@ func (e *emails) postConfirm(ctx context.Context, c *core.ActionRequest) (*core.
 		_, err = e.links.records.DeleteRecord(ctx, kindChange, kept.Key) // of concurrent requests, one continues
 	}
 	if err == nil {
+		err = announce(ctx, c, audit.EmailChanged, session.UserID)
+	}
+	if err == nil {
 		err = e.locks.withLock(ctx, session.UserID, func(ctx context.Context) error {
 			return e.move(ctx, c, session.UserID, pending)
 		})

@@ -47,12 +47,6 @@ type invitations struct {
 
 const maxInviteData = 4 << 10
 
-// Invite emails an invitation. It replaces an earlier invitation of the same address. It requires Options.Mail. If the
-// address already has an account, Invite still sends the email, and its link opens the sign-in page.
-func (a *Account) Invite(ctx context.Context, i Invitation) error {
-	return a.handlers.invitations.invite(ctx, i)
-}
-
 func (v *invitations) invite(ctx context.Context, i Invitation) error {
 	if v.sender.mail == nil {
 		return errors.New("account: Invite needs Options.Mail: set a Mailer")
@@ -99,14 +93,6 @@ func (v *invitations) put(ctx context.Context, address string, value []byte, end
 		return nil
 	}
 	return err
-}
-
-// Invitation returns the open invitation of an email address. Callbacks.SignIn can use it to decide about a new user
-// and to apply Data. The caller must check that the address is verified: by Account.VerifiedEmail of a provider, by a
-// sign-in link, or by EmailVerified of a stored user, which is set for users who sign up with a password. It returns
-// [core.ErrNotFound] if there is no invitation, or if it has expired or was used.
-func (a *Account) Invitation(ctx context.Context, email string) (*Invitation, error) {
-	return a.handlers.invitations.find(ctx, email)
 }
 
 func (v *invitations) find(ctx context.Context, email string) (*Invitation, error) {

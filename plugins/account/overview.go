@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -91,8 +92,8 @@ type Session struct {
 	Agent   string `json:"agent"`
 	Network string `json:"network"`
 	// Methods are the authentication methods (RFC 8176). Provider is the provider's ID.
-	Methods  []core.Method `json:"methods"`
-	Provider string        `json:"provider"`
+	Methods  []amr.Method `json:"methods"`
+	Provider string       `json:"provider"`
 	// Expires is the time the session expires if it is not used before.
 	Expires time.Time `json:"expires"`
 }
@@ -109,17 +110,6 @@ func publicID(parts ...string) string {
 func accountID(a *core.Account) string { return publicID("account", a.Provider, a.ProviderAccountID) }
 
 func passkeyID(credentialID string) string { return publicID("passkey", credentialID) }
-
-// Overview returns the account of a user. If ctx is the context of a request that passed the request hook, the result
-// marks the current session. It returns [core.ErrNotFound] if there is no such user. It makes four to six calls to the
-// store.
-func (a *Account) Overview(ctx context.Context, userID string) (*Overview, error) {
-	v, err := a.handlers.pages.overviews.load(ctx, userID, "")
-	if err != nil {
-		return nil, err
-	}
-	return &v.Overview, nil
-}
 
 // overviews reads overviews from the store.
 type overviews struct {

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"time"
 
-	"github.com/a-h/templ"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -119,36 +117,6 @@ func (p *pages) sections(ctx context.Context, c *core.ActionRequest) (all []ui.P
 	return all, nil
 }
 
-// SignInMethods is the section with the user's sign-in methods (linked accounts, passkeys, password), for the
-// application's own pages. Like the other sections, it has no styles and reads its data from the store. It fails to
-// render without the request hook or without a session. After a change, its forms redirect to the account page.
-func (a *Account) SignInMethods() templ.Component { return a.section("Methods", methodsSection) }
-
-// Sessions is the section that lists the user's active sessions and ends them.
-func (a *Account) Sessions() templ.Component { return a.section("Sessions", sessionsSection) }
-
-// Email is the section with the user's email address. It contains a form to change it if Options.Mail is set.
-func (a *Account) Email() templ.Component { return a.section("Email", emailSection) }
-
-// Profile is the section with the user's picture and name, and a form to change them. It does not show
-// [Options].Profile, because it does not load their values. On the application's own page, the Content-Security-Policy
-// must permit the picture.
-func (a *Account) Profile() templ.Component { return a.section("Profile", profileSection) }
-
-// DeleteForm is the section with the form that deletes the account. It renders nothing if Options.Delete is nil.
-func (a *Account) DeleteForm() templ.Component { return a.section("Danger", dangerSection) }
-
-// section returns a component that renders a section on a page of the application.
-func (a *Account) section(name string, draw func(*view) templ.Component) templ.Component {
-	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		v, err := a.handlers.pages.embedded(ctx, name)
-		if err != nil {
-			return err
-		}
-		return draw(v).Render(ctx, w)
-	})
-}
-
 // embedded returns the view for a section on a page of the application.
 func (p *pages) embedded(ctx context.Context, name string) (*view, error) {
 	state, ok := ui.StateFrom(ctx)
@@ -202,17 +170,6 @@ func (p *pages) view(l *accountData, base, csrf string, locale ui.Locale) *view 
 
 // linkable reports whether the page can link accounts of this provider, which is so for OAuth and OpenID Connect.
 func linkable(p core.ProviderInfo) bool { return p.Type == core.TypeOAuth || p.Type == core.TypeOIDC }
-
-// offer is the change that the page offers again after re-authentication: a row with a form and its button.
-type offer struct {
-	name, about   string
-	action        string
-	fields        [][2]string
-	label, button string
-	danger        bool
-	// passkey is true for the form that adds a passkey, which has its own script.
-	passkey bool
-}
 
 // offered returns the row for a change that was requested before re-authentication. It is nil if the object of the
 // change no longer exists.

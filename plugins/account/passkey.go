@@ -50,12 +50,6 @@ func (p *passkeys) endpoints(_ context.Context, base string) (*core.Response, er
 // maxName is the maximum length of a passkey name, in characters.
 const maxName = 64
 
-// NamePasskey renames a user's passkey. The name has at most 64 printable characters; "" removes it. id is the ID of a
-// [Passkey]. NamePasskey returns [core.ErrNotFound] if the user has no such passkey.
-func (a *Account) NamePasskey(ctx context.Context, userID, id, name string) error {
-	return a.handlers.passkeys.name(ctx, userID, id, name)
-}
-
 func (p *passkeys) name(ctx context.Context, userID, id, name string) error {
 	name = strings.TrimSpace(name)
 	if !utf8.ValidString(name) || utf8.RuneCountInString(name) > maxName ||
@@ -69,13 +63,6 @@ func (p *passkeys) name(ctx context.Context, userID, id, name string) error {
 }
 
 var errName = errors.New("account: a passkey name must have at most 64 printable characters")
-
-// RemovePasskey removes a user's passkey. id is the ID of a [Passkey]. It returns [ErrLastMethod] if the user could not
-// sign in afterwards, and [core.ErrNotFound] if the user has no such passkey. The authenticator still has its private
-// key, which is no longer accepted.
-func (a *Account) RemovePasskey(ctx context.Context, userID, id string) error {
-	return a.handlers.passkeys.remove(ctx, userID, id)
-}
 
 func (p *passkeys) remove(ctx context.Context, userID, id string) error {
 	return p.locks.withLock(ctx, userID, func(ctx context.Context) error {

@@ -16,25 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// ProfileFields are fields of the application in the form that changes the name and the picture, such as a time zone.
-type ProfileFields struct {
-	// Fields are the inputs, in this order. Name must be neither "name", "image", "csrfToken" nor "callbackUrl". Labels
-	// are translated by the key "label." and the Label.
-	Fields []ui.Field
-	// Load returns the current values by the name of the field. It is called for each view of the page. If it is nil, the
-	// form starts with the values of Fields.
-	Load func(ctx context.Context, u *core.User) (map[string]string, error)
-	// Save is required with Fields. It validates and stores the values, before the name and the picture are stored. The
-	// browser can send any values. A *[core.Problem] refuses them: its Text or Detail is shown at the field that it names,
-	// or else at the last one, and the form keeps the typed values. Any other error is logged and answered with a general
-	// failure.
-	Save func(ctx context.Context, u *core.User, values map[string]string) error
-}
-
-const (
-	maxProfileName = 100  // characters
-	maxImageURL    = 2000 // bytes
-)
+const maxImageURL = 2000 // bytes
 
 // profiles changes the name and the picture of users.
 type profiles struct {
@@ -46,14 +28,6 @@ type profiles struct {
 
 func (p *profiles) actions(*reauth) []core.Action {
 	return []core.Action{{Method: http.MethodPost, Verb: "profile", Require: signedIn, Handle: p.post}}
-}
-
-// profileForm is the form with the values that the user typed, if they were refused.
-type profileForm struct {
-	name, image string
-	values      map[string]string
-	// problem is the sentence about the field in the form, or "". field is the name of that field, or "".
-	problem, field string
 }
 
 // post handles POST account/profile with the fields name, image and those of the application. An empty field removes
@@ -76,6 +50,9 @@ func (p *profiles) post(ctx context.Context, c *core.ActionRequest) (*core.Respo
 	case form.image != "" && !isPicture(form.image):
 		form.field = "image"
 		return p.refused(ctx, c, session, form, &core.Problem{Code: codeImage, Text: textProblemImage})
+	}
+	if err := announce(ctx, c, audit.ProfileChanged, session.UserID); err != nil {
+		return nil, err
 	}
 	before, after, err := p.save(ctx, session.UserID, form)
 	var problem *core.Problem

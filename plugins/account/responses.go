@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // The codes of problem responses.
@@ -97,7 +98,55 @@ func auditDone(ctx context.Context, c *core.ActionRequest, name audit.Name, sess
 	})
 }
 
+// announce announces a change that auditDone records.
+func announce(ctx context.Context, c *core.ActionRequest, name audit.Name, userID string) error {
+	return c.Announce(ctx, audit.Event{Name: name, UserID: userID})
+}
+
 // auditRefused records a rejected change in the audit log.
 func auditRefused(ctx context.Context, c *core.ActionRequest, name audit.Name, why audit.Reason, userID string) {
 	c.Audit(ctx, audit.Event{Name: name, Outcome: audit.Refused, Reason: why, UserID: userID})
+}
+
+// notListed reports whether an error means that the configuration cannot list or end sessions.
+func notListed(err error) bool {
+	var e *core.Error
+	return errors.As(err, &e) && (e.Type == core.ErrInvalidConfig || e.Type == core.ErrMissingStoreMethods)
+}
+
+func deadLink() *core.Problem {
+	return &core.Problem{Status: http.StatusGone, Code: codeLinkInvalid, Text: problemText(codeLinkInvalid)}
+}
+
+// problemText returns the message for a rejected change.
+func problemText(code string) ui.Text {
+	switch code {
+	case "":
+		return ui.Text{}
+	case codeLast:
+		return textProblemLast
+	case codeNotFound:
+		return textProblemGone
+	case codeBusy:
+		return textProblemBusy
+	case codeEmail:
+		return textProblemEmail
+	case codeSameEmail:
+		return textProblemSame
+	case codeLinkInvalid:
+		return textProblemLink
+	case codePhrase:
+		return textProblemPhrase
+	case codeName:
+		return textProblemName
+	case codeMail:
+		return textProblemMail
+	case codeDeletion:
+		return textDeletionStarted
+	case codeNotListed:
+		return textProblemListed
+	case codeOther:
+		return textProblemOtherUser
+	}
+	return textProblemOther
 }

@@ -94,6 +94,9 @@ func (s *schedule) add(
 	if err := s.check(ctx, user); err != nil {
 		return nil, err
 	}
+	if err := announce(ctx, c, audit.DeletionScheduled, user.ID); err != nil {
+		return nil, err
+	}
 	by := scheduler{
 		host: c.Host(), language: c.Locale.Tag,
 		url: func(query ...string) (string, error) { return c.URL("account/keep", query...), nil },
@@ -368,6 +371,9 @@ func (s *schedule) keep(ctx context.Context, c *core.ActionRequest, userID strin
 			return &core.Problem{Status: http.StatusConflict, Code: codeDeletion, Text: textDeletionStarted}
 		}
 		d.Kept = true
+		if err := announce(ctx, c, audit.DeletionCanceled, userID); err != nil {
+			return err
+		}
 		switch err := s.write(ctx, r, d); {
 		case errors.Is(err, core.ErrConflict):
 			continue
@@ -464,10 +470,16 @@ func (s *schedule) finish(ctx context.Context, r *store.Record) error {
 	if err := s.endAll(ctx, user.ID); err != nil {
 		return err
 	}
-	if err := s.host.UserDeleter.DeleteUser(ctx, user.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
+	e := audit.Event{Name: audit.UserDeleted, Outcome: audit.OK, UserID: user.ID}
+	err = s.host.AuditChange(ctx, e, func(ctx context.Context) error {
+		if err := s.host.UserDeleter.DeleteUser(ctx, user.ID); !errors.Is(err, core.ErrNotFound) {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	s.host.Audit(ctx, audit.Event{Name: audit.UserDeleted, Outcome: audit.OK, UserID: user.ID})
 	s.deleted(ctx, user, &d)
 	return s.endAll(ctx, user.ID) // with StrategyJWT a session may have started before the user was deleted
 }

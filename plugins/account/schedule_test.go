@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/account"
@@ -50,7 +51,7 @@ func (holder) Attach(h *core.PluginHost) error {
 			if err != nil || p == nil {
 				return nil, errors.Join(err, &core.Problem{Status: 409, Code: "nothing_pending"})
 			}
-			return c.CompleteSignIn(ctx, p, core.MethodOTP)
+			return c.CompleteSignIn(ctx, p, amr.OTP)
 		}})
 	return nil
 }

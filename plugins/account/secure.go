@@ -84,6 +84,9 @@ func (d *disavowals) post(ctx context.Context, c *core.ActionRequest) (*core.Res
 	var v disavowal
 	kept, err := d.links.find(ctx, kindNotMe, c.Field("token"), &v)
 	if err == nil {
+		err = announce(ctx, c, audit.AccountSecured, kept.UserID)
+	}
+	if err == nil {
 		err = d.reverse(ctx, c, kept, &v)
 	}
 	if err == nil {

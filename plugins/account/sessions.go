@@ -9,12 +9,6 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// notListed reports whether an error means that the configuration cannot list or end sessions.
-func notListed(err error) bool {
-	var e *core.Error
-	return errors.As(err, &e) && (e.Type == core.ErrInvalidConfig || e.Type == core.ErrMissingStoreMethods)
-}
-
 // sessionRevoker ends sessions.
 type sessionRevoker struct{}
 

@@ -92,10 +92,6 @@ func (u *undos) get(ctx context.Context, c *core.ActionRequest) (*core.Response,
 	})), nil
 }
 
-func deadLink() *core.Problem {
-	return &core.Problem{Status: http.StatusGone, Code: codeLinkInvalid, Text: problemText(codeLinkInvalid)}
-}
-
 // post handles POST account/undo. It restores the old address, ends all sessions and removes the sign-in methods that
 // were added since the change. The response starts a password reset in this browser. The link is deleted last: if a
 // step before that fails or the process stops, the owner of the mailbox can press the button again. Concurrent requests
@@ -104,6 +100,9 @@ func (u *undos) post(ctx context.Context, c *core.ActionRequest) (*core.Response
 	var v undo
 	kept, err := u.links.find(ctx, kindUndo, c.Field("token"), &v)
 	var removed []added
+	if err == nil {
+		err = announce(ctx, c, audit.EmailUndone, kept.UserID)
+	}
 	if err == nil {
 		removed, err = u.restores.takeBack(ctx, c, kept, &v)
 	}

@@ -22,13 +22,6 @@ func (u *unlinks) actions(r *reauth) []core.Action {
 	return []core.Action{r.change("unlink", u.post)}
 }
 
-// Unlink removes a linked account of a user. It returns [ErrLastMethod] if the user could not sign in afterwards. It
-// returns [core.ErrNotFound] if the user has no such account, or if the account belongs to a passkey; use RemovePasskey
-// for that.
-func (a *Account) Unlink(ctx context.Context, userID, provider, accountID string) error {
-	return a.handlers.unlinks.unlink(ctx, userID, provider, accountID)
-}
-
 func (u *unlinks) unlink(ctx context.Context, userID, provider, accountID string) error {
 	return u.locks.withLock(ctx, userID, func(ctx context.Context) error {
 		has, _, err := u.overviews.credentials(ctx, userID)

@@ -67,7 +67,7 @@ func TestUnlinkWithAPassword(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, setup{configure: func(c *core.Config) {
 				onlyHub(c)
-				c.Providers = append(c.Providers, &core.CredentialsProvider{ID: "password", Authorize: nobody})
+				c.Providers = append(c.Providers, &core.CredentialsProvider{ID: "password", Authorize: rejectAll})
 			}})
 			user := s.user("ada")
 			if !row.proved {
@@ -92,8 +92,10 @@ func TestUnlinkWithAPassword(t *testing.T) {
 	}
 }
 
-// nobody is an authorize function that rejects all sign-ins.
-func nobody(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }
+// rejectAll is an authorize function that rejects all sign-ins.
+func rejectAll(context.Context, map[string]string, *core.Request) (*core.User, error) {
+	return nil, nil
+}
 
 // TestUnlinkInABrowser: a form redirects to the page, which shows the result once.
 func TestUnlinkInABrowser(t *testing.T) {

@@ -248,39 +248,6 @@ func doneText(what string) ui.Text {
 	return ui.Text{}
 }
 
-// problemText returns the message for a rejected change.
-func problemText(code string) ui.Text {
-	switch code {
-	case "":
-		return ui.Text{}
-	case codeLast:
-		return textProblemLast
-	case codeNotFound:
-		return textProblemGone
-	case codeBusy:
-		return textProblemBusy
-	case codeEmail:
-		return textProblemEmail
-	case codeSameEmail:
-		return textProblemSame
-	case codeLinkInvalid:
-		return textProblemLink
-	case codePhrase:
-		return textProblemPhrase
-	case codeName:
-		return textProblemName
-	case codeMail:
-		return textProblemMail
-	case codeDeletion:
-		return textDeletionStarted
-	case codeNotListed:
-		return textProblemListed
-	case codeOther:
-		return textProblemOtherUser
-	}
-	return textProblemOther
-}
-
 // ago returns a relative time such as "5 minutes ago", or the date after two weeks.
 func (v *view) ago(at time.Time) string {
 	many := func(t ui.Text, n float64) string { return v.locale.Say(t.With(strconv.Itoa(int(n)))) }
@@ -316,6 +283,17 @@ func (v *view) device(agent string) string {
 		return strings.ToValidUTF8(agent[:most], "") + "…"
 	}
 	return agent
+}
+
+// endForm is the ID of the form that ends sessions, and unlinkForm of the one that disconnects accounts.
+const endForm, unlinkForm = "end-session", "unlink-account"
+
+// aboutSignOut returns the text for screen readers after "Sign out".
+func (v *view) aboutSignOut(s Session) string {
+	if s.Current {
+		return v.locale.Say(textHere)
+	}
+	return v.device(s.Agent) + separator + v.aboutSession(s)
 }
 
 // aboutSession describes the last use and the network of a session.
@@ -368,4 +346,25 @@ func capital(s string) string {
 		return s
 	}
 	return string(unicode.ToUpper(first)) + s[size:]
+}
+
+// offer is the change that the page offers again after re-authentication: a row with a form and its button.
+type offer struct {
+	name, about   string
+	action        string
+	fields        [][2]string
+	label, button string
+	danger        bool
+	// passkey is true for the form that adds a passkey, which has its own script.
+	passkey bool
+}
+
+const maxProfileName = 100 // characters
+
+// profileForm is the form with the values that the user typed, if they were refused.
+type profileForm struct {
+	name, image string
+	values      map[string]string
+	// problem is the sentence about the field in the form, or "". field is the name of that field, or "".
+	problem, field string
 }

@@ -144,12 +144,15 @@ func (a *Admin) make(ch change) handler {
 		if err != nil {
 			return nil, err
 		}
+		e := audit.Event{Name: ch.event, Outcome: audit.OK, UserID: u.ID, ActorID: s.UserID, Note: reason}
+		if err := c.Announce(ctx, e); err != nil {
+			return nil, err
+		}
 		result, err := ch.run(ctx, c, s, u)
 		var limited *limitError
 		if problemOf(err) != nil || errors.As(err, &limited) {
 			return nil, err
 		}
-		e := audit.Event{Name: ch.event, Outcome: audit.OK, UserID: u.ID, ActorID: s.UserID, Note: reason}
 		switch {
 		case errors.As(err, new(*core.Problem)), errors.Is(err, core.ErrForbidden): // the application refused it
 			e.Outcome, e.Reason = audit.Refused, audit.ReasonDenied

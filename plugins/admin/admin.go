@@ -25,7 +25,7 @@ type Options struct {
 	Strong bool
 
 	// SendReset emails a user a link to choose a new password, as SendReset of providers/password does. If it is nil, the
-	// page has no form for it. So it is with the other functions below.
+	// page has no form for it. The same applies to the functions below.
 	SendReset func(ctx context.Context, userID string) error
 	// ResetFactors removes the second factors of a user, as Reset of plugins/secondfactor does.
 	ResetFactors func(ctx context.Context, userID string) error

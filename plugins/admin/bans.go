@@ -63,12 +63,12 @@ type CredentialEnder interface {
 // user, [ErrReason] or [ErrUntil]. After any other error the user may be banned already, and a task ends the sessions
 // later.
 func (a *Admin) Ban(ctx context.Context, userID string, b Ban) error {
-	if err := a.ban(ctx, userID, &b); err != nil {
+	err := a.host.AuditChange(ctx, audit.Event{
+		Name: audit.AdminBanned, Outcome: audit.OK, UserID: userID, ActorID: b.By, Note: b.Reason,
+	}, func(ctx context.Context) error { return a.ban(ctx, userID, &b) })
+	if err != nil {
 		return err
 	}
-	a.host.Audit(ctx, audit.Event{
-		Name: audit.AdminBanned, Outcome: audit.OK, UserID: userID, ActorID: b.By, Note: b.Reason,
-	})
 	return a.endAll(ctx, userID)
 }
 
@@ -142,13 +142,9 @@ func (a *Admin) BanOf(ctx context.Context, userID string) (*Ban, error) {
 // Unban lifts the ban of a user. by is the ID of the administrator, or empty. It returns [core.ErrNotFound] if the user
 // is not banned, and [ErrReason]. The user signs in again; ended sessions and API keys stay ended.
 func (a *Admin) Unban(ctx context.Context, userID, by, reason string) error {
-	if err := a.unban(ctx, userID, reason); err != nil {
-		return err
-	}
-	a.host.Audit(ctx, audit.Event{
+	return a.host.AuditChange(ctx, audit.Event{
 		Name: audit.AdminUnbanned, Outcome: audit.OK, UserID: userID, ActorID: by, Note: reason,
-	})
-	return nil
+	}, func(ctx context.Context) error { return a.unban(ctx, userID, reason) })
 }
 
 func (a *Admin) unban(ctx context.Context, userID, reason string) error {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/plugins/admin"
 )
@@ -29,7 +30,7 @@ func (s *site) strong(id string) *client {
 	set, err := s.auth.NewSession(s.Context(), &core.Request{
 		Method: http.MethodGet, Target: "/", Hosts: []string{at.Host}, Scheme: "http", Header: http.Header{},
 	}, &core.User{ID: id, Name: strings.ToUpper(id), Email: id + "@example.com"}, core.SessionOptions{
-		AuthTime: s.clock(), Methods: []core.Method{core.MethodPassword, core.MethodOTP},
+		AuthTime: s.clock(), Methods: []amr.Method{amr.Password, amr.OTP},
 	})
 	if err != nil {
 		s.Fatal(err)

@@ -210,7 +210,8 @@ func (k *Keys) answerNew(
 ) (*core.Response, error) {
 	if err == nil {
 		err = c.NotifyChange(ctx, core.SecurityNotice{
-			Kind: mailkind.KeyCreated, UserID: key.UserID, Method: key.ID, At: key.Created, Audit: audit.Event{Name: event},
+			Kind: mailkind.KeyCreated, UserID: key.UserID, Method: key.ID, At: key.Created,
+			Audit: audit.Event{Name: event, Credential: credentialPrefix + key.ID},
 		}, func(ctx context.Context) error { return k.add(ctx, key) })
 	}
 	for cause, answer := range map[error]struct {
@@ -234,21 +235,26 @@ func (k *Keys) answerNew(
 }
 
 func (k *Keys) postRevoke(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+	if err := c.Announce(ctx, audit.Event{Name: audit.KeyRevoked, UserID: s.UserID}); err != nil {
+		return nil, err
+	}
 	switch err := k.Revoke(ctx, s.UserID, c.Field("id")); {
 	case errors.Is(err, core.ErrNotFound):
 		return refuse(c, http.StatusNotFound, codeNotFound)
 	case err != nil:
 		return nil, err
 	}
-	k.audit(ctx, c, audit.KeyRevoked, s.UserID)
+	k.auditRevoked(ctx, c, s.UserID, c.Field("id"))
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, revoked{true}), nil
 	}
 	return say(c, flash{Revoked: true})
 }
 
-func (k *Keys) audit(ctx context.Context, c *core.ActionRequest, event audit.Name, userID string) {
-	c.Audit(ctx, audit.Event{Name: event, Outcome: audit.OK, UserID: userID})
+func (k *Keys) auditRevoked(ctx context.Context, c *core.ActionRequest, userID, keyID string) {
+	c.Audit(ctx, audit.Event{
+		Name: audit.KeyRevoked, Outcome: audit.OK, UserID: userID, Credential: credentialPrefix + keyID,
+	})
 }
 
 // refuse responds with a problem: a document for programs, a message on the page for browsers.

@@ -58,6 +58,7 @@ type Keys struct {
 	host    *core.PluginHost
 	records store.RecordStore
 	usage   usage
+	decoded decoded
 }
 
 // New returns the plugin. [core.New] reports configuration errors in the options.
@@ -165,7 +166,7 @@ func (k *Keys) reverse(ctx context.Context, c *core.ActionRequest, n core.Securi
 		case err != nil:
 			return err
 		default:
-			k.audit(ctx, c, audit.KeyRevoked, n.UserID)
+			k.auditRevoked(ctx, c, n.UserID, key.ID)
 		}
 	}
 	return nil
@@ -237,10 +238,15 @@ func (k *Keys) verify(ctx context.Context, text string, client netip.Prefix) (*c
 	if !ok {
 		return nil, nil
 	}
-	found, err := k.find(ctx, t.id)
+	r, err := k.records.Record(ctx, kind, t.id)
 	switch {
 	case errors.Is(err, core.ErrNotFound):
 		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	found, err := k.decoded.read(r)
+	switch {
 	case err != nil:
 		return nil, err
 	case !t.hasHash(found.Hash) || !found.Expires.After(k.host.Now()):
@@ -253,7 +259,7 @@ func (k *Keys) verify(ctx context.Context, text string, client netip.Prefix) (*c
 	k.usage.count(ctx, found)
 	return &core.Principal{
 		UserID: found.UserID, Service: found.Service, Credential: credentialPrefix + found.ID, Name: found.Name,
-		Scopes: found.Scopes,
+		Scopes: slices.Clone(found.Scopes), // a handler may change them
 	}, nil
 }
 

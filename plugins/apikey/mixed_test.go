@@ -1,11 +1,14 @@
 package apikey_test
 
 import (
+	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -234,5 +237,63 @@ func TestActionsRefuseKeys(t *testing.T) {
 				t.Errorf("the session of the user: %d", r.StatusCode)
 			}
 		})
+	}
+}
+
+// TestAuditNamesTheKey creates, replaces and revokes keys. Each event names the public ID of the key that it is about.
+func TestAuditNamesTheKey(t *testing.T) {
+	s := newSite(t)
+	ada := s.as("ada")
+	first := s.create(ada, map[string]any{"name": "x", "scopes": []string{"orders:read"}})
+	var second newKey
+	r := s.post(ada, "api-keys/rotate", map[string]any{"id": first.ID})
+	if err := json.Unmarshal([]byte(r.body), &second); err != nil || r.StatusCode != 200 {
+		t.Fatalf("rotate: %d %s", r.StatusCode, r.body)
+	}
+	if r := s.post(ada, "api-keys/revoke", map[string]any{"id": second.ID}); r.StatusCode != 200 {
+		t.Fatalf("revoke: %d %s", r.StatusCode, r.body)
+	}
+	s.mu.Lock()
+	told := slices.DeleteFunc(slices.Clone(s.told), func(e string) bool { return !strings.Contains(e, "Name:key.") })
+	s.mu.Unlock()
+	want := [][2]string{{"key.created", first.ID}, {"key.rotated", second.ID}, {"key.revoked", second.ID}}
+	if len(told) != len(want) {
+		t.Fatalf("audited %q", told)
+	}
+	for i, w := range want {
+		if !strings.Contains(told[i], "Name:"+w[0]+" ") || !strings.Contains(told[i], " Credential:apikey:"+w[1]+" ") {
+			t.Errorf("audited %s, want %v", told[i], w)
+		}
+	}
+	s.leaks(first.Key, second.Key)
+}
+
+// checker is a plugin that refuses a user from some time on, like a ban.
+type checker struct{ banned *bool }
+
+func (c checker) Attach(h *core.PluginHost) error {
+	h.AddUserCheck(func(context.Context, string) error {
+		if *c.banned {
+			return core.NewError(core.ErrAccessDenied, errors.New("banned"))
+		}
+		return nil
+	})
+	return nil
+}
+
+// TestBannedWhileCreating bans a user after the request for a key was allowed. No key is stored.
+func TestBannedWhileCreating(t *testing.T) {
+	banned := false
+	s := newSite(t, func(c *core.Config, _ *apikey.Options) { c.Plugins = append(c.Plugins, checker{&banned}) })
+	n := apikey.NewKey{UserID: "ada", Name: "x", Scopes: []string{"orders:read"}}
+	if _, _, err := s.keys.Create(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	banned = true
+	if _, _, err := s.keys.Create(t.Context(), n); !errors.Is(err, core.ErrAccessDenied) {
+		t.Errorf("creating a key returned %v", err)
+	}
+	if all, err := s.keys.Of(t.Context(), "ada"); err != nil || len(all) != 1 {
+		t.Errorf("the keys are %v, %v", all, err)
 	}
 }

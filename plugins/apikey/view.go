@@ -44,8 +44,9 @@ func (v *view) sections() (all []ui.PageSection) {
 
 // about returns a line about a key: its last characters, scopes, expiry and last use.
 func (v *view) about(k *Key) string {
+	// The isolates keep the order of parts that are in another script than the page.
 	return strings.Join([]string{
-		"…" + k.Last4, strings.Join(v.labels(k.Scopes), ", "),
+		"\u2068…" + k.Last4 + "\u2069", "\u2068" + strings.Join(v.labels(k.Scopes), ", ") + "\u2069",
 		v.locale.Say(textExpires.With(v.locale.Date(k.Expires))), v.used(k),
 	}, " · ")
 }

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -54,7 +55,7 @@ func plugin() *forwardauth.Plugin {
 	}})
 }
 
-func newAuth(t *testing.T, c core.Config) *core.Auth {
+func newAuth(t testing.TB, c core.Config) *core.Auth {
 	t.Helper()
 	auth, err := core.New(c)
 	if err != nil {
@@ -474,5 +475,85 @@ func TestConfiguration(t *testing.T) {
 		if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestMixedCredentials: of two credentials that contradict each other, none is selected, and no size of a header makes
+// a refusal a success.
+func TestMixedCredentials(t *testing.T) {
+	t.Parallel()
+	c := config()
+	c.Plugins, c.Session.Bearer = []core.Plugin{plugin()}, true
+	auth := newAuth(t, c)
+	cookie := authtest.Cookies(t, auth, home, ada)[0]
+	sent, large := cookie.Name+"="+cookie.Value, strings.Repeat("a", 1<<20)
+	for name, fields := range map[string][]string{
+		"a wrong token and a cookie":         {"Authorization", "Bearer x", "Cookie", sent},
+		"two tokens":                         {"Authorization", "Bearer " + cookie.Value, "Authorization", "Bearer x"},
+		"a large token and a cookie":         {"Authorization", "Bearer " + large, "Cookie", sent},
+		"a large cookie":                     {"Cookie", cookie.Name + "=" + large},
+		"many parts of a cookie":             {"Cookie", strings.Repeat(cookie.Name+".1=a; ", 1<<14)},
+		"the token in a header of a gateway": {"Grpc-Metadata-Authorization", "Bearer " + cookie.Value},
+		"the token in a header of a proxy":   {"X-Forwarded-Authorization", "Bearer " + cookie.Value},
+	} {
+		for _, verb := range []string{"", "/nginx"} {
+			r := call(auth, proxy, ask+verb, nil, append(about("https://wiki.example.com", "/", fields...), script...)...)
+			if r.Status < 400 || r.Status >= 500 || r.Header.Get("Remote-User") != "" {
+				t.Errorf("%s: %d %s", name, r.Status, r.Header)
+			}
+		}
+	}
+	if r := call(auth, proxy, ask, nil, about("https://wiki.example.com", "/", "Cookie", sent)...); r.Status != 204 {
+		t.Errorf("the cookie alone: %d", r.Status)
+	}
+}
+
+// TestConcurrentDecisions asks about different users and sites at the same time.
+func TestConcurrentDecisions(t *testing.T) {
+	t.Parallel()
+	c := config()
+	c.Plugins = []core.Plugin{plugin()}
+	auth := newAuth(t, c)
+	bob := &core.User{ID: "2", Name: "Bob"}
+	users := map[*core.User][]*http.Cookie{
+		nil: nil, ada: authtest.Cookies(t, auth, home, ada), bob: authtest.Cookies(t, auth, home, bob),
+	}
+	var all sync.WaitGroup
+	for user, cookies := range users {
+		for i := range 20 {
+			origin, allowed := "https://wiki.example.com", user != nil
+			if i%2 == 0 {
+				origin, allowed = "https://admin.example.com:8443", user == ada
+			}
+			all.Go(func() {
+				r := call(auth, proxy, ask, cookies, about(origin, "/", script...)...)
+				if got := r.Header.Get("Remote-User"); (r.Status == 204) != allowed || allowed && got != user.ID {
+					t.Errorf("%v at %s: %d for %q", user, origin, r.Status, got)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// BenchmarkDecision compares the decision about a user's request with a session check of the same Auth, which the
+// decision contains.
+func BenchmarkDecision(b *testing.B) {
+	c := config()
+	c.Plugins = []core.Plugin{plugin()}
+	auth := newAuth(b, c)
+	cookies := authtest.Cookies(b, auth, home, ada)
+	fields := about("https://wiki.example.com", "/a", page...)
+	for name, row := range map[string]struct {
+		target string
+		status int
+	}{"session": {"/auth/session", 200}, "decision": {ask, 204}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if r := call(auth, proxy, row.target, cookies, fields...); r.Status != row.status {
+					b.Fatal(r.Status)
+				}
+			}
+		})
 	}
 }

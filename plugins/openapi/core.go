@@ -1,6 +1,10 @@
 package openapi
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/latchkey-go/latchkey/internal/passkey"
+)
 
 // The inputs of the endpoints of core.
 type (
@@ -50,7 +54,13 @@ func object(properties members, further bool, required ...string) members {
 	return schema
 }
 
-// coreSchemas are the schemas of the responses of core.
+// passkeyTypes are the types of the options of a passkey, for a sign-in and for a new passkey.
+var (
+	passkeyTypes   = []reflect.Type{of[passkey.AuthenticationResponse](), of[passkey.RegistrationResponse]()}
+	passkeyOptions = []members{ref(schemaName(passkeyTypes[0])), ref(schemaName(passkeyTypes[1]))}
+)
+
+// coreSchemas are the schemas of the responses of core, except those of passkeyTypes.
 func coreSchemas() members {
 	session := object(members{
 		"user": object(members{
@@ -60,10 +70,6 @@ func coreSchemas() members {
 	}, true)
 	session["type"] = []string{"object", "null"}
 	session["description"] = "The session with the members that the site adds, or null if nobody is signed in."
-	credentials := members{"type": "array", "items": object(members{
-		"id": text(), "type": text(), "transports": members{"type": "array", "items": text()},
-	}, true, "id", "type")}
-	entity := object(members{"id": text(), "name": text(), "displayName": text()}, true, "name")
 	return members{
 		"Session":  session,
 		"CSRF":     object(members{"csrfToken": described("the value of the field csrfToken")}, false, "csrfToken"),
@@ -91,23 +97,6 @@ func coreSchemas() members {
 				ref("Redirect"), text(), {"type": "null"},
 			},
 		},
-		"PasskeyOptions": object(members{
-			"action": described("authenticate or register"),
-			"options": object(members{
-				"challenge": text(), "timeout": members{"type": "integer"}, "rpId": text(), "userVerification": text(),
-				"allowCredentials": credentials, "excludeCredentials": credentials, "rp": entity, "user": entity,
-				"pubKeyCredParams": members{"type": "array", "items": object(members{
-					"type": text(), "alg": members{"type": "integer"},
-				}, false, "type", "alg")},
-				"attestation": text(),
-				"authenticatorSelection": object(members{
-					"authenticatorAttachment": text(), "residentKey": text(), "requireResidentKey": members{"type": "boolean"},
-					"userVerification": text(),
-				}, false),
-				"hints":      members{"type": "array", "items": text()},
-				"extensions": members{"description": "the inputs of WebAuthn extensions"},
-			}, false, "challenge"),
-		}, false, "action", "options"),
 	}
 }
 
@@ -138,7 +127,8 @@ var coreOperations = map[string]description{
 	"GET error":          {"Get the error page", tag, of[pageInput](), members{asPage: text()}, true},
 	"GET verify-request": {"Get the page after a request for a link", tag, of[pageInput](), members{asPage: text()}, true},
 	"GET webauthn-options": {
-		"Get the options of a passkey", tag, of[passkeyQuery](), members{asJSON: ref("PasskeyOptions")}, false,
+		"Get the options of a passkey", tag, of[passkeyQuery](),
+		members{asJSON: members{"anyOf": passkeyOptions}}, false,
 	},
 	"GET logout":              {"Continue after the sign-out at a provider", tag, of[logoutQuery](), nil, true},
 	"POST backchannel-logout": {"End the sessions of a user of a provider", tag, of[logoutToken](), nil, false},

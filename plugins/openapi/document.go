@@ -132,7 +132,11 @@ func (d *document) object(o *operation) (members, error) {
 		parameters = append(parameters, input.parameters()...)
 	} else {
 		if o.route.CSRF {
-			input.add("csrfToken", "the token of GET csrf, which a request with a bearer token does not need")
+			text := "the token of GET csrf"
+			if o.route.Plugin == "" || o.route.Programs {
+				text += ", which a request with a bearer token does not need"
+			}
+			input.add("csrfToken", text)
 		}
 		if o.redirects {
 			input.add("callbackUrl", "where the user continues")

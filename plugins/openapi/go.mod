@@ -7,7 +7,7 @@ require (
 	github.com/latchkey-go/latchkey/core v0.0.0
 )
 
-require github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
+require github.com/latchkey-go/latchkey/internal v0.0.0
 
 require (
 	github.com/a-h/templ v0.3.977 // indirect

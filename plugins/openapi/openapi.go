@@ -61,6 +61,11 @@ func Document(a *core.Auth, o Options) ([]byte, error) {
 		return nil, errors.New("openapi: the Auth chooses its configuration for each request: pass the Auth of one tenant")
 	}
 	d := &document{options: o, base: a.BasePath(), schemas: coreSchemas()}
+	for _, t := range passkeyTypes {
+		if _, err := d.schema(t); err != nil {
+			return nil, err
+		}
+	}
 	for _, r := range routes {
 		if err := d.add(r); err != nil {
 			return nil, err

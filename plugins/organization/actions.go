@@ -43,6 +43,16 @@ func (o *Organizations) actions() []core.Action {
 		{http.MethodPost, "invite", signedIn, o.postInvite},
 		{http.MethodPost, "resend", signedIn, o.postResend},
 		{http.MethodPost, "revoke", signedIn, o.postRevoke},
+		{http.MethodPost, "joining", signedIn, o.postJoining},
+		{http.MethodGet, "join", signedIn, o.getJoin},
+		{http.MethodPost, "join", signedIn, o.postJoin},
+		{http.MethodGet, "requests", signedIn, o.getRequests},
+		{http.MethodPost, "admit", signedIn, o.postAdmit},
+		{http.MethodPost, "decline", signedIn, o.postDecline},
+		{http.MethodGet, "domains", signedIn, o.getDomains},
+		{http.MethodPost, "domain", fresh, o.postDomain},
+		{http.MethodPost, "verify-domain", fresh, o.postVerifyDomain},
+		{http.MethodPost, "remove-domain", signedIn, o.postRemoveDomain},
 		{http.MethodGet, "accept", signedIn, o.getAccept},
 		{http.MethodPost, "accept", signedIn, o.postAccept},
 	} {
@@ -148,6 +158,8 @@ type listed struct {
 	Organizations []Joined `json:"organizations"`
 	// Active is the ID of the selected organization, or empty.
 	Active string `json:"active"`
+	// Offer is the organization that the user can join with POST organization/join, because of the domain of the address.
+	Offer *offer `json:"offer,omitempty"`
 }
 
 func (o *Organizations) getList(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
@@ -155,10 +167,14 @@ func (o *Organizations) getList(ctx context.Context, c *core.ActionRequest, s *c
 	if err != nil {
 		return nil, err
 	}
-	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, listed{all, o.active(c, s, all)}), nil
+	offer, err := o.Offer(ctx, s.UserID)
+	if err != nil {
+		return nil, err
 	}
-	v := &listView{view: o.view(c, s), all: all, active: o.active(c, s, all)}
+	if c.WantsJSON {
+		return c.JSON(ctx, http.StatusOK, listed{all, o.active(c, s, all), offered(offer)}), nil
+	}
+	v := &listView{view: o.view(c, s), all: all, active: o.active(c, s, all), offer: offer}
 	page := c.Page(v.say(textHeading))
 	return c.Render(ctx, http.StatusOK, page, listPage(page, v)), nil
 }
@@ -198,14 +214,17 @@ func (o *Organizations) postCreate(
 	}
 	n := NewOrganization{OwnerID: s.UserID, Name: c.Field("name"), Slug: c.Field("slug"), Logo: c.Field("logo")}
 	c.JSONMember("metadata", &n.Metadata)
-	org, err := o.Create(ctx, n)
+	var org *Organization
+	err := o.audited(ctx, c, audit.OrganizationCreated, s, s.UserID, func() (err error) {
+		org, err = o.Create(ctx, n)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	if err := o.choose(c, s.UserID, org.ID); err != nil {
 		return nil, err
 	}
-	o.audit(ctx, c, audit.OrganizationCreated, s, s.UserID)
 	return done(ctx, c, org, flash{Done: doneCreated, Organization: org.ID})
 }
 
@@ -247,7 +266,8 @@ type cursor struct {
 	At           string `json:"at"`
 }
 
-const membersPerPage = 50
+// The members of a page: as JSON, and as HTML, where a page must stay small.
+const membersPerPage, membersPerSheet = 50, 15
 
 func (o *Organizations) getMembers(
 	ctx context.Context, c *core.ActionRequest, s *core.Session,
@@ -263,9 +283,20 @@ func (o *Organizations) getMembers(
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, page), nil
 	}
-	v := &orgView{view: o.view(c, s), place: *at, of: o, page: page, strong: core.Strong()(ctx, s) == nil}
+	v := &orgView{
+		view: o.view(c, s), place: *at, of: o, page: page, strong: core.Strong()(ctx, s) == nil,
+		only: c.Field("member") != "",
+	}
 	if v.may(Invite) {
 		if v.invitations, err = o.Invitations(ctx, at.org.ID); err != nil {
+			return nil, err
+		}
+		if v.requests, err = o.requests(ctx, at.org.ID); err != nil {
+			return nil, err
+		}
+	}
+	if v.role == Owner && o.options.Resolver != nil {
+		if v.domains, err = o.Domains(ctx, at.org.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -273,7 +304,7 @@ func (o *Organizations) getMembers(
 	return c.Render(ctx, http.StatusOK, sheet, orgPage(sheet, v)), nil
 }
 
-// page returns the page of members that the cursor of the request selects.
+// page returns the page of members that the cursor of the request selects, or only the requested member.
 func (o *Organizations) page(ctx context.Context, c *core.ActionRequest, at *place) (*memberPage, error) {
 	var from cursor
 	if text := c.Field("cursor"); text != "" {
@@ -281,7 +312,7 @@ func (o *Organizations) page(ctx context.Context, c *core.ActionRequest, at *pla
 			return nil, &core.Problem{Status: http.StatusBadRequest, Code: codeCursor, Detail: "The cursor has expired."}
 		}
 	}
-	members, next, err := o.Members(ctx, at.org.ID, from.At, membersPerPage)
+	members, next, err := o.listMembers(ctx, c, at.org.ID, from.At)
 	if err != nil {
 		return nil, err
 	}
@@ -306,6 +337,22 @@ func (o *Organizations) page(ctx context.Context, c *core.ActionRequest, at *pla
 	return page, err
 }
 
+func (o *Organizations) listMembers(
+	ctx context.Context, c *core.ActionRequest, id, from string,
+) (members []Membership, next string, err error) {
+	if userID := c.Field("member"); userID != "" {
+		m, err := o.MemberOf(ctx, id, userID)
+		if err != nil {
+			return nil, "", err
+		}
+		return []Membership{*m}, "", nil
+	}
+	if c.WantsJSON {
+		return o.Members(ctx, id, from, membersPerPage)
+	}
+	return o.Members(ctx, id, from, membersPerSheet)
+}
+
 func (o *Organizations) postUpdate(
 	ctx context.Context, c *core.ActionRequest, s *core.Session,
 ) (*core.Response, error) {
@@ -321,10 +368,12 @@ func (o *Organizations) postUpdate(
 		n.Logo = text
 	}
 	c.JSONMember("metadata", &n.Metadata)
-	if err := o.Update(ctx, n); err != nil {
+	err = o.audited(ctx, c, audit.OrganizationChanged, s, s.UserID, func() error {
+		return o.Update(ctx, n)
+	})
+	if err != nil {
 		return nil, err
 	}
-	o.audit(ctx, c, audit.OrganizationChanged, s, s.UserID)
 	return done(ctx, c, n, flash{Done: doneSaved, Organization: n.ID})
 }
 
@@ -342,10 +391,12 @@ func (o *Organizations) postSlug(ctx context.Context, c *core.ActionRequest, s *
 	if err != nil {
 		return nil, err
 	}
-	if err := o.SetSlug(ctx, at.org.ID, c.Field("slug")); err != nil {
+	err = o.audited(ctx, c, audit.OrganizationChanged, s, s.UserID, func() error {
+		return o.SetSlug(ctx, at.org.ID, c.Field("slug"))
+	})
+	if err != nil {
 		return nil, err
 	}
-	o.audit(ctx, c, audit.OrganizationChanged, s, s.UserID)
 	return done(ctx, c, nil, flash{Done: doneSaved, Organization: at.org.ID})
 }
 
@@ -362,10 +413,12 @@ func (o *Organizations) postSecurity(
 		return nil, err
 	}
 	required := c.Field("secondFactor") == "true"
-	if err := o.RequireSecondFactor(ctx, at.org.ID, required); err != nil {
+	err = o.audited(ctx, c, audit.OrganizationChanged, s, s.UserID, func() error {
+		return o.RequireSecondFactor(ctx, at.org.ID, required)
+	})
+	if err != nil {
 		return nil, err
 	}
-	o.audit(ctx, c, audit.OrganizationChanged, s, s.UserID)
 	return done(ctx, c, nil, flash{Done: doneSaved, Organization: at.org.ID})
 }
 
@@ -381,10 +434,12 @@ func (o *Organizations) postRole(ctx context.Context, c *core.ActionRequest, s *
 	if !o.covers(at.role, role) {
 		return nil, errDenied
 	}
-	if err := o.change(ctx, at.org.ID, userID, role, o.may(at)); err != nil {
+	err = o.audited(ctx, c, audit.MemberChanged, s, userID, func() error {
+		return o.change(ctx, at.org.ID, userID, role, o.may(at))
+	})
+	if err != nil {
 		return nil, err
 	}
-	o.audit(ctx, c, audit.MemberChanged, s, userID)
 	return done(ctx, c, nil, flash{Done: doneSaved, Organization: at.org.ID})
 }
 
@@ -396,10 +451,12 @@ func (o *Organizations) postRemove(
 		return nil, err
 	}
 	userID := c.Field("user")
-	if err := o.change(ctx, at.org.ID, userID, "", o.may(at)); err != nil {
+	err = o.audited(ctx, c, audit.MemberRemoved, s, userID, func() error {
+		return o.change(ctx, at.org.ID, userID, "", o.may(at))
+	})
+	if err != nil {
 		return nil, err
 	}
-	o.audit(ctx, c, audit.MemberRemoved, s, userID)
 	return done(ctx, c, nil, flash{Done: doneRemoved, Organization: at.org.ID})
 }
 
@@ -408,11 +465,13 @@ func (o *Organizations) postLeave(ctx context.Context, c *core.ActionRequest, s 
 	if err != nil {
 		return nil, err
 	}
-	if err := o.Remove(ctx, at.org.ID, s.UserID); err != nil {
+	err = o.audited(ctx, c, audit.MemberRemoved, s, s.UserID, func() error {
+		return o.Remove(ctx, at.org.ID, s.UserID)
+	})
+	if err != nil {
 		return nil, err
 	}
 	c.DeleteEncryptedCookie(selectionCookie)
-	o.audit(ctx, c, audit.MemberRemoved, s, s.UserID)
 	return done(ctx, c, nil, flash{Done: doneLeft})
 }
 
@@ -424,10 +483,12 @@ func (o *Organizations) postTransfer(
 		return nil, err
 	}
 	userID := c.Field("user")
-	if err := o.TransferOwnership(ctx, at.org.ID, s.UserID, userID); err != nil {
+	err = o.audited(ctx, c, audit.MemberChanged, s, userID, func() error {
+		return o.TransferOwnership(ctx, at.org.ID, s.UserID, userID)
+	})
+	if err != nil {
 		return nil, err
 	}
-	o.audit(ctx, c, audit.MemberChanged, s, userID)
 	return done(ctx, c, nil, flash{Done: doneSaved, Organization: at.org.ID})
 }
 
@@ -441,11 +502,13 @@ func (o *Organizations) postDelete(
 	if c.Field("confirm") != at.org.Slug {
 		return nil, errConfirm
 	}
-	if err := o.Delete(ctx, at.org.ID); err != nil {
+	err = o.audited(ctx, c, audit.OrganizationDeleted, s, s.UserID, func() error {
+		return o.Delete(ctx, at.org.ID)
+	})
+	if err != nil {
 		return nil, err
 	}
 	c.DeleteEncryptedCookie(selectionCookie)
-	o.audit(ctx, c, audit.OrganizationDeleted, s, s.UserID)
 	return done(ctx, c, nil, flash{Done: doneDeleted})
 }
 
@@ -565,25 +628,36 @@ func (o *Organizations) getAccept(ctx context.Context, c *core.ActionRequest, s 
 func (o *Organizations) postAccept(
 	ctx context.Context, c *core.ActionRequest, s *core.Session,
 ) (*core.Response, error) {
-	org, err := o.Accept(ctx, c.Field("token"), s.UserID)
+	var org *Organization
+	err := o.audited(ctx, c, audit.MemberJoined, s, s.UserID, func() (err error) {
+		org, err = o.Accept(ctx, c.Field("token"), s.UserID)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	if err := o.choose(c, s.UserID, org.ID); err != nil {
 		return nil, err
 	}
-	o.audit(ctx, c, audit.MemberJoined, s, s.UserID)
 	return done(ctx, c, org, flash{Done: doneJoined})
 }
 
-func (o *Organizations) audit(
-	ctx context.Context, c *core.ActionRequest, event audit.Name, s *core.Session, userID string,
-) {
+// audited announces a change, makes it and reports it.
+func (o *Organizations) audited(
+	ctx context.Context, c *core.ActionRequest, event audit.Name, s *core.Session, userID string, change func() error,
+) error {
 	e := audit.Event{Name: event, Outcome: audit.OK, UserID: userID}
 	if userID != s.UserID {
 		e.ActorID = s.UserID
 	}
+	if err := c.Announce(ctx, e); err != nil {
+		return err
+	}
+	if err := change(); err != nil {
+		return err
+	}
 	c.Audit(ctx, e)
+	return nil
 }
 
 // flash is what the next page shows about this request.

@@ -26,8 +26,19 @@ var descriptions = map[string]description{
 	"POST invite":     {"Invite a person by email", inviteInput{}, Invitation{}},
 	"POST resend":     {"Send an invitation again", invitationInput{}, Invitation{}},
 	"POST revoke":     {"Revoke an invitation", invitationInput{}, changed{}},
+	"POST joining":    {"Let users ask to join, or not", joiningInput{}, changed{}},
+	"GET join":        {"Get an organization that the user can join, or ask to join", joinInput{}, offer{}},
+	"POST join":       {"Join by a verified domain, or ask to join", joinInput{}, changed{}},
+	"GET requests":    {"List the requests to join", organizationInput{}, requestList{}},
+	"POST admit":      {"Accept a request to join", admitInput{}, changed{}},
+	"POST decline":    {"Decline a request to join", requestInput{}, changed{}},
+	"GET domains":     {"List the domains", organizationInput{}, domainList{}},
+	"POST domain":     {"Claim a domain, or change how its users join", domainInput{}, Domain{}},
 	"GET accept":      {"Get the organization of an invitation", tokenInput{}, offer{}},
 	"POST accept":     {"Accept an invitation", tokenInput{}, Organization{}},
+
+	"POST verify-domain": {"Look up the TXT record of a domain", domainNameInput{}, Domain{}},
+	"POST remove-domain": {"End the claim of a domain", domainNameInput{}, changed{}},
 }
 
 type (
@@ -59,6 +70,7 @@ type (
 	membersInput struct {
 		organizationInput
 		Cursor string `json:"cursor,omitempty" jsonschema:"the member next of the previous page"`
+		Member string `json:"member,omitempty" jsonschema:"the ID of a user, for a list of this member only"`
 	}
 	memberInput struct {
 		organizationInput
@@ -86,6 +98,36 @@ type (
 		// Organization is for the page after a refusal.
 		Organization string `json:"organization,omitempty"`
 	}
+	joiningInput struct {
+		organizationInput
+		Requests string `json:"requests,omitempty" jsonschema:"true or empty"`
+	}
+	joinInput struct {
+		Organization string `json:"organization" jsonschema:"the ID or the slug of the organization"`
+	}
+	requestInput struct {
+		organizationInput
+		ID string `json:"id" jsonschema:"the ID of the request"`
+	}
+	admitInput struct {
+		requestInput
+		Role string `json:"role"`
+	}
+	domainNameInput struct {
+		organizationInput
+		Domain string `json:"domain"`
+	}
+	domainInput struct {
+		domainNameInput
+		Role      string `json:"role" jsonschema:"the role of users who join"`
+		Automatic string `json:"automatic,omitempty" jsonschema:"true: users join when they sign in"`
+	}
+	requestList struct {
+		Requests []requestView `json:"requests"`
+	}
+	domainList struct {
+		Domains []Domain `json:"domains"`
+	}
 	changed struct {
 		Done string `json:"done" jsonschema:"what was done"`
 	}
@@ -95,6 +137,7 @@ type (
 	offer struct {
 		Organization string `json:"organization"`
 		Name         string `json:"name"`
-		Role         string `json:"role"`
+		// Role is empty if the user can only ask to join.
+		Role string `json:"role,omitempty"`
 	}
 )

@@ -21,30 +21,50 @@ var (
 	// ErrSlug means that a slug does not consist of 2 to 48 lower-case letters, digits and single hyphens.
 	ErrSlug = errors.New("organization: a slug must have 2 to 48 lower-case letters, digits and single hyphens")
 	// ErrSlugTaken means that another organization has the slug.
-	ErrSlugTaken = errors.New("organization: the slug is taken")
+	ErrSlugTaken = errors.New("organization: another organization has the slug")
 	// ErrLogo means that a logo is not an https URL of at most 512 bytes.
 	ErrLogo = errors.New("organization: a logo must be an https URL of at most 512 bytes")
 	// ErrMetadata means that metadata are not JSON of at most 4 KiB.
 	ErrMetadata = errors.New("organization: metadata must be JSON of at most 4 KiB")
 	// ErrRole means that the role is unknown, or that the function cannot give it.
-	ErrRole = errors.New("organization: unknown role")
+	ErrRole = errors.New("organization: the role is not one of Options.Roles, or cannot be given")
 	// ErrLastOwner means that the only owner would leave or be demoted.
-	ErrLastOwner = errors.New("organization: the last owner must stay")
+	ErrLastOwner = errors.New("organization: the user is the last owner: make another member an owner first")
 	// ErrOwners means that the organization has 20 owners.
-	ErrOwners = errors.New("organization: too many owners")
+	ErrOwners = errors.New("organization: the organization has 20 owners, which is the maximum")
 	// ErrFull means that the organization has as many members as Options.Seats or Options.MaxMembers permits.
-	ErrFull = errors.New("organization: no seat is left")
+	ErrFull = errors.New("organization: all places of Options.Seats or Options.MaxMembers are taken")
 	// ErrTooMany means that the user is a member of Options.MaxOrganizations organizations.
-	ErrTooMany = errors.New("organization: the user is a member of too many organizations")
+	ErrTooMany = errors.New("organization: the user is in as many organizations as Options.MaxOrganizations allows")
 	// ErrMember means that the user is a member of the organization already.
 	ErrMember = errors.New("organization: the user is already a member")
 	// ErrInvitations means that the organization has Options.MaxInvitations pending invitations.
-	ErrInvitations = errors.New("organization: too many invitations wait")
+	ErrInvitations = errors.New("organization: as many invitations are pending as Options.MaxInvitations allows")
 	// ErrEmail means that the text is not an email address.
-	ErrEmail = errors.New("organization: this is not an email address")
+	ErrEmail = errors.New("organization: the text is not an email address")
 	// ErrAddress means that the user has not verified the invited address.
 	ErrAddress = errors.New("organization: the invitation is for another address, or the address is not verified")
-	errDenied  = errors.New("organization: the member's role does not allow the change")
+	// ErrUnverified means that the user has no verified address.
+	ErrUnverified = errors.New("organization: the user's email address is not verified")
+	// ErrRequested means that the user has asked to join already.
+	ErrRequested = errors.New("organization: the user has asked to join already")
+	// ErrRequests means that the organization has 200 requests to join, or the user 20.
+	ErrRequests = errors.New("organization: too many requests to join")
+	// ErrDomain means that the text is not a domain.
+	ErrDomain = errors.New("organization: this is not a domain")
+	// ErrPublicDomain means that everyone can get an address of the domain.
+	ErrPublicDomain = errors.New("organization: everyone can get an address of this domain")
+	// ErrDomains means that the organization has claimed 10 domains.
+	ErrDomains = errors.New("organization: too many domains")
+	// ErrDomainRecord means that the DNS TXT record of a domain does not exist.
+	ErrDomainRecord = errors.New("organization: the TXT record of the domain does not exist")
+	// ErrDomainLookup means that Options.Resolver failed.
+	ErrDomainLookup = errors.New("organization: the domain could not be looked up")
+	// ErrDomainWait means that the domain was looked up less than 5 seconds ago.
+	ErrDomainWait = errors.New("organization: the domain was just looked up")
+	// ErrDomainTaken means that another organization has verified the domain.
+	ErrDomainTaken = errors.New("organization: the domain belongs to another organization")
+	errDenied      = errors.New("organization: the member's role does not allow the change")
 )
 
 const (
@@ -116,6 +136,7 @@ func (o *Organizations) Create(ctx context.Context, n NewOrganization) (*Organiz
 		_, _ = o.records.DeleteRecord(after, kindOrganization, id)
 		o.freeSlug(after, n.Slug, id)
 		_, _ = o.records.DeleteRecord(after, kindMember, m.record.Key)
+		o.memberships.forget(n.OwnerID)
 		return nil, err
 	}
 	return &org.Organization, nil
@@ -434,6 +455,9 @@ func (o *Organizations) dropOwner(ctx context.Context, org *orgRecord, userID st
 // the organization again: if another request has made the user an owner in between, the member gets the role back and
 // the error is [core.ErrConflict].
 func (o *Organizations) remove(ctx context.Context, org *orgRecord, m *memberRecord) error {
+	if err := o.leaves(ctx, m.OrganizationID, m.UserID); err != nil {
+		return err
+	}
 	role, joined, stays := m.Role, m.Joined, false
 	m.Role, m.Joined = "", o.host.Now().UTC().Truncate(time.Millisecond)
 	if err := o.writeMember(ctx, m); err != nil {
@@ -461,6 +485,7 @@ func (o *Organizations) remove(ctx context.Context, org *orgRecord, m *memberRec
 	case err != nil && !errors.Is(err, core.ErrNotFound): // not found: the organization was deleted
 		return err
 	}
+	defer o.memberships.forget(m.UserID)
 	return o.discard(ctx, kindMember, m.record.Key)
 }
 
@@ -494,6 +519,7 @@ func (o *Organizations) join(ctx context.Context, id, userID, role string) error
 		err = o.writeMember(ctx, m)
 	}
 	if err != nil {
+		defer o.memberships.forget(userID)
 		return errors.Join(err, o.discard(context.WithoutCancel(ctx), kindMember, m.record.Key))
 	}
 	return nil
@@ -569,8 +595,18 @@ func (o *Organizations) Delete(ctx context.Context, id string) error {
 
 // purge deletes the records of an organization that is marked as deleted, its own record last.
 func (o *Organizations) purge(ctx context.Context, id string) error {
-	for _, kind := range []string{kindMember, kindInvitation} {
-		err := o.each(ctx, kind, id, func(r *store.Record) error { return o.discard(ctx, r.Kind, r.Key) })
+	for _, kind := range []string{kindMember, kindInvitation, kindRequest, kindDomain, kindLeft} {
+		err := o.each(ctx, kind, id, func(r *store.Record) error {
+			if kind == kindDomain {
+				if err := o.forgetDomain(ctx, id, strings.TrimPrefix(r.Key, id+".")); err != nil {
+					return err
+				}
+			}
+			if kind == kindMember {
+				defer o.memberships.forget(r.UserID)
+			}
+			return o.discard(ctx, r.Kind, r.Key)
+		})
 		if err != nil {
 			return err
 		}
@@ -597,11 +633,11 @@ func (o *Organizations) discard(ctx context.Context, kind, key string) error {
 
 // finishDeletions deletes the rest of organizations whose deletion failed or was interrupted.
 func (o *Organizations) finishDeletions(ctx context.Context) error {
-	if o.host.RecordLister == nil {
+	if o.lister == nil {
 		return nil
 	}
 	for cursor := ""; ; {
-		page, next, err := o.host.RecordLister.ListRecords(ctx, kindDeleted, "", cursor, 100)
+		page, next, err := o.lister.ListRecords(ctx, kindDeleted, "", cursor, 100)
 		if err != nil {
 			return err
 		}

@@ -107,11 +107,38 @@ func (o *Organizations) lookUp(ctx context.Context, userID string) (*Membership,
 			return nil, err
 		}
 	}
-	m, err := o.member(ctx, id, userID)
+	m, err := o.cached(ctx, userID, id, func() (*memberRecord, error) { return o.member(ctx, id, userID) })
 	if err != nil {
 		return nil, err
 	}
 	return o.effective(ctx, m)
+}
+
+// cached returns a membership of a user that this process has read within Options.MembershipAge, or reads it.
+func (o *Organizations) cached(
+	ctx context.Context, userID, id string, read func() (*memberRecord, error),
+) (*memberRecord, error) {
+	age := o.options.MembershipAge
+	if age == 0 || o.host.Strategy != core.StrategyJWT {
+		return read()
+	}
+	now := o.host.Now()
+	m, ok, changes := o.memberships.get(userID, id, now, age)
+	if !ok {
+		var err error
+		if m, err = read(); err != nil {
+			return nil, err
+		}
+		o.memberships.put(userID, id, m, now, changes)
+		return m, nil
+	}
+	if m != nil { // a request that reads no membership reads the organization before it must
+		if p, known := o.policies.get(m.OrganizationID, now.Add(policyTTL/2)); !known && p.version != 0 {
+			_, err := o.readPolicy(ctx, m.OrganizationID)
+			return m, err
+		}
+	}
+	return m, nil
 }
 
 // effective returns a membership with the role that counts, or nil if there is no role or the organization is deleted.
@@ -199,15 +226,21 @@ func (o *Organizations) readPolicy(ctx context.Context, id string) (policy, erro
 
 // only returns the membership of a user in their only organization, or nil if there is not exactly one.
 func (o *Organizations) only(ctx context.Context, userID string) (*Membership, error) {
-	all, err := o.memberships(ctx, userID)
-	if err != nil || len(all) != 1 {
+	m, err := o.cached(ctx, userID, "", func() (*memberRecord, error) {
+		all, err := o.allOf(ctx, userID)
+		if err != nil || len(all) != 1 {
+			return nil, err
+		}
+		return all[0], nil
+	})
+	if err != nil || m == nil {
 		return nil, err
 	}
-	return o.effective(ctx, all[0])
+	return o.effective(ctx, m)
 }
 
-// memberships returns the memberships of a user that have a role.
-func (o *Organizations) memberships(ctx context.Context, userID string) (all []*memberRecord, err error) {
+// allOf returns the memberships of a user that have a role.
+func (o *Organizations) allOf(ctx context.Context, userID string) (all []*memberRecord, err error) {
 	records, err := o.records.UserRecords(ctx, userID, kindMember)
 	if err != nil {
 		return nil, err
@@ -315,7 +348,7 @@ func (o *Organizations) Members(
 	if err != nil {
 		return nil, "", err
 	}
-	page, next, err := o.host.RecordLister.ListRecords(ctx, kindMember, id+".", cursor, limit)
+	page, next, err := o.lister.ListRecords(ctx, kindMember, id+".", cursor, limit)
 	if err != nil {
 		return nil, "", err
 	}

@@ -14,5 +14,5 @@
 //
 // Every guarded request reads the membership with one query, and the organization at most every 10 seconds. A change of
 // a role or the removal of a member therefore takes effect with the next request in every process, under both session
-// strategies.
+// strategies. With Options.MembershipAge, most requests need no query.
 package organization

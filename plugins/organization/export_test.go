@@ -7,3 +7,6 @@ func (o *Organizations) FinishDeletions(ctx context.Context) error { return o.fi
 
 // NameForEmail is nameForEmail.
 var NameForEmail = nameForEmail
+
+// CheckDomains runs the periodic task.
+func (o *Organizations) CheckDomains(ctx context.Context) error { return o.checkDomains(ctx) }

@@ -28,7 +28,7 @@ const (
 	Update = "organization:update"
 	// WriteMembers permits changing the roles of members and removing members.
 	WriteMembers = "member:write"
-	// Invite permits sending, listing and revoking invitations.
+	// Invite permits sending, listing and revoking invitations, and accepting or declining requests to join.
 	Invite = "invitation:write"
 )
 
@@ -57,6 +57,20 @@ type Options struct {
 	// API. If it is nil or returns "", the organization is the one that the user has selected in this browser, or the
 	// user's only organization. A slug costs one query more than an ID.
 	Select func(r *core.Request) string
+	// Resolver looks up the DNS TXT records that verify domains of organizations, for example [net.DefaultResolver]. Users
+	// with a verified address of such a domain can join. If it is nil, organizations cannot claim domains.
+	Resolver Resolver
+	// PublicDomain reports whether everyone can get an email address of a domain, in addition to a built-in list of mail
+	// services such as gmail.com. Such domains cannot be claimed. It must not block. The default is no other domain.
+	PublicDomain func(domain string) bool
+	// MembershipAge is how long the guards and [Organizations.Current] may use a membership without reading it again,
+	// under [core.StrategyJWT]. Requests in that time need no query. A change by this process takes effect immediately,
+	// and one by another process after MembershipAge: choose Session.Revocation.Every, after which sessions that ended
+	// elsewhere end here. It is at most a minute. If it is zero, every request reads the membership, with one query.
+	// Under [core.StrategyDatabase] it has no effect.
+	MembershipAge time.Duration
+	// Directory stores organizations and memberships in tables of the application. The default are records of the store.
+	Directory Directory
 	// MaxOrganizations is the maximum number of organizations of a user. The default is 20.
 	MaxOrganizations int
 	// MaxMembers is the maximum number of members of an organization. The default is 10000.
@@ -77,8 +91,10 @@ type Organizations struct {
 	roles   map[string][]string
 	host    *core.PluginHost
 	records store.RecordStore
+	lister  store.RecordLister // nil if the store is none
 
-	policies policies
+	policies    policies
+	memberships memberships
 }
 
 // New returns the plugin. [core.New] reports configuration errors in the options.
@@ -110,7 +126,11 @@ func (o *Organizations) Attach(h *core.PluginHost) error {
 	if o.host != nil {
 		return errors.New("already attached to an Auth: call organization.New for each Auth")
 	}
-	o.host, o.records = h, h.Records()
+	o.host, o.records, o.lister = h, h.Records(), h.RecordLister
+	if o.options.Directory != nil {
+		own := &directoryRecords{o.records, o.lister, o.options.Directory}
+		o.records, o.lister = own, own
+	}
 	o.check(h)
 	h.TrackAuthentication() // for Options.Fresh
 	h.EmailsLinks()
@@ -118,6 +138,10 @@ func (o *Organizations) Attach(h *core.PluginHost) error {
 		h.AddAction(a)
 	}
 	h.AddTask(o.finishDeletions)
+	if o.options.Resolver != nil {
+		h.AddFinalSignInGate(o.arrive)
+		h.AddTask(o.checkDomains)
+	}
 	h.AddUserData(core.UserData{
 		Name: "organizations", Heading: textHeading,
 		Read: func(ctx context.Context, userID string) (any, error) { return o.Of(ctx, userID) },
@@ -136,6 +160,24 @@ func (o *Organizations) Attach(h *core.PluginHost) error {
 
 // Mailer returns Options.Mail. Package doctor uses it to check the mail configuration.
 func (o *Organizations) Mailer() core.Mailer { return o.options.Mail }
+
+// Advise calls report for each weakness of the configuration, with its fix. Package doctor calls it after New.
+func (o *Organizations) Advise(report func(what, fix string)) {
+	if _, err := o.host.URL(acceptAction); err != nil {
+		report("programs cannot send invitations to organizations: the link needs the address of the site", "set Config.URL")
+	}
+	if o.options.MembershipAge > policyTTL {
+		report(fmt.Sprintf("a removed member can pass the guards of another process for %v", o.options.MembershipAge),
+			"set Options.MembershipAge of plugins/organization to at most Session.Revocation.Every")
+	}
+	if o.options.MembershipAge > 0 && o.host.Strategy != core.StrategyJWT {
+		report("Options.MembershipAge of plugins/organization has no effect with database sessions", "remove it")
+	}
+	if o.options.Resolver == nil && o.options.PublicDomain != nil {
+		report("Options.PublicDomain of plugins/organization has no effect without a Resolver",
+			"set Options.Resolver, for example to net.DefaultResolver, or remove Options.PublicDomain")
+	}
+}
 
 // check reports configuration errors.
 func (o *Organizations) check(h *core.PluginHost) {
@@ -157,13 +199,22 @@ func (o *Organizations) check(h *core.PluginHost) {
 			h.AddConfigError(fmt.Sprintf("Options.Roles[%d].Permissions contains an empty text: remove it", i))
 		}
 	}
-	for field, n := range map[string]int64{
-		"MaxOrganizations": int64(o.options.MaxOrganizations), "MaxMembers": int64(o.options.MaxMembers),
-		"MaxInvitations": int64(o.options.MaxInvitations), "InvitationTTL": int64(o.options.InvitationTTL),
-		"Fresh": int64(o.options.Fresh),
+	if o.options.MembershipAge < 0 || o.options.MembershipAge > time.Minute {
+		h.AddConfigError(fmt.Sprintf("Options.MembershipAge is %v: it must be between 0 and a minute", o.options.MembershipAge))
+	}
+	for field, n := range map[string]int{
+		"MaxOrganizations": o.options.MaxOrganizations, "MaxMembers": o.options.MaxMembers,
+		"MaxInvitations": o.options.MaxInvitations,
 	} {
 		if n < 0 {
-			h.AddConfigError("Options." + field + " must not be negative")
+			h.AddConfigError(fmt.Sprintf("Options.%s is %d: it must not be negative", field, n))
+		}
+	}
+	for field, d := range map[string]time.Duration{
+		"InvitationTTL": o.options.InvitationTTL, "Fresh": o.options.Fresh,
+	} {
+		if d < 0 {
+			h.AddConfigError(fmt.Sprintf("Options.%s is %v: it must not be negative", field, d))
 		}
 	}
 }

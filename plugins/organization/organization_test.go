@@ -304,6 +304,20 @@ func TestPages(t *testing.T) {
 		t.Errorf("another user sees the invitation: %d", r.status)
 	}
 	contains(bob.submit("accept", "token", token), "You joined the organization.", "Selected")
+	one := "/auth/organization/members?organization=" + org.ID + "&member="
+	if r := ada.page("/auth/organization/members?organization=" + org.ID); !strings.Contains(r.body, "member=bob") ||
+		strings.Contains(r.body, "/organization/remove") {
+		t.Errorf("the list has no link to a member, or the forms of all: %s", r.body)
+	}
+	contains(ada.page(one+"bob"), "/organization/role", "/organization/remove", "/organization/transfer")
+	if r := ada.page(one + "bob"); strings.Contains(r.body, "ada@example.com · ") || strings.Contains(r.body, "invite") {
+		t.Errorf("the page of a member has more: %s", r.body)
+	}
+	if r := bob.page(one + "ada"); r.status != 200 || strings.Contains(r.body, "/organization/remove") {
+		t.Errorf("an admin can change an owner: %d %s", r.status, r.body)
+	}
+	s.is(ada.get(one+"eve"), "404 not_found")
+	s.is(s.as("eve").get(one+"bob"), "404 not_found")
 	contains(bob.submit("role", "organization", org.ID, "user", "ada", "role", "member"),
 		"Your role doesn&#39;t allow this.")
 	contains(ada.submit("transfer", "organization", org.ID, "user", "bob"), "Changes saved.")

@@ -12,6 +12,7 @@ import (
 
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/plugins/organization"
 )
 
@@ -26,7 +27,7 @@ func (s *site) strong(id string) *client {
 	cookies, err := s.auth.NewSession(s.Context(), &core.Request{
 		Method: "GET", Target: "/", Hosts: []string{at.Host}, Scheme: "http", RemoteAddr: "127.0.0.1:1",
 	}, &core.User{ID: id, Name: id, Email: id + "@example.com"}, core.SessionOptions{
-		AuthTime: s.clock(), Methods: []core.Method{core.MethodPassword, core.MethodOTP},
+		AuthTime: s.clock(), Methods: []amr.Method{amr.Password, amr.OTP},
 	})
 	if err != nil {
 		s.Fatal(err)

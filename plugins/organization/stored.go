@@ -49,6 +49,8 @@ type Organization struct {
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 	// SecondFactor reports that members need a session with a second factor: see [Organizations.RequireSecondFactor].
 	SecondFactor bool `json:"secondFactor,omitempty"`
+	// JoinRequests reports that users can ask to join: see [Organizations.SetJoinRequests].
+	JoinRequests bool `json:"joinRequests,omitempty"`
 	// Created is when the organization was created.
 	Created time.Time `json:"created"`
 	// Owners are the IDs of the owners.
@@ -63,8 +65,9 @@ type stored struct {
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 	Created  time.Time       `json:"created"`
 	Owners   []string        `json:"owners"`
-	// SecondFactor is that of [Organization].
+	// SecondFactor and JoinRequests are those of [Organization].
 	SecondFactor bool `json:"secondFactor,omitempty"`
+	JoinRequests bool `json:"joinRequests,omitempty"`
 	// Deleted marks an organization whose deletion has begun. It counts as deleted.
 	Deleted bool `json:"deleted,omitempty"`
 }
@@ -123,7 +126,7 @@ func (o *Organizations) read(ctx context.Context, id string) (*orgRecord, error)
 	return &orgRecord{
 		Organization: Organization{
 			ID: id, Slug: v.Slug, Name: v.Name, Logo: v.Logo, Metadata: v.Metadata, Created: v.Created, Owners: v.Owners,
-			SecondFactor: v.SecondFactor,
+			SecondFactor: v.SecondFactor, JoinRequests: v.JoinRequests,
 		},
 		deleted: v.Deleted, record: r,
 	}, nil
@@ -143,7 +146,7 @@ func (o *Organizations) find(ctx context.Context, id string) (*orgRecord, error)
 func (o *Organizations) write(ctx context.Context, r *orgRecord) (err error) {
 	r.record.Value, err = marshal(stored{
 		Slug: r.Slug, Name: r.Name, Logo: r.Logo, Metadata: r.Metadata, Created: r.Created, Owners: r.Owners,
-		SecondFactor: r.SecondFactor, Deleted: r.deleted,
+		SecondFactor: r.SecondFactor, JoinRequests: r.JoinRequests, Deleted: r.deleted,
 	})
 	if err != nil {
 		return err
@@ -160,6 +163,10 @@ func (o *Organizations) write(ctx context.Context, r *orgRecord) (err error) {
 	if err != nil {
 		o.policies.forget(r.ID)
 		return err
+	}
+	if o.options.Directory != nil { // its transaction may be rolled back
+		o.policies.forget(r.ID)
+		return nil
 	}
 	o.policies.put(r.ID, r.policy(now))
 	return nil
@@ -224,6 +231,7 @@ func (o *Organizations) member(ctx context.Context, id, userID string) (*memberR
 
 // writeMember stores a membership if its record was not changed since it was read.
 func (o *Organizations) writeMember(ctx context.Context, m *memberRecord) (err error) {
+	defer o.memberships.forget(m.UserID) // also after an error: the store may have written it
 	if m.record.Value, err = marshal(storedMember{m.Role, m.Joined}); err != nil {
 		return err
 	}
@@ -244,7 +252,7 @@ func (o *Organizations) newMember(id, userID string) *memberRecord {
 func (o *Organizations) each(ctx context.Context, kind, id string, f func(*store.Record) error) error {
 	seen := map[string]bool{}
 	for cursor := ""; ; {
-		page, next, err := o.host.RecordLister.ListRecords(ctx, kind, id+".", cursor, store.MaxPage)
+		page, next, err := o.lister.ListRecords(ctx, kind, id+".", cursor, store.MaxPage)
 		if err != nil {
 			return err
 		}

@@ -61,6 +61,40 @@ var (
 	textAccept        = ui.Text{Key: "organization.accept", English: "Accept invitation"}
 	textBack          = ui.Text{Key: "organization.back", English: "All organizations"}
 
+	textOffer       = ui.Text{Key: "organization.offer", English: "Join your team"}
+	textOfferLead   = ui.Text{Key: "organization.offer.lead", English: "Your email address lets you join %s."}
+	textJoin        = ui.Text{Key: "organization.join", English: "Join"}
+	textAsk         = ui.Text{Key: "organization.ask", English: "Ask to join"}
+	textAskLead     = ui.Text{Key: "organization.ask.lead", English: "An admin of %s decides whether you can join."}
+	textRequests    = ui.Text{Key: "organization.requests", English: "Requests to join"}
+	textRequestsOn  = ui.Text{Key: "organization.requests.on", English: "Signed-in users with this link can ask to join:"}
+	textRequestsOff = ui.Text{Key: "organization.requests.off", English: "Users can't ask to join this organization."}
+	textAllow       = ui.Text{Key: "organization.requests.allow", English: "Allow requests"}
+	textDisallow    = ui.Text{Key: "organization.requests.disallow", English: "Stop allowing requests"}
+	textAskedOn     = ui.Text{Key: "organization.asked-on", English: "Asked on %s"}
+	textAdmit       = ui.Text{Key: "organization.admit", English: "Accept"}
+	textDecline     = ui.Text{Key: "organization.decline", English: "Decline"}
+	textDomains     = ui.Text{Key: "organization.domains", English: "Domains"}
+	textDomainsLead = ui.Text{
+		Key:     "organization.domains.lead",
+		English: "People with a verified email address at your domain can join without an invitation.",
+	}
+	textDomain          = ui.Text{Key: "organization.domain", English: "Domain"}
+	textDomainVerified  = ui.Text{Key: "organization.domain.verified", English: "Verified"}
+	textDomainPending   = ui.Text{Key: "organization.domain.pending", English: "Not verified"}
+	textDomainRecord    = ui.Text{Key: "organization.domain.record", English: "Add this TXT record to your DNS:"}
+	textDomainValue     = ui.Text{Key: "organization.domain.value", English: "Value"}
+	textDomainAdd       = ui.Text{Key: "organization.domain.add", English: "Add domain"}
+	textDomainVerify    = ui.Text{Key: "organization.domain.verify", English: "Verify"}
+	textDomainOffer     = ui.Text{Key: "organization.domain.offer", English: "People are offered to join"}
+	textDomainAutomatic = ui.Text{Key: "organization.domain.automatic", English: "People join when they sign in"}
+	textDomainHow       = ui.Text{Key: "organization.domain.how", English: "How people join"}
+
+	textDoneRequested = ui.Text{Key: "organization.done.requested", English: "You asked to join. An admin decides."}
+	textDoneDeclined  = ui.Text{Key: "organization.done.declined", English: "Request declined."}
+	textDoneAdmitted  = ui.Text{Key: "organization.done.admitted", English: "The user is a member now."}
+	textDoneDomain    = ui.Text{Key: "organization.done.domain", English: "Domain verified."}
+
 	textDoneCreated  = ui.Text{Key: "organization.done.created", English: "Organization created."}
 	textDoneSwitched = ui.Text{Key: "organization.done.switched", English: "Organization selected."}
 	textDoneSaved    = ui.Text{Key: "organization.done.saved", English: "Changes saved."}
@@ -109,6 +143,37 @@ var (
 	textProblemMail = ui.Text{
 		Key: "organization.problem.mail", English: "We couldn't send the invitation. Try again later.",
 	}
+	textProblemUnverified = ui.Text{
+		Key: "organization.problem.unverified", English: "Verify your email address first.",
+	}
+	textProblemRequested = ui.Text{
+		Key: "organization.problem.requested", English: "You've already asked to join this organization.",
+	}
+	textProblemRequests = ui.Text{
+		Key: "organization.problem.requests", English: "Too many requests to join are open. Try again later.",
+	}
+	textProblemDomain = ui.Text{
+		Key: "organization.problem.domain", English: "Enter a domain such as example.com.",
+	}
+	textProblemPublic = ui.Text{
+		Key: "organization.problem.public", English: "This domain belongs to a mail service. Enter your own.",
+	}
+	textProblemDomains = ui.Text{
+		Key: "organization.problem.domains", English: "This organization has too many domains. Remove one first.",
+	}
+	textProblemRecord = ui.Text{
+		Key:     "organization.problem.record",
+		English: "We couldn't find the TXT record yet. New records can take a few hours to appear.",
+	}
+	textProblemLookup = ui.Text{
+		Key: "organization.problem.lookup", English: "We couldn't look up the domain. Try again later.",
+	}
+	textProblemWait = ui.Text{
+		Key: "organization.problem.wait", English: "Wait a few seconds and try again.",
+	}
+	textProblemDomainTaken = ui.Text{
+		Key: "organization.problem.domain-taken", English: "This domain belongs to another organization.",
+	}
 	textProblemBrowser = ui.Text{
 		Key: "organization.problem.browser", English: "Manage your organizations in a browser.",
 	}
@@ -125,13 +190,19 @@ const (
 	doneInvited  = "invited"
 	doneRevoked  = "revoked"
 	doneJoined   = "joined"
+
+	doneRequested = "requested"
+	doneDeclined  = "declined"
+	doneAdmitted  = "admitted"
+	doneDomain    = "domain-verified"
 )
 
 func doneText(done string) ui.Text {
 	return map[string]ui.Text{
 		doneCreated: textDoneCreated, doneSwitched: textDoneSwitched, doneSaved: textDoneSaved,
 		doneRemoved: textDoneRemoved, doneLeft: textDoneLeft, doneDeleted: textDoneDeleted, doneInvited: textDoneInvited,
-		doneRevoked: textDoneRevoked, doneJoined: textDoneJoined,
+		doneRevoked: textDoneRevoked, doneJoined: textDoneJoined, doneRequested: textDoneRequested,
+		doneDeclined: textDoneDeclined, doneAdmitted: textDoneAdmitted, doneDomain: textDoneDomain,
 	}[done]
 }
 
@@ -165,6 +236,16 @@ var problems = []struct {
 	{ErrInvitations, 409, "too_many_invitations", textProblemInvites},
 	{ErrEmail, 422, "email_invalid", textProblemEmail},
 	{ErrAddress, 403, "address_mismatch", textProblemAddress},
+	{ErrUnverified, 403, "address_unverified", textProblemUnverified},
+	{ErrRequested, 409, "already_requested", textProblemRequested},
+	{ErrRequests, 409, "too_many_requests", textProblemRequests},
+	{ErrDomain, 422, "domain_invalid", textProblemDomain},
+	{ErrPublicDomain, 422, "domain_public", textProblemPublic},
+	{ErrDomains, 409, "too_many_domains", textProblemDomains},
+	{ErrDomainRecord, 409, "domain_unverified", textProblemRecord},
+	{ErrDomainLookup, 503, "domain_unavailable", textProblemLookup},
+	{ErrDomainWait, 429, "domain_wait", textProblemWait},
+	{ErrDomainTaken, 409, "domain_taken", textProblemDomainTaken},
 	{errDenied, 403, "role_denied", textProblemDenied},
 	{errConfirm, 422, "confirmation_required", textProblemConfirm},
 	{core.ErrNotFound, http.StatusNotFound, "not_found", textProblemGone},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net/url"
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -56,12 +57,16 @@ type listView struct {
 	view
 	all    []Joined
 	active string
+	offer  *Offered // an organization that the user can join, or nil
 }
 
 // sections returns the sections of the page.
 func (v *listView) sections() (all []ui.PageSection) {
 	if len(v.all) > 0 {
 		all = append(all, ui.PageSection{ID: "organizations", Heading: v.say(textYours), Content: rows(v)})
+	}
+	if v.offer != nil {
+		all = append(all, ui.PageSection{ID: "offer", Heading: v.say(textOffer), Content: offerForm(v)})
 	}
 	return append(all, ui.PageSection{ID: "new", Heading: v.say(textNew), Content: createForm(v)})
 }
@@ -81,7 +86,10 @@ type orgView struct {
 	of          *Organizations
 	page        *memberPage
 	invitations []Invitation
+	requests    []requestView
+	domains     []Domain
 	strong      bool // the session has a second factor
+	only        bool // the page shows one member, with the forms that change the membership
 }
 
 func (v *orgView) may(permission string) bool { return v.of.allows(v.role, permission) }
@@ -89,8 +97,17 @@ func (v *orgView) may(permission string) bool { return v.of.allows(v.role, permi
 // sections returns the sections that the member's role allows.
 func (v *orgView) sections() []ui.PageSection {
 	all := []ui.PageSection{{ID: "members", Heading: v.say(textMembers), Content: memberRows(v)}}
+	if v.only {
+		return all
+	}
 	if v.may(Invite) {
 		all = append(all, ui.PageSection{ID: "invitations", Heading: v.say(textInvitations), Content: invitations(v)})
+	}
+	if v.may(Invite) && (v.org.JoinRequests || len(v.requests) > 0 || v.may(Update)) {
+		all = append(all, ui.PageSection{ID: "requests", Heading: v.say(textRequests), Content: requests(v)})
+	}
+	if v.role == Owner && v.of.options.Resolver != nil {
+		all = append(all, ui.PageSection{ID: "domains", Heading: v.say(textDomains), Content: domains(v)})
 	}
 	if v.may(Update) {
 		all = append(all, ui.PageSection{ID: "settings", Heading: v.say(textSettings), Content: settings(v)})
@@ -153,6 +170,11 @@ func (v *orgView) roles(withOwner bool) (all []string) {
 	return all
 }
 
+// member returns the address of the page of one member.
+func (v *orgView) member(m *memberView) string {
+	return v.open(v.org.ID) + "&member=" + url.QueryEscape(m.UserID)
+}
+
 func (v *orgView) next() string {
 	return v.open(v.org.ID) + "&cursor=" + v.page.Next
 }
@@ -162,6 +184,13 @@ type acceptView struct {
 	csrf, action, token, home string
 	name                      string // of the organization, or empty if there is a problem
 	problem                   ui.Text
+}
+
+// joinView is the data of the page on which a user joins an organization, or asks to join.
+type joinView struct {
+	csrf, action, home, id, name string
+	offered                      bool // without a request
+	problem                      ui.Text
 }
 
 // AccountSection implements account.Section: the user's organizations, and a link to the page.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -44,7 +45,7 @@ type challengeView struct {
 func (v *challengeView) has(method string) bool { return slices.Contains(v.methods, method) }
 
 // methods returns the methods that a user can answer a challenge with. first are those of the sign-in or the session.
-func (s *handlers) methods(ctx context.Context, userID string, st *state, first []core.Method) ([]string, error) {
+func (s *handlers) methods(ctx context.Context, userID string, st *state, first []amr.Method) ([]string, error) {
 	methods := []string{}
 	if len(st.Apps) > 0 {
 		methods = append(methods, methodApp)
@@ -70,9 +71,9 @@ func (s *handlers) methods(ctx context.Context, userID string, st *state, first 
 
 // onlyKey reports whether a user has signed in with a passkey that did not verify the user, and with nothing else. That
 // passkey, or another one on the same device, is not the second factor too.
-func onlyKey(methods []core.Method) bool {
-	return len(methods) > 0 && !slices.ContainsFunc(methods, func(m core.Method) bool {
-		return m != core.MethodHardwareKey && m != core.MethodSoftwareKey
+func onlyKey(methods []amr.Method) bool {
+	return len(methods) > 0 && !slices.ContainsFunc(methods, func(m amr.Method) bool {
+		return m != amr.HardwareKey && m != amr.SoftwareKey
 	})
 }
 
@@ -199,17 +200,17 @@ func isSet(c *core.ActionRequest, field string) bool {
 
 // proof is an accepted second factor.
 type proof struct {
-	methods  []core.Method
+	methods  []amr.Method
 	recovery bool
 }
 
 // checkFactor checks the second factor of a request: the fields action and data of a passkey, or the field code with a
 // code of an app or a recovery code. first are the methods of the sign-in or the session.
 func (s *handlers) checkFactor(
-	ctx context.Context, c *core.ActionRequest, userID string, first []core.Method, signIn string,
+	ctx context.Context, c *core.ActionRequest, userID string, first []amr.Method, signIn string,
 ) (proof, error) {
 	typed := strings.TrimSpace(c.Field("code"))
-	p := proof{methods: []core.Method{core.MethodOTP, core.MethodMultiple}}
+	p := proof{methods: []amr.Method{amr.OTP, amr.Multiple}}
 	t := try{Budget: budgetApp, SignIn: signIn}
 	if s.browsers.known(c, userID) {
 		t.Budget = budgetKnown
@@ -254,7 +255,7 @@ var errPasskey = errors.New("secondfactor: the passkey was not accepted")
 
 // checkPasskey checks the response of a passkey. Its signature cannot be guessed, so that it needs no budget: an
 // attacker who uses up the budgets for codes cannot lock out an owner who has a passkey.
-func (s *handlers) checkPasskey(ctx context.Context, c *core.ActionRequest, userID string) ([]core.Method, error) {
+func (s *handlers) checkPasskey(ctx context.Context, c *core.ActionRequest, userID string) ([]amr.Method, error) {
 	st, err := s.states.load(ctx, userID)
 	switch {
 	case err != nil:
@@ -269,7 +270,7 @@ func (s *handlers) checkPasskey(ctx context.Context, c *core.ActionRequest, user
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errPasskey, err)
 	}
-	return append(methods, core.MethodMultiple), nil
+	return append(methods, amr.Multiple), nil
 }
 
 // showVerify handles GET second-factor/verify: it asks a signed-in user for the second factor.

@@ -14,6 +14,7 @@ import (
 	goqr "github.com/piglig/go-qr"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -217,12 +218,12 @@ func (s *handlers) enroll(ctx context.Context, c *core.ActionRequest) (*core.Res
 	c.DeleteEncryptedCookie(enrollCookie)
 	c.ResetAttempts(ctx, limit.AttemptCode, "")
 	s.browsers.accepted(ctx, c, o.id, st, false)
-	return s.enrolled(ctx, c, o, st, "added", []core.Method{core.MethodOTP, core.MethodMultiple})
+	return s.enrolled(ctx, c, o, st, "added", []amr.Method{amr.OTP, amr.Multiple})
 }
 
 // enrolled continues after a factor was added: the session gets the factor, and the recovery codes are shown.
 func (s *handlers) enrolled(
-	ctx context.Context, c *core.ActionRequest, o owner, st *state, what string, methods []core.Method,
+	ctx context.Context, c *core.ActionRequest, o owner, st *state, what string, methods []amr.Method,
 ) (*core.Response, error) {
 	if o.session != nil && s.host.CanEndSessions() && c.Field("others") != "" {
 		if _, err := c.EndOtherSessions(ctx); err != nil {
@@ -305,7 +306,7 @@ func (s *handlers) saved(ctx context.Context, c *core.ActionRequest) (*core.Resp
 		return nil, expired()
 	}
 	if finish {
-		return c.CompleteSignIn(ctx, p, core.MethodOTP, core.MethodMultiple)
+		return c.CompleteSignIn(ctx, p, amr.OTP, amr.Multiple)
 	}
 	return done(ctx, c, "saved")
 }

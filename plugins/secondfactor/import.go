@@ -8,7 +8,7 @@ import (
 // Import enrolls an authenticator app of another system for a user. uri is its otpauth URI of type totp (SHA1, SHA256
 // or SHA512, 6 to 8 digits), and the account's name in it becomes the name of the app. The user continues with the same
 // app. Importing a secret again changes nothing. Errors do not contain the secret. The user gets no email and no
-// recovery codes: ask them to create some, on the settings page.
+// recovery codes: import them with [Factors.ImportRecoveryCodes], or ask the user to create some on the settings page.
 func (f *Factors) Import(ctx context.Context, userID, uri string) error {
 	s := f.handlers.states
 	k, label, err := parseURI(uri)
@@ -41,4 +41,12 @@ func (f *Factors) Import(ctx context.Context, userID, uri string) error {
 		return s.changed(st)
 	})
 	return err
+}
+
+// ImportRecoveryCodes stores recovery codes of another system for a user: one to ten codes of at least eight
+// characters, each with one of A to Z or longer than ten digits. Case, hyphens and spaces are ignored. Each works once,
+// like the codes that this plugin creates, and the set is replaced when the user creates new codes. A user who has
+// recovery codes keeps them, so importing again does not bring back a used code. Errors do not contain a code.
+func (f *Factors) ImportRecoveryCodes(ctx context.Context, userID string, codes []string) error {
+	return f.handlers.recovery.importCodes(ctx, userID, codes)
 }

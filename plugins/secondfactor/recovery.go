@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +29,8 @@ const (
 	// (OWASP ASVS 5.0, 6.5.2); the 75 bits make more iterations unnecessary.
 	recoveryRounds = 10_000
 	recoveryKey    = 32
+	// importedRounds are those of codes of another system. Such a code can have 50 bits.
+	importedRounds = 100_000
 )
 
 // recoveryAlphabet is Crockford's base32, without I, L, O and U.
@@ -78,24 +81,74 @@ func (r *recoveryCodes) replace(ctx context.Context, userID string) ([]string, e
 	return codes, r.use(ctx, userID, set)
 }
 
+// errImported means that recovery codes of another system cannot be imported. It contains no code.
+var errImported = errors.New("secondfactor: recovery codes to import: want 1 to 10 different codes of at least 8 " +
+	"characters, each with a letter or of more than 10 digits")
+
+// importCodes stores codes of another system, unless the user has codes. Their salt is the same, so that a code is
+// hashed once to compare it with all.
+func (r *recoveryCodes) importCodes(ctx context.Context, userID string, codes []string) error {
+	if len(codes) == 0 || len(codes) > recoveryCount {
+		return errImported
+	}
+	var all []string
+	for _, typed := range codes {
+		code, ok := isRecovery(typed)
+		if !ok || len(code) < 8 || len(code) > 100 || slices.Contains(all, code) {
+			return errImported
+		}
+		all = append(all, code)
+	}
+	set, err := r.states.newID()
+	if err != nil {
+		return err
+	}
+	h := recoveryHash{Rounds: importedRounds, Salt: make([]byte, 16)}
+	if _, err := io.ReadFull(r.host.Rand, h.Salt); err != nil {
+		return fmt.Errorf("secondfactor: random bytes: %w", err)
+	}
+	for i, code := range all {
+		if err := r.write(ctx, userID, set, i, code, h); err != nil {
+			return fmt.Errorf("secondfactor: import a recovery code: %w", err)
+		}
+	}
+	kept := false
+	_, err = r.states.update(ctx, userID, func(st *state) error {
+		if kept = st.Codes != ""; kept {
+			return errUnchanged
+		}
+		st.Codes, st.Imported, st.Saved = set, true, true
+		return nil
+	})
+	if err != nil || kept {
+		r.discard(ctx, userID, set)
+	}
+	return err
+}
+
 // use makes a set of codes the valid one, and deletes the previous set. With an empty set no code is valid.
 func (r *recoveryCodes) use(ctx context.Context, userID, set string) error {
 	old := ""
 	_, err := r.states.update(ctx, userID, func(st *state) error {
 		old = st.Codes
-		st.Codes, st.Saved = set, false
+		st.Codes, st.Imported, st.Saved = set, false, false
 		return nil
 	})
 	if err != nil || old == "" {
 		return err
 	}
+	r.discard(ctx, userID, old)
+	return nil
+}
+
+// discard deletes the codes of a set that is not valid.
+func (r *recoveryCodes) discard(ctx context.Context, userID, set string) {
 	for i := range recoveryCount {
-		_, err := r.records.DeleteRecord(ctx, kindRecovery, recoveryName(userID, old, i))
-		if err != nil && !errors.Is(err, core.ErrNotFound) { // it is no longer valid
+		_, err := r.records.DeleteRecord(ctx, kindRecovery, recoveryName(userID, set, i))
+		if err != nil && !errors.Is(err, core.ErrNotFound) {
 			r.host.Logger.WarnContext(ctx, "secondfactor: could not delete an old recovery code", "user", userID, "error", err)
 		}
 	}
-	return nil
 }
 
 func (r *recoveryCodes) newCode(number int) (string, error) {
@@ -115,7 +168,13 @@ func (r *recoveryCodes) store(ctx context.Context, userID, set string, number in
 	if _, err := io.ReadFull(r.host.Rand, h.Salt); err != nil {
 		return err
 	}
-	var err error
+	return r.write(ctx, userID, set, number, code, h)
+}
+
+// write stores the hash of a code.
+func (r *recoveryCodes) write(
+	ctx context.Context, userID, set string, number int, code string, h recoveryHash,
+) (err error) {
 	if h.Hash, err = h.compute(code); err != nil {
 		return err
 	}
@@ -156,10 +215,11 @@ func (r *recoveryCodes) left(ctx context.Context, userID string, st *state) (n i
 }
 
 // isRecovery reports whether a user has typed a recovery code and not a code of an app, and returns it without
-// separators. The characters I, L and O are replaced by the digits that they look like.
+// separators. The characters I, L and O are replaced by the digits that they look like. A code of another system can be
+// as short as that of an app, but contains one of A to Z.
 func isRecovery(typed string) (code string, ok bool) {
 	code = strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(typed))
-	return code, len(code) > 10
+	return code, len(code) > 10 || strings.ContainsAny(code, recoveryAlphabet[10:])
 }
 
 // check checks a recovery code and uses it up. The attempt is counted before the comparison, and forgiven if the code
@@ -168,10 +228,10 @@ func isRecovery(typed string) (code string, ok bool) {
 func (r *recoveryCodes) check(
 	ctx context.Context, userID, code string, t try, use func(change func(context.Context) error) error,
 ) (notice bool, err error) {
-	allowed, set := false, ""
+	allowed, set, imported := false, "", false
 	_, err = r.states.update(ctx, userID, func(st *state) error {
 		now := r.host.Now()
-		t.At, t.Cost, set = now.Unix(), 1, st.Codes
+		t.At, t.Cost, set, imported = now.Unix(), 1, st.Codes, st.Imported
 		if allowed = st.allows(t, now); !allowed {
 			return errUnchanged
 		}
@@ -184,7 +244,11 @@ func (r *recoveryCodes) check(
 	case !allowed:
 		return false, errMany
 	}
-	key, err := r.match(ctx, userID, set, code)
+	match := r.match
+	if imported {
+		match = r.matchImported
+	}
+	key, err := match(ctx, userID, set, code)
 	if err == nil {
 		err = use(func(ctx context.Context) error { return r.take(ctx, key) })
 	}
@@ -205,16 +269,12 @@ func (r *recoveryCodes) match(ctx context.Context, userID, set, code string) (ke
 		return "", errWrong
 	}
 	key = recoveryName(userID, set, number)
-	record, err := r.records.Record(ctx, kindRecovery, key)
+	h, err := r.read(ctx, key)
 	switch {
-	case errors.Is(err, core.ErrNotFound):
-		return "", errWrong
 	case err != nil:
-		return "", fmt.Errorf("secondfactor: read a recovery code: %w", err)
-	}
-	var h recoveryHash
-	if err := json.Unmarshal(record.Value, &h); err != nil {
-		return "", errors.New("secondfactor: a record of kind recovery is malformed")
+		return "", err
+	case h == nil:
+		return "", errWrong
 	}
 	sum, err := h.compute(code)
 	if err != nil {
@@ -224,6 +284,48 @@ func (r *recoveryCodes) match(ctx context.Context, userID, set, code string) (ke
 		return "", errWrong
 	}
 	return key, nil
+}
+
+// matchImported is match for codes of another system: any of them can be the right one.
+func (r *recoveryCodes) matchImported(ctx context.Context, userID, set, code string) (key string, err error) {
+	var sum []byte
+	for i := range recoveryCount {
+		h, err := r.read(ctx, recoveryName(userID, set, i))
+		if err != nil {
+			return "", err
+		}
+		if h == nil {
+			continue
+		}
+		if sum == nil { // all have the same salt
+			if sum, err = h.compute(code); err != nil {
+				return "", err
+			}
+		}
+		if subtle.ConstantTimeCompare(sum, h.Hash) == 1 {
+			key = recoveryName(userID, set, i)
+		}
+	}
+	if key == "" {
+		return "", errWrong
+	}
+	return key, nil
+}
+
+// read returns the hash of a code, or nil if the code was used.
+func (r *recoveryCodes) read(ctx context.Context, key string) (*recoveryHash, error) {
+	record, err := r.records.Record(ctx, kindRecovery, key)
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("secondfactor: read a recovery code: %w", err)
+	}
+	var h recoveryHash
+	if err := json.Unmarshal(record.Value, &h); err != nil {
+		return nil, errors.New("secondfactor: a record of kind recovery is malformed")
+	}
+	return &h, nil
 }
 
 // take deletes the record of a code.

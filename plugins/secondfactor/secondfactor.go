@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -47,7 +48,7 @@ type Factors struct {
 	handlers *handlers // nil before Attach
 }
 
-// New returns a Factors for [core.Config.Plugins].
+// New returns a Factors for Config.Plugins.
 func New(o Options) *Factors {
 	if o.Remember == 0 {
 		o.Remember = defaultRemember
@@ -81,7 +82,7 @@ func (f *Factors) Attach(h *core.PluginHost) error {
 		Read: func(ctx context.Context, userID string) (any, error) { return s.status(ctx, userID) },
 	})
 	h.AddReauthMethod(core.ReauthMethod{
-		Action: name + "/verify", Label: textHeading, Adds: []core.Method{core.MethodOTP, core.MethodMultiple},
+		Action: name + "/verify", Label: textHeading, Adds: []amr.Method{amr.OTP, amr.Multiple},
 		Available: func(ctx context.Context, userID string) (bool, error) {
 			st, err := s.states.load(ctx, userID)
 			return err == nil && st.enrolled(), err
@@ -194,6 +195,9 @@ func (s *handlers) gate(ctx context.Context, p *core.PendingSignIn) (next string
 	if p.Linking {
 		return s.gateLink(ctx, p)
 	}
+	if s.host.IsGuest(&core.Session{Methods: p.Methods}) { // the sign-in that upgrades the guest is checked
+		return "", nil
+	}
 	if verifiedKey(p.Methods) || s.options.Trusts != nil && s.options.Trusts(p) {
 		return "", nil
 	}
@@ -238,9 +242,9 @@ func (s *handlers) gateLink(ctx context.Context, p *core.PendingSignIn) (next st
 
 // verifiedKey reports whether a user has signed in with a passkey that has verified the user by a fingerprint, a face
 // or a PIN. These are two factors.
-func verifiedKey(methods []core.Method) bool {
-	has := func(m core.Method) bool { return slices.Contains(methods, m) }
-	return has(core.MethodUser) && (has(core.MethodHardwareKey) || has(core.MethodSoftwareKey))
+func verifiedKey(methods []amr.Method) bool {
+	has := func(m amr.Method) bool { return slices.Contains(methods, m) }
+	return has(amr.User) && (has(amr.HardwareKey) || has(amr.SoftwareKey))
 }
 
 // postponable reports whether a user who must enroll can do it later, and until when.

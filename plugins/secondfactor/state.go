@@ -24,6 +24,8 @@ type state struct {
 	Passkeys bool `json:"passkeys,omitempty"`
 	// Codes identifies the valid set of recovery codes. It is empty if there is none.
 	Codes string `json:"codes,omitempty"`
+	// Imported reports that the codes of the set are those of another system.
+	Imported bool `json:"imported,omitempty"`
 	// Saved reports that the user has confirmed that the recovery codes are saved.
 	Saved bool `json:"saved,omitempty"`
 	// Due is the end of the grace period for enrollment, in Unix seconds. Zero means that none has started.

@@ -127,13 +127,13 @@ func (t *Tokens) storeDevice(ctx context.Context, value []byte, expires time.Tim
 	return userCode, nil
 }
 
-// userCodeLetters are the letters of user codes: no vowels, so that they form no words (RFC 8628 section 6.1).
+// userCodeLetters are the characters of user codes: no vowels, so that they form no words (RFC 8628 section 6.1).
 const userCodeLetters = "BCDFGHJKLMNPQRSTVWXZ"
 
 // userCodeLen is the length of a user code: 34 bits.
 const userCodeLen = 8
 
-// newUserCode returns eight random letters.
+// newUserCode returns eight random characters.
 func (t *Tokens) newUserCode() (string, error) {
 	code := make([]byte, 0, userCodeLen)
 	const limit = 256 / len(userCodeLetters) * len(userCodeLetters)

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// FuzzUserCode checks that only the letters of user codes are accepted, in any case and with separators.
+// FuzzUserCode checks that only the characters of user codes are accepted, in any case and with separators.
 func FuzzUserCode(f *testing.F) {
 	for _, text := range []string{"BCDF-GHJK", " bcdf ghjk ", "BCDFGHJ", "AEIOUAEI", "ſſſſſſſſ", "BCDFGHJK-"} {
 		f.Add(text)

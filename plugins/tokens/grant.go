@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -40,20 +41,20 @@ type Grant struct {
 	Expires time.Time `json:"expires"`
 	// SessionID, AuthTime and Methods are those of the session in which the user let the app sign in, as [core.Session]
 	// describes them.
-	SessionID string        `json:"-"`
-	AuthTime  time.Time     `json:"-"`
-	Methods   []core.Method `json:"-"`
+	SessionID string       `json:"-"`
+	AuthTime  time.Time    `json:"-"`
+	Methods   []amr.Method `json:"-"`
 }
 
 // stored is the value of a record.
 type stored struct {
 	permission
-	App       string        `json:"app"`
-	Created   time.Time     `json:"created"`
-	Used      time.Time     `json:"used"`
-	SessionID string        `json:"session,omitempty"`
-	AuthTime  time.Time     `json:"auth_time,omitzero"`
-	Methods   []core.Method `json:"methods,omitempty"`
+	App       string       `json:"app"`
+	Created   time.Time    `json:"created"`
+	Used      time.Time    `json:"used"`
+	SessionID string       `json:"session,omitempty"`
+	AuthTime  time.Time    `json:"auth_time,omitzero"`
+	Methods   []amr.Method `json:"methods,omitempty"`
 	// Number counts the refresh tokens of the grant. Hash is the SHA-256 of the newest secret, and Previous that of the
 	// secret before.
 	Number   int    `json:"number"`
@@ -103,10 +104,10 @@ func (g *grantRecord) accepts(hash []byte) bool {
 
 // approval is what a user has allowed an app in the browser.
 type approval struct {
-	UserID    string        `json:"user"`
-	SessionID string        `json:"session,omitempty"`
-	AuthTime  time.Time     `json:"auth_time,omitzero"`
-	Methods   []core.Method `json:"methods,omitempty"`
+	UserID    string       `json:"user"`
+	SessionID string       `json:"session,omitempty"`
+	AuthTime  time.Time    `json:"auth_time,omitzero"`
+	Methods   []amr.Method `json:"methods,omitempty"`
 }
 
 func approvalOf(s *core.Session) approval {

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/plugins/tokens"
 	"github.com/latchkey-go/latchkey/storage/memory"
@@ -235,7 +236,7 @@ func TestExchange(t *testing.T) {
 			}
 			if grants, err := s.apps.Of(t.Context(), user.ID); err != nil || len(grants) != 1 ||
 				grants[0].App != "acme-cli" || !grants[0].AuthTime.Equal(s.clock.Now()) || grants[0].SessionID != "" ||
-				!slices.Equal(grants[0].Methods, []core.Method{core.MethodFederated}) {
+				!slices.Equal(grants[0].Methods, []amr.Method{amr.Federated}) {
 				t.Errorf("the grants are %+v, %v", grants, err)
 			}
 			if want := []string{"google Lin", "apple Kim"}; !slices.Equal(events, want) {

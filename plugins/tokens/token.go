@@ -180,7 +180,7 @@ func (t *Tokens) postToken(ctx context.Context, c *core.ActionRequest, app *App)
 	}
 	switch {
 	case errors.Is(err, errReused):
-		t.audit(ctx, c, audit.AppEnded, g.UserID, audit.ReasonReplayed)
+		t.audit(ctx, c, audit.AppEnded, g.UserID, g.ID, audit.ReasonReplayed)
 		return nil, errInvalidGrant
 	case errors.Is(err, core.ErrNotFound):
 		return nil, errInvalidGrant
@@ -190,7 +190,7 @@ func (t *Tokens) postToken(ctx context.Context, c *core.ActionRequest, app *App)
 		return nil, err
 	}
 	if c.Field("grant_type") != grantRefresh {
-		t.audit(ctx, c, audit.AppSignedIn, g.UserID, "")
+		t.audit(ctx, c, audit.AppSignedIn, g.UserID, g.ID, "")
 	}
 	response := respond(p)
 	if c.Field("grant_type") == grantExchange {
@@ -200,9 +200,11 @@ func (t *Tokens) postToken(ctx context.Context, c *core.ActionRequest, app *App)
 }
 
 func (t *Tokens) audit(
-	ctx context.Context, c *core.ActionRequest, name audit.Name, userID string, reason audit.Reason,
+	ctx context.Context, c *core.ActionRequest, name audit.Name, userID, grantID string, reason audit.Reason,
 ) {
-	c.Audit(ctx, audit.Event{Name: name, Outcome: audit.OK, UserID: userID, Reason: reason})
+	c.Audit(ctx, audit.Event{
+		Name: name, Outcome: audit.OK, UserID: userID, Credential: credentialPrefix + grantID, Reason: reason,
+	})
 }
 
 // postRevoke ends the grant of a token (RFC 7009). An unknown token is no error.
@@ -234,6 +236,6 @@ func (t *Tokens) postRevoke(ctx context.Context, c *core.ActionRequest, app *App
 	if err := t.delete(ctx, id); err != nil {
 		return nil, err
 	}
-	t.audit(ctx, c, audit.AppEnded, g.UserID, audit.ReasonAsked)
+	t.audit(ctx, c, audit.AppEnded, g.UserID, g.ID, audit.ReasonAsked)
 	return ended{true}, nil
 }

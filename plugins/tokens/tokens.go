@@ -82,6 +82,25 @@ func (t *Tokens) Attach(h *core.PluginHost) error {
 	return nil
 }
 
+// longIdle is the longest IdleTimeout that Advise accepts.
+const longIdle = 90 * 24 * time.Hour
+
+// Advise calls report for each weakness of the configuration, with its fix. Package doctor calls it after New.
+func (t *Tokens) Advise(report func(what, fix string)) {
+	h := t.host
+	account := slices.ContainsFunc(h.Auth.Routes(), func(r core.Route) bool {
+		return r.Path == h.Auth.BasePath()+"/account"
+	})
+	if !account {
+		report("apps can sign users in, and there is no account page on which users find them",
+			"add account.New(account.Options{}) to Plugins, or link to "+h.Auth.BasePath()+"/apps")
+	}
+	if t.options.IdleTimeout > longIdle {
+		report("apps that nobody uses stay signed in for more than 90 days",
+			"set tokens.Options.IdleTimeout to 30 days, or leave it at zero")
+	}
+}
+
 // check reports configuration errors.
 func (t *Tokens) check(h *core.PluginHost) {
 	o := &t.options

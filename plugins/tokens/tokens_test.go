@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -474,6 +475,44 @@ func TestCodeTwice(t *testing.T) {
 	}
 }
 
+// TestAuditNamesTheApp ends sign-ins of an app in each way. The events name the sign-in by its public ID.
+func TestAuditNamesTheApp(t *testing.T) {
+	for name, end := range map[string]func(s *site, ada *http.Client, id string, first *oauth2.Token){
+		"on the page": func(s *site, ada *http.Client, id string, _ *oauth2.Token) {
+			page := s.send(ada, "GET", "/auth/apps", nil, "Accept", "text/html")
+			if r := s.submit(ada, page, "id", id); r.StatusCode >= 400 {
+				s.Errorf("%d %s", r.StatusCode, r.body)
+			}
+		},
+		"by the app": func(s *site, _ *http.Client, _ string, first *oauth2.Token) {
+			s.program("token/revoke", url.Values{"client_id": {"acme-cli"}, "token": {first.AccessToken}})
+		},
+		"by a token that is used again": func(s *site, _ *http.Client, _ string, first *oauth2.Token) {
+			second := s.tokenOf(s.refresh(first.RefreshToken))
+			s.tokenOf(s.refresh(second.Refresh))
+			s.refresh(first.RefreshToken)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			first := s.signIn("ada")
+			all, err := s.apps.Of(t.Context(), "ada")
+			if err != nil || len(all) != 1 {
+				t.Fatalf("the apps are %v, %v", all, err)
+			}
+			end(s, s.as("ada"), all[0].ID, first)
+			s.log.mu.Lock()
+			named := slices.DeleteFunc(slices.Clone(s.log.named), func(e string) bool { return !strings.HasPrefix(e, "app.") })
+			s.log.mu.Unlock()
+			want := []string{"app.signed-in app:" + all[0].ID, "app.ended app:" + all[0].ID}
+			if !slices.Equal(named, want) {
+				t.Errorf("audited %q, want %q", named, want)
+			}
+			s.without(first.AccessToken, first.RefreshToken)
+		})
+	}
+}
+
 // TestRotation refreshes tokens: each refresh token works once, and a second use ends the sign-in.
 func TestRotation(t *testing.T) {
 	t.Run("a stolen token", func(t *testing.T) {
@@ -843,5 +882,41 @@ func TestConfigErrors(t *testing.T) {
 	}
 	if _, err := (&tokens.Tokens{}).Of(context.Background(), "ada"); err == nil {
 		t.Error("a plugin without an Auth lists apps")
+	}
+}
+
+// accountPage is a plugin with the route of plugins/account.
+type accountPage struct{}
+
+func (accountPage) Attach(h *core.PluginHost) error {
+	h.AddAction(core.Action{Method: http.MethodGet, Name: "account", Handle: func(
+		context.Context, *core.ActionRequest,
+	) (*core.Response, error) {
+		return &core.Response{}, nil
+	}})
+	return nil
+}
+
+// TestAdvice: each weakness of the configuration is reported, and nothing else.
+func TestAdvice(t *testing.T) {
+	withAccount := func(c *core.Config, _ *tokens.Options) {
+		c.Plugins = append(c.Plugins, accountPage{})
+	}
+	for name, row := range map[string]struct {
+		changes []change
+		want    string
+	}{
+		"no account page": {nil, "no account page"},
+		"an account page": {[]change{withAccount}, ""},
+		"a long time without use": {[]change{withAccount, func(_ *core.Config, o *tokens.Options) {
+			o.IdleTimeout = 91 * 24 * time.Hour
+		}}, "more than 90 days"},
+	} {
+		var said []string
+		newSite(t, row.changes...).apps.Advise(func(what, fix string) { said = append(said, what+": "+fix) })
+		text := strings.Join(said, "\n")
+		if (row.want == "") != (text == "") || len(said) > 1 || !strings.Contains(text, row.want) {
+			t.Errorf("%s: the advice is %q", name, text)
+		}
 	}
 }

@@ -130,7 +130,7 @@ func (t *Tokens) postEnd(ctx context.Context, c *core.ActionRequest, s *core.Ses
 	case err != nil:
 		return nil, err
 	default:
-		t.audit(ctx, c, audit.AppEnded, s.UserID, audit.ReasonAsked)
+		t.audit(ctx, c, audit.AppEnded, s.UserID, c.Field("id"), audit.ReasonAsked)
 	}
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, ended{true}), nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/outbox"
 )
 
 const (
@@ -22,10 +22,6 @@ const (
 	deliveryKind = "webhook-delivery"
 	failedKind   = "webhook-failed"
 	failedFor    = 30 * 24 * time.Hour // lifetime of a failed delivery
-
-	claimFor   = 2 * time.Minute // duration of a claim
-	claimSlack = 20 * time.Second
-	timerFor   = 5 * time.Minute // longer waits end with the periodic task
 )
 
 // waits are the times between the attempts to deliver an event: about three days in total, as Standard Webhooks
@@ -35,16 +31,24 @@ var waits = []time.Duration{
 	18 * time.Hour, 22 * time.Hour,
 }
 
-// delivery is the value of the record of a delivery. A delivery belongs to one process at a time: the one that has
-// claimed it by compare-and-set, until Due.
+// delivery is an event for one endpoint.
 type delivery struct {
-	storedEvent
-	// Due is when the next attempt may begin, or when the current claim ends, in Unix milliseconds.
-	Due      int64 `json:"due"`
-	Attempts int   `json:"attempts,omitempty"`
-	// Error is the error of the last attempt, and Failed when the delivery was given up.
-	Error  string    `json:"error,omitempty"`
-	Failed time.Time `json:"failed,omitzero"`
+	event
+	endpoint, id string
+}
+
+// newDelivery returns a delivery without its event.
+func newDelivery(key string) (d delivery) {
+	d.endpoint, d.id, _ = strings.Cut(key, ".")
+	return d
+}
+
+// failure is the value of the record of a failed delivery.
+type failure struct {
+	event
+	Attempts int       `json:"attempts"`
+	Error    string    `json:"error"`
+	Failed   time.Time `json:"failed"`
 }
 
 // Delivery is an event that an endpoint has not accepted.
@@ -60,26 +64,6 @@ type Delivery struct {
 	// Attempts is the number of requests. Error is the error of the last one.
 	Attempts int    `json:"attempts"`
 	Error    string `json:"error"`
-}
-
-// job is a delivery in memory.
-type job struct {
-	endpoint, event string
-	stored          delivery
-	record          *store.Record
-	claimed         time.Time // end of the claim
-}
-
-func readDelivery(r *store.Record) (*job, error) {
-	j := &job{record: r}
-	var ok bool
-	if j.endpoint, j.event, ok = strings.Cut(r.Key, "."); !ok {
-		return nil, errors.New("webhooks: the key of a delivery is malformed")
-	}
-	if err := json.Unmarshal(r.Value, &j.stored); err != nil {
-		return nil, fmt.Errorf("webhooks: the record of a delivery is malformed: %w", err)
-	}
-	return j, nil
 }
 
 // each calls f for each record of a kind whose key has a prefix. A record that the store returns twice is passed on
@@ -108,181 +92,77 @@ func (w *Webhooks) collect(ctx context.Context) error {
 	if w.host == nil {
 		return errNotReady
 	}
-	err := w.each(ctx, eventKind, "", func(r *store.Record) error {
-		if r.Expires.Add(claimFor - eventFor).After(w.host.Now()) { // the process that has stored it may be at it
-			return nil
-		}
-		return w.fanOut(ctx, r)
-	})
-	if err != nil {
-		return err
+	if err := w.events.Collect(ctx, ""); err != nil {
+		return fmt.Errorf("webhooks: list events: %w", err)
 	}
 	all, err := w.endpoints(ctx)
 	if err != nil {
 		return err
 	}
 	for _, e := range all {
-		err := w.each(ctx, deliveryKind, e.ID+".", func(r *store.Record) error { return w.adopt(ctx, r) })
-		if err != nil && !errors.Is(err, errFull) {
-			return err
+		if err := w.deliveries.Collect(ctx, e.ID+"."); err != nil {
+			return fmt.Errorf("webhooks: list deliveries: %w", err)
 		}
 	}
 	return nil
 }
 
-// fanOut creates the deliveries of an event, and then deletes the event. If two processes do it at the same time, the
-// keys of the deliveries are the same.
-func (w *Webhooks) fanOut(ctx context.Context, r *store.Record) error {
-	all, err := w.endpoints(ctx)
+// fanOut creates the deliveries of an event. If two processes do it at the same time, the keys of the deliveries are
+// the same.
+func (w *Webhooks) fanOut(j *eventJob) error {
+	all, err := w.endpoints(j.Context)
 	if err != nil {
 		return err
 	}
-	var event storedEvent
-	if err := json.Unmarshal(r.Value, &event); err != nil {
-		w.host.Logger.ErrorContext(ctx, "webhooks: an event cannot be read", "id", r.Key, "error", err)
-		return nil // the others are sent
-	}
 	for _, e := range all {
-		if !e.active() || !wants(e.Events, event.Type) || e.Created.After(event.At) {
+		if !e.active() || !wants(e.Events, j.Value.Type) || e.Created.After(j.Value.At) {
 			continue
 		}
-		j := &job{endpoint: e.ID, event: r.Key, stored: delivery{storedEvent: event}}
-		if err := w.create(ctx, j); err != nil {
+		if err := w.deliver(j.Context, e.ID, j.Key, j.Value); err != nil {
 			return err
 		}
-	}
-	if _, err := w.records.DeleteRecord(ctx, eventKind, r.Key); err != nil && !errors.Is(err, core.ErrNotFound) {
-		return fmt.Errorf("webhooks: delete an event: %w", err)
 	}
 	return nil
 }
 
-// create stores a delivery that this process has claimed, and sends it in the background. It does nothing if the
-// delivery exists.
-func (w *Webhooks) create(ctx context.Context, j *job) error {
-	now := w.host.Now()
-	key := j.endpoint + "." + j.event
-	j.record = &store.Record{Kind: deliveryKind, Key: key, Expires: now.Add(eventFor)}
-	due, reserved := now, w.queue.reserve(j)
-	if reserved {
-		due = now.Add(claimFor)
+// deliver stores a delivery, and sends it in the background.
+func (w *Webhooks) deliver(ctx context.Context, endpoint, id string, e event) error {
+	key := endpoint + "." + id
+	d := newDelivery(key)
+	d.event = e
+	d.Change = nil
+	err := w.deliveries.AddStored(&deliveryJob{Key: key, Value: d, Context: context.WithoutCancel(ctx)})
+	if err != nil {
+		return fmt.Errorf("webhooks: store a delivery: %w", err)
 	}
-	value, err := j.until(due)
-	if err == nil {
-		j.record.Value = value
-		err = w.records.CreateRecord(ctx, j.record)
-	}
+	return nil
+}
+
+// attempt sends a delivery once.
+func (w *Webhooks) attempt(j *deliveryJob) error {
+	ctx := j.Context
+	e, err := w.current(ctx, j.Value.endpoint)
 	switch {
-	case errors.Is(err, core.ErrConflict):
-		err = nil
+	case errors.Is(err, core.ErrNotFound): // it was deleted, and its deliveries too
+		return nil
 	case err != nil:
-		err = fmt.Errorf("webhooks: store a delivery: %w", err)
-	case reserved:
-		j.claimed = due
-		w.queue.ready(j)
+		return outbox.Later(err)
+	case !e.active():
+		return outbox.Final(errInactive)
+	}
+	if err = w.post(ctx, e, j.Value.id, j.Value.Body); err == nil {
+		w.accepted(ctx, e)
 		return nil
 	}
-	if reserved {
-		w.queue.finish(j)
+	w.refused(ctx, e, err)
+	if errorStatus(err) == http.StatusGone {
+		return outbox.Final(err)
 	}
 	return err
 }
 
-// until sets Due and returns the value of the record.
-func (j *job) until(due time.Time) (json.RawMessage, error) {
-	j.stored.Due = due.UnixMilli()
-	return json.Marshal(j.stored)
-}
-
-// errClaimed says that another process has claimed or sent the delivery. errFull says that enough deliveries of the
-// endpoint are in memory.
-var (
-	errClaimed = errors.New("another process has claimed the delivery")
-	errFull    = errors.New("the queue of the endpoint is full")
-)
-
-// adopt claims a delivery that is due, and sends it in the background.
-func (w *Webhooks) adopt(ctx context.Context, r *store.Record) error {
-	now := w.host.Now()
-	j, err := readDelivery(r)
-	if err != nil {
-		w.host.Logger.ErrorContext(ctx, "webhooks: a delivery cannot be read", "error", err)
-		return nil
-	}
-	if j.stored.Due > now.UnixMilli() || !r.Expires.After(now) || w.queue.holds(r.Key) {
-		return nil
-	}
-	if !w.queue.reserve(j) {
-		return errFull
-	}
-	if err := w.claim(ctx, j, now.Add(claimFor)); err != nil {
-		w.queue.finish(j)
-		if errors.Is(err, errClaimed) {
-			return nil
-		}
-		return err
-	}
-	w.queue.ready(j)
-	return nil
-}
-
-// claim makes sure that no other process sends the delivery until a time.
-func (w *Webhooks) claim(ctx context.Context, j *job, until time.Time) (err error) {
-	if j.record.Value, err = j.until(until); err != nil {
-		return err
-	}
-	switch err := w.records.UpdateRecord(ctx, j.record); {
-	case errors.Is(err, core.ErrConflict), errors.Is(err, core.ErrNotFound):
-		return errClaimed
-	case err != nil:
-		return fmt.Errorf("webhooks: claim a delivery: %w", err)
-	}
-	j.claimed = until
-	return nil
-}
-
-// attempt sends a delivery once. If it is not accepted, it is sent again later, or given up.
-func (w *Webhooks) attempt(ctx context.Context, j *job) error {
-	now := w.host.Now()
-	if now.Add(claimSlack).After(j.claimed) {
-		if err := w.claim(ctx, j, now.Add(claimFor)); err != nil {
-			return err
-		}
-	}
-	e, err := w.current(ctx, j.endpoint)
-	switch {
-	case errors.Is(err, core.ErrNotFound): // it was deleted
-		return w.remove(ctx, j)
-	case err != nil:
-		return err
-	case !e.active():
-		j.stored.Error = "the endpoint is disabled"
-		return w.giveUp(ctx, j)
-	}
-	err = w.post(ctx, e, j.event, j.stored.Body)
-	if err == nil {
-		w.accepted(ctx, e)
-		return w.remove(ctx, j)
-	}
-	j.stored.Attempts++
-	j.stored.Error = err.Error()
-	w.refused(ctx, e, err)
-	if j.stored.Attempts > len(waits) || errors.Is(err, errStatus) && errorStatus(err) == http.StatusGone {
-		return w.giveUp(ctx, j)
-	}
-	wait := waits[j.stored.Attempts-1]
-	wait += time.Duration(rand.Int64N(int64(wait)/10 + 1)) //nolint:gosec // no secret
-	w.host.Logger.LogAttrs(ctx, slog.LevelWarn, "webhooks: an event was not accepted and will be sent again",
-		slog.String("endpoint", j.endpoint), slog.String("event", j.stored.Type), slog.String("id", j.event),
-		slog.Int("attempt", j.stored.Attempts), slog.Duration("after", wait), slog.Any("error", err))
-	if err := w.claim(ctx, j, w.host.Now().Add(wait)); err != nil {
-		return err
-	}
-	if wait <= timerFor+timerFor/10 {
-		w.queue.later(wait, j.record.Key)
-	}
-	return nil
-}
+// errInactive is the error of a delivery to an endpoint that was disabled meanwhile.
+var errInactive = errors.New("the endpoint is disabled")
 
 func errorStatus(err error) int {
 	var status statusError
@@ -304,33 +184,28 @@ func (w *Webhooks) current(ctx context.Context, id string) (*endpoint, error) {
 	return nil, core.ErrNotFound
 }
 
-// remove deletes the record of a delivery that was accepted.
-func (w *Webhooks) remove(ctx context.Context, j *job) error {
-	_, err := w.records.DeleteRecord(ctx, deliveryKind, j.record.Key)
-	if err != nil && !errors.Is(err, core.ErrNotFound) {
-		return fmt.Errorf("webhooks: delete a delivery: %w", err)
-	}
-	return nil
-}
-
 // giveUp makes a failed delivery of a delivery. If the process ends in between, another one does it again.
-func (w *Webhooks) giveUp(ctx context.Context, j *job) error {
+func (w *Webhooks) giveUp(j *deliveryJob, cause error) error {
 	now := w.host.Now()
-	j.stored.Failed = now.UTC().Truncate(time.Millisecond)
-	value, err := j.until(now)
+	failed := failure{j.Value.event, j.Attempts, cause.Error(), now.UTC().Truncate(time.Millisecond)}
+	if !errors.Is(cause, errInactive) {
+		failed.Attempts++
+	}
+	value, err := json.Marshal(failed)
 	if err != nil {
 		return err
 	}
-	err = w.records.CreateRecord(ctx, &store.Record{
-		Kind: failedKind, Key: j.record.Key, Value: value, Expires: now.Add(failedFor),
+	err = w.records.CreateRecord(j.Context, &store.Record{
+		Kind: failedKind, Key: j.Key, Value: value, Expires: now.Add(failedFor),
 	})
 	if err != nil && !errors.Is(err, core.ErrConflict) {
 		return fmt.Errorf("webhooks: store a failed delivery: %w", err)
 	}
-	w.host.Logger.LogAttrs(ctx, slog.LevelError, "webhooks: an event was given up; it can be sent again",
-		slog.String("endpoint", j.endpoint), slog.String("event", j.stored.Type), slog.String("id", j.event),
-		slog.Int("attempt", j.stored.Attempts), slog.String("error", j.stored.Error))
-	return w.remove(ctx, j)
+	w.host.Logger.LogAttrs(j.Context, slog.LevelError, "webhooks: an event was given up; it can be sent again",
+		slog.String("endpoint", j.Value.endpoint), slog.String("event", j.Value.Type), slog.String("id", j.Value.id),
+		slog.Int("attempt", failed.Attempts), slog.String("error", failed.Error))
+	w.deliveries.Remove(j)
+	return nil
 }
 
 // accepted notes that an endpoint works.
@@ -401,23 +276,33 @@ func (w *Webhooks) Failed(ctx context.Context, endpointID string, limit int) ([]
 			return nil
 		}
 		seen[r.Key] = true
-		j, err := readDelivery(r)
+		f, err := readFailure(r)
 		if err != nil {
 			return err
 		}
 		if len(all) >= limit {
-			return errFull
+			return errEnough
 		}
+		d := newDelivery(r.Key)
 		all = append(all, Delivery{
-			ID: j.event, Endpoint: j.endpoint, Type: j.stored.Type, At: j.stored.At, Failed: j.stored.Failed,
-			Attempts: j.stored.Attempts, Error: j.stored.Error,
+			ID: d.id, Endpoint: d.endpoint, Type: f.Type, At: f.At, Failed: f.Failed, Attempts: f.Attempts, Error: f.Error,
 		})
 		return nil
 	})
-	if errors.Is(err, errFull) {
+	if errors.Is(err, errEnough) {
 		err = nil
 	}
 	return all, err
+}
+
+// errEnough ends a list.
+var errEnough = errors.New("enough")
+
+func readFailure(r *store.Record) (f failure, err error) {
+	if err := json.Unmarshal(r.Value, &f); err != nil {
+		return f, fmt.Errorf("webhooks: the record of a failed delivery is malformed: %w", err)
+	}
+	return f, nil
 }
 
 // Replay sends a failed delivery again, with the same ID and the same body, for another three days.
@@ -438,12 +323,11 @@ func (w *Webhooks) Replay(ctx context.Context, endpointID, eventID string) error
 	if err != nil {
 		return err
 	}
-	failed, err := readDelivery(r)
+	failed, err := readFailure(r)
 	if err != nil {
 		return err
 	}
-	again := &job{endpoint: endpointID, event: eventID, stored: delivery{storedEvent: failed.stored.storedEvent}}
-	if err := w.create(ctx, again); err != nil {
+	if err := w.deliver(ctx, endpointID, eventID, failed.event); err != nil {
 		return err
 	}
 	if _, err := w.records.DeleteRecord(ctx, failedKind, r.Key); !errors.Is(err, core.ErrNotFound) {
@@ -455,7 +339,7 @@ func (w *Webhooks) Replay(ctx context.Context, endpointID, eventID string) error
 var errDisabled = errors.New("webhooks: the endpoint is disabled")
 
 func isEventID(id string) bool {
-	rest, ok := strings.CutPrefix(id, "msg_")
+	rest, ok := strings.CutPrefix(id, eventPrefix)
 	return ok && len(rest) == 22 && !strings.ContainsAny(rest, ". ")
 }
 
@@ -469,7 +353,7 @@ func (w *Webhooks) Test(ctx context.Context, endpointID string) error {
 	if err != nil {
 		return err
 	}
-	id, err := w.newID("msg_")
+	id, err := w.newID(eventPrefix)
 	if err != nil {
 		return err
 	}

@@ -289,7 +289,7 @@ type NewEndpoint struct {
 var (
 	ErrURL         = errors.New("webhooks: the URL must be an https URL on the internet of at most 512 bytes")
 	ErrDescription = errors.New("webhooks: the description must have at most 100 printable characters")
-	ErrEvents      = errors.New("webhooks: the filter contains a name that is no event")
+	ErrEvents      = errors.New("webhooks: the filter contains a name that is no event: see webhooks.Events")
 	ErrTooMany     = errors.New("webhooks: there are as many endpoints as Options.MaxEndpoints allows")
 	errNotReady    = errors.New("webhooks: the plugin is not attached to an Auth: add it to Config.Plugins")
 	errConfigured  = errors.New("webhooks: the endpoint is in the configuration")

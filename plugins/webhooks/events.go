@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // events are the events that are sent. Refusals and failures are not: an unauthenticated client can cause any number of
@@ -18,13 +17,14 @@ var events = []audit.Name{
 	audit.SignIn, audit.SignUp, audit.Reauth, audit.SignOut, audit.SessionEnded, audit.SessionsEnded,
 	audit.EmailBounced, audit.PasskeyAdded, audit.PasskeyRemoved,
 	audit.UserCreated, audit.UserDeleted, audit.DeletionScheduled, audit.DeletionCanceled, audit.ProfileChanged,
+	audit.GuestUpgraded, audit.GuestMerged,
 	audit.AccountLinked, audit.AccountUnlinked, audit.AccountSecured,
 	audit.PasswordSet, audit.PasswordChanged, audit.PasswordBreached, audit.PasswordImported, audit.UsernameChanged,
 	audit.EmailProved, audit.EmailChanged, audit.EmailUndone, audit.Invited,
 	audit.FactorAdded, audit.FactorRemoved, audit.FactorsReset, audit.RecoveryUsed, audit.RecoveryRenewed,
 	audit.KeyCreated, audit.KeyRotated, audit.KeyRevoked, audit.TokenIssued,
 	audit.OrganizationCreated, audit.OrganizationChanged, audit.OrganizationDeleted,
-	audit.MemberJoined, audit.MemberChanged, audit.MemberRemoved,
+	audit.MemberJoined, audit.MemberChanged, audit.MemberRemoved, audit.JoinRequested, audit.JoinDeclined,
 	audit.AppSignedIn, audit.AppEnded,
 	audit.AdminBanned, audit.AdminUnbanned, audit.AdminResetSent, audit.AdminEmailVerified, audit.AdminFactorsReset,
 	audit.AdminDeleted, audit.AdminInvited, audit.AdminSessionsEnded, audit.AdminImpersonated,
@@ -65,69 +65,78 @@ type payload struct {
 
 // data describes an event. It has IDs and constants, and no address, name, network or session ID.
 type data struct {
-	UserID   string       `json:"user_id,omitempty"`
-	ActorID  string       `json:"actor_id,omitempty"`
-	Tenant   string       `json:"tenant,omitempty"`
-	Provider string       `json:"provider,omitempty"`
-	Methods  []string     `json:"methods,omitempty"`
-	Reason   audit.Reason `json:"reason,omitempty"`
+	UserID  string `json:"user_id,omitempty"`
+	ActorID string `json:"actor_id,omitempty"`
+	// Credential is the public ID of an API key or token, as in audit.Event.
+	Credential string       `json:"credential,omitempty"`
+	Tenant     string       `json:"tenant,omitempty"`
+	Provider   string       `json:"provider,omitempty"`
+	Methods    []string     `json:"methods,omitempty"`
+	Reason     audit.Reason `json:"reason,omitempty"`
 }
 
 // The kinds of the records of events.
 const (
-	// eventKind is an event that was not yet assigned to endpoints. The key is its ID, the value a storedEvent.
-	eventKind = "webhook-event"
+	// eventKind is an event that was not yet assigned to endpoints. The key is its ID.
+	eventKind   = "webhook-event"
+	eventPrefix = "msg_"
 	// eventFor is the lifetime of a stored event, and of a delivery. It is a day longer than the attempts.
 	eventFor = 4 * 24 * time.Hour
 )
 
-// storedEvent is the value of the record of an event.
-type storedEvent struct {
+// event is an event that is stored until all endpoints have accepted it.
+type event struct {
 	Type string          `json:"type"`
 	Body json.RawMessage `json:"body"`
 	At   time.Time       `json:"at"`
+	// Change is not nil until the event is assigned to endpoints, if it was stored before its change.
+	Change *change `json:"change,omitempty"`
 }
 
 // record stores an event that an endpoint wants, and sends it in the background.
 func (w *Webhooks) record(ctx context.Context, e audit.Event) {
-	if e.Outcome != audit.OK || !slices.Contains(events, e.Name) || w.records == nil || w.host.RecordLister == nil {
+	if w.confirm(ctx, e) || !w.wanted(ctx, e) {
 		return
 	}
-	wanted := func(each endpoint) bool { return each.active() && wants(each.Events, string(e.Name)) }
-	// If the endpoints cannot be read now, the event is stored, and they are read later.
-	if all, err := w.endpoints(ctx); err == nil && !slices.ContainsFunc(all, wanted) {
-		return
-	}
-	r, err := w.newEvent(e)
+	j, err := w.newEvent(ctx, e)
 	if err == nil {
-		err = w.records.CreateRecord(ctx, r)
+		err = w.events.AddStored(j)
 	}
 	if err != nil {
 		w.host.Logger.ErrorContext(ctx, "webhooks: an event was not stored and is lost", "event", string(e.Name),
 			"error", err)
-		return
 	}
-	w.queue.start(func(ctx context.Context) error { return w.fanOut(ctx, r) })
 }
 
-// newEvent returns the record of an event.
-func (w *Webhooks) newEvent(e audit.Event) (*store.Record, error) {
+// wanted reports whether an endpoint wants an event. If the endpoints cannot be read now, the event is stored, and they
+// are read later.
+func (w *Webhooks) wanted(ctx context.Context, e audit.Event) bool {
+	if e.Outcome != audit.OK || !slices.Contains(events, e.Name) || !w.events.Persistent() {
+		return false
+	}
+	all, err := w.endpoints(ctx)
+	return err != nil || slices.ContainsFunc(all, func(each endpoint) bool {
+		return each.active() && wants(each.Events, string(e.Name))
+	})
+}
+
+// newEvent returns the job of an event.
+func (w *Webhooks) newEvent(ctx context.Context, e audit.Event) (*eventJob, error) {
 	at := e.Time.UTC().Truncate(time.Millisecond)
 	body, err := json.Marshal(payload{
 		Type: string(e.Name), Timestamp: at, Data: data{
-			UserID: e.UserID, ActorID: e.ActorID, Tenant: e.Tenant, Provider: e.Provider, Methods: e.Methods,
-			Reason: e.Reason,
+			UserID: e.UserID, ActorID: e.ActorID, Credential: e.Credential, Tenant: e.Tenant, Provider: e.Provider,
+			Methods: e.Methods, Reason: e.Reason,
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	id, err := w.newID("msg_")
+	id, err := w.newID(eventPrefix)
 	if err != nil {
 		return nil, err
 	}
-	value, err := json.Marshal(storedEvent{string(e.Name), body, at})
-	return &store.Record{Kind: eventKind, Key: id, Value: value, Expires: at.Add(eventFor)}, err
+	return &eventJob{Key: id, Value: event{Type: string(e.Name), Body: body, At: at}, Context: context.WithoutCancel(ctx)}, nil
 }
 
 // newID returns a prefix and 22 random characters.

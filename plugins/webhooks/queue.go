@@ -2,176 +2,142 @@ package webhooks
 
 import (
 	"context"
-	"errors"
-	"sync"
+	"encoding/json"
+	"log/slog"
+	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/outbox"
+	"github.com/latchkey-go/latchkey/internal/recordstore"
 )
 
-// The limits of the queue. What does not fit stays in the store for the periodic task.
+// The limits of the queues. What does not fit stays in the store for the periodic task.
 const (
 	sendersPerEndpoint = 4
 	waitingPerEndpoint = 64
-	maxBackground      = 64
+	eventSenders       = 8
+	eventsWaiting      = 256
+	claimSlack         = 20 * time.Second
 )
 
-// queue sends deliveries in the background. Each endpoint has its own senders, so that a slow endpoint delays no other
-// one. Its goroutines end when no delivery waits.
-type queue struct {
-	hooks *Webhooks
+type (
+	eventJob    = outbox.Job[event]
+	deliveryJob = outbox.Job[delivery]
+)
 
-	mu         sync.Mutex
-	lanes      map[string]*lane
-	held       map[string]bool // keys of the deliveries in memory
-	background int             // events that are being assigned
-	total      int             // deliveries and events that are not finished
-	idle       chan struct{}   // closed while total is zero
-}
-
-// lane is the queue of an endpoint.
-type lane struct {
-	ready         []*job
-	working, held int
-}
-
-func (q *queue) init(w *Webhooks) {
-	q.hooks, q.lanes, q.held, q.idle = w, map[string]*lane{}, map[string]bool{}, make(chan struct{})
-	close(q.idle)
-}
-
-// begin counts work that wait waits for. The caller holds q.mu.
-func (q *queue) begin() {
-	if q.total == 0 {
-		q.idle = make(chan struct{})
+// initQueues creates the queue of events, which become deliveries, and that of deliveries. Each endpoint has its own
+// senders, so that a slow endpoint delays no other one.
+func (w *Webhooks) initQueues() {
+	config := outbox.Config{Now: w.host.Now, Lifetime: eventFor, Slack: claimSlack, Release: true}
+	if w.records != nil && w.host.RecordLister != nil {
+		config.Records, config.List = records{w.records}, lister{w.host.RecordLister}.list
 	}
-	q.total++
-}
-
-func (q *queue) end() {
-	if q.total--; q.total == 0 {
-		close(q.idle)
-	}
-}
-
-// start runs f in the background, unless too much runs already.
-func (q *queue) start(f func(ctx context.Context) error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.background >= maxBackground {
-		return
-	}
-	q.background++
-	q.begin()
-	go func() {
-		ctx := context.Background()
-		q.log(ctx, f(ctx))
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.background--
-		q.end()
-	}()
-}
-
-func (q *queue) holds(key string) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.held[key]
-}
-
-// reserve reports whether a delivery fits in the queue of its endpoint.
-func (q *queue) reserve(j *job) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	l := q.lanes[j.endpoint]
-	if l == nil {
-		l = &lane{}
-		q.lanes[j.endpoint] = l
-	}
-	if l.held >= waitingPerEndpoint || q.held[j.record.Key] {
-		return false
-	}
-	l.held++
-	q.held[j.record.Key] = true
-	q.begin()
-	return true
-}
-
-// ready sends a delivery that was reserved and claimed.
-func (q *queue) ready(j *job) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	l := q.lanes[j.endpoint]
-	l.ready = append(l.ready, j)
-	if l.working < sendersPerEndpoint {
-		l.working++
-		go q.work(l)
-	}
-}
-
-// work sends deliveries until none is ready.
-func (q *queue) work(l *lane) {
-	for {
-		q.mu.Lock()
-		if len(l.ready) == 0 {
-			l.working--
-			q.mu.Unlock()
-			return
+	events, deliveries := config, config
+	events.Kind = eventKind
+	events.Lane = func(key string) (string, outbox.Limits) {
+		if !isEventID(key) {
+			return "", outbox.Limits{}
 		}
-		next := l.ready[0]
-		l.ready = l.ready[1:]
-		q.mu.Unlock()
-		ctx := context.Background()
-		q.log(ctx, q.hooks.attempt(ctx, next))
-		q.finish(next)
+		return eventPrefix, outbox.Limits{Senders: eventSenders, Capacity: eventsWaiting}
 	}
+	deliveries.Kind, deliveries.Retries = deliveryKind, waits
+	deliveries.Lane = func(key string) (string, outbox.Limits) {
+		endpoint, _, _ := strings.Cut(key, ".")
+		return endpoint + ".", outbox.Limits{Senders: sendersPerEndpoint, Capacity: waitingPerEndpoint}
+	}
+	w.events, w.deliveries = outbox.New(events, eventQueue{w}), outbox.New(deliveries, deliveryQueue{w})
 }
 
-// finish removes a delivery from the queue.
-func (q *queue) finish(j *job) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	delete(q.held, j.record.Key)
-	if l := q.lanes[j.endpoint]; l != nil {
-		if l.held--; l.held == 0 {
-			delete(q.lanes, j.endpoint)
-		}
-	}
-	q.end()
+// records are the records of a store, for package outbox.
+type records struct{ of store.RecordStore }
+
+func (s records) CreateRecord(ctx context.Context, r *recordstore.Record) error {
+	return s.of.CreateRecord(ctx, (*store.Record)(r))
 }
 
-// later sends a delivery after a short wait, if it is due then and no other process has sent it.
-func (q *queue) later(wait time.Duration, key string) {
-	time.AfterFunc(wait, func() {
-		ctx := context.Background()
-		r, err := q.hooks.records.Record(ctx, deliveryKind, key)
-		if err == nil {
-			err = q.hooks.adopt(ctx, r)
-		}
-		if !errors.Is(err, core.ErrNotFound) {
-			q.log(ctx, err)
-		}
-	})
+func (s records) Record(ctx context.Context, kind, key string) (*recordstore.Record, error) {
+	r, err := s.of.Record(ctx, kind, key)
+	return (*recordstore.Record)(r), err
 }
 
-// wait waits until no work is left, or until ctx is done.
-func (q *queue) wait(ctx context.Context) error {
-	q.mu.Lock()
-	idle := q.idle
-	q.mu.Unlock()
-	if idle == nil {
-		return nil
-	}
-	select {
-	case <-idle:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+func (s records) UpdateRecord(ctx context.Context, r *recordstore.Record) error {
+	return s.of.UpdateRecord(ctx, (*store.Record)(r))
 }
 
-func (q *queue) log(ctx context.Context, err error) {
-	if err != nil && !errors.Is(err, errClaimed) && !errors.Is(err, errFull) {
-		q.hooks.host.Logger.ErrorContext(ctx, "webhooks: a step failed and will be repeated", "error", err)
+func (s records) DeleteRecord(ctx context.Context, kind, key string) (*recordstore.Record, error) {
+	r, err := s.of.DeleteRecord(ctx, kind, key)
+	return (*recordstore.Record)(r), err
+}
+
+type lister struct{ of store.RecordLister }
+
+func (s lister) list(ctx context.Context, kind, prefix, cursor string, limit int) (
+	all []*recordstore.Record, next string, err error,
+) {
+	list, next, err := s.of.ListRecords(ctx, kind, prefix, cursor, limit)
+	for _, r := range list {
+		all = append(all, (*recordstore.Record)(r))
+	}
+	return all, next, err
+}
+
+// eventQueue creates the deliveries of events. It implements outbox.Handler.
+type eventQueue struct{ *Webhooks }
+
+func (eventQueue) Encode(e event) (json.RawMessage, error) { return json.Marshal(e) }
+
+func (eventQueue) Decode(_ string, data json.RawMessage) (e event, err error) {
+	return e, json.Unmarshal(data, &e)
+}
+
+// Send implements outbox.Handler. An error is one of the store, so that the event waits for the periodic task.
+func (q eventQueue) Send(j *eventJob) error {
+	if err := q.fanOut(j); err != nil {
+		return outbox.Later(err)
+	}
+	return nil
+}
+
+func (q eventQueue) Made(j *eventJob) (bool, error) { return q.made(j) }
+
+func (q eventQueue) Retrying(j *eventJob, err error, _ time.Duration) { q.Warn(j, err) }
+
+// GiveUp implements outbox.Handler. The event stays in the store for the periodic task.
+func (q eventQueue) GiveUp(j *eventJob, err error) { q.Warn(j, err) }
+
+func (q eventQueue) Warn(j *eventJob, err error) { q.logStep(j.Context, err) }
+
+func (q eventQueue) Fail(ctx context.Context, err error) { q.logStep(ctx, err) }
+
+// deliveryQueue sends deliveries. It implements outbox.Handler.
+type deliveryQueue struct{ *Webhooks }
+
+func (deliveryQueue) Encode(d delivery) (json.RawMessage, error) { return json.Marshal(d.event) }
+
+func (deliveryQueue) Decode(key string, data json.RawMessage) (delivery, error) {
+	d := newDelivery(key)
+	return d, json.Unmarshal(data, &d.event)
+}
+
+func (q deliveryQueue) Send(j *deliveryJob) error { return q.attempt(j) }
+
+func (deliveryQueue) Made(*deliveryJob) (bool, error) { return true, nil }
+
+func (q deliveryQueue) Retrying(j *deliveryJob, err error, wait time.Duration) {
+	q.host.Logger.LogAttrs(j.Context, slog.LevelWarn, "webhooks: an event was not accepted and will be sent again",
+		slog.String("endpoint", j.Value.endpoint), slog.String("event", j.Value.Type), slog.String("id", j.Value.id),
+		slog.Int("attempt", j.Attempts+1), slog.Duration("after", wait), slog.Any("error", err))
+}
+
+func (q deliveryQueue) GiveUp(j *deliveryJob, err error) { q.logStep(j.Context, q.giveUp(j, err)) }
+
+func (q deliveryQueue) Warn(j *deliveryJob, err error) { q.logStep(j.Context, err) }
+
+func (q deliveryQueue) Fail(ctx context.Context, err error) { q.logStep(ctx, err) }
+
+func (w *Webhooks) logStep(ctx context.Context, err error) {
+	if err != nil {
+		w.host.Logger.ErrorContext(ctx, "webhooks: a step failed and will be repeated", "error", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/outbox"
 )
 
 // Options configures [New].
@@ -55,7 +56,9 @@ type Webhooks struct {
 	options Options
 	host    *core.PluginHost
 	records store.RecordStore
-	queue   queue
+	// events become deliveries, one for each endpoint.
+	events     *outbox.Queue[event]
+	deliveries *outbox.Queue[delivery]
 	// public and internal send requests; they share no connections.
 	public, internal *http.Client
 
@@ -88,8 +91,9 @@ func (w *Webhooks) Attach(h *core.PluginHost) error {
 		return errors.New("already attached to an Auth: call webhooks.New for each Auth")
 	}
 	w.host, w.records = h, h.Records()
-	w.queue.init(w)
+	w.initQueues()
 	w.check(h)
+	h.OnAnnounce(w.announce)
 	h.OnAudit(w.record)
 	h.AddTask(w.collect)
 	if len(w.options.Managers) > 0 {
@@ -105,7 +109,7 @@ func (w *Webhooks) Attach(h *core.PluginHost) error {
 // first. Call it at shutdown, after the HTTP server's Shutdown. Events that were not accepted stay in the store.
 func (w *Webhooks) Flush(ctx context.Context) error {
 	err := w.collect(ctx)
-	return errors.Join(err, w.queue.wait(ctx))
+	return errors.Join(err, w.events.Flush(ctx), w.deliveries.Flush(ctx))
 }
 
 // check reports configuration errors.
@@ -144,12 +148,13 @@ func (w *Webhooks) check(h *core.PluginHost) {
 			}
 		}
 	}
-	for field, n := range map[string]int64{
-		"Fresh": int64(o.Fresh), "Overlap": int64(o.Overlap), "MaxEndpoints": int64(o.MaxEndpoints),
-	} {
-		if n < 0 {
-			h.AddConfigError("Options." + field + " must not be negative")
+	for field, d := range map[string]time.Duration{"Fresh": o.Fresh, "Overlap": o.Overlap} {
+		if d < 0 {
+			h.AddConfigError(fmt.Sprintf("Options.%s is %v: it must not be negative", field, d))
 		}
+	}
+	if o.MaxEndpoints < 0 {
+		h.AddConfigError(fmt.Sprintf("Options.MaxEndpoints is %d: it must not be negative", o.MaxEndpoints))
 	}
 	if slices.ContainsFunc(o.Managers, func(g core.Guard) bool { return g == nil }) {
 		h.AddConfigError("Options.Managers contains nil: remove it")

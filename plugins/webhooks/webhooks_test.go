@@ -137,8 +137,10 @@ func (s *site) wait(d time.Duration) { s.mu.Lock(); defer s.mu.Unlock(); s.now =
 
 // emit reports an event of a user.
 func (s *site) emit(name audit.Name, user string) {
-	s.host.Audit(s.Context(), audit.Event{Name: name, Outcome: audit.OK, UserID: user, SessionID: "not sent",
-		Agent: "not sent", Subject: "not sent", Reference: "not sent"})
+	s.host.Audit(s.Context(), audit.Event{
+		Name: name, Outcome: audit.OK, UserID: user, Credential: "apikey:1", SessionID: "not sent",
+		Agent: "not sent", Subject: "not sent", Reference: "not sent",
+	})
 }
 
 func (s *site) flush() {
@@ -215,7 +217,7 @@ func TestDelivery(t *testing.T) {
 	s.emit(audit.UserCreated, "ada")
 	s.flush()
 	got := r.take()
-	const want = `{"type":"user.created","timestamp":"2030-01-02T03:04:05Z","data":{"user_id":"ada"}}`
+	const want = `{"type":"user.created","timestamp":"2030-01-02T03:04:05Z","data":{"user_id":"ada","credential":"apikey:1"}}`
 	if len(got) != 1 || got[0].body != want || !strings.HasPrefix(got[0].id, "msg_") {
 		t.Fatalf("got %+v, want one request with %s", got, want)
 	}
@@ -238,7 +240,7 @@ func TestEvents(t *testing.T) {
 	}
 	unsent := []string{ // refusals, steps of a sign-in, and operations that no user did
 		"config", "csrf", "limit", "gate.held", "mail.asked", "email.failed", "logout.backchannel", "account.refused",
-		"password.reset.asked", "email.change.asked", "factor.checked", "challenge",
+		"password.reset.asked", "email.change.asked", "factor.checked", "challenge", "impersonation.refused",
 	}
 	known := webhooks.Events()
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -354,16 +356,19 @@ func TestKilled(t *testing.T) {
 	}
 
 	// A process that ends before it has assigned the event to endpoints.
-	event, err := json.Marshal(map[string]any{"type": "user.created", "body": map[string]any{"type": "user.created"}})
+	const id = "msg_0123456789012345678901"
+	event, err := json.Marshal(map[string]any{"due": s.clock().UnixMilli(), "data": map[string]any{
+		"type": "user.created", "body": map[string]any{"type": "user.created"},
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := &store.Record{Kind: "webhook-event", Key: "msg_1", Value: event, Expires: s.clock().Add(24 * time.Hour)}
+	stored := &store.Record{Kind: "webhook-event", Key: id, Value: event, Expires: s.clock().Add(24 * time.Hour)}
 	if err := kept.CreateRecord(t.Context(), stored); err != nil {
 		t.Fatal(err)
 	}
 	other.flush()
-	if got := r.take(); len(got) != 1 || got[0].id != "msg_1" {
+	if got := r.take(); len(got) != 1 || got[0].id != id {
 		t.Errorf("got %+v of the process that ended early", got)
 	}
 }
@@ -723,17 +728,17 @@ func TestConfig(t *testing.T) {
 		return webhooks.Options{Endpoints: []webhooks.Config{c}}
 	}
 	for want, options := range map[string]webhooks.Options{
-		"list an endpoint":          {},
-		"Endpoints[0].ID":           with(func(c *webhooks.Config) { c.ID = "A" }),
-		"Endpoints[1].ID":           {Endpoints: []webhooks.Config{valid, valid}},
-		"Endpoints[0].URL":          with(func(c *webhooks.Config) { c.URL = "http://example.com" }),
-		`contains "user.create"`:    with(func(c *webhooks.Config) { c.Events = []string{"user.create"} }),
-		"Secrets has 0 entries":     with(func(c *webhooks.Config) { c.Secrets = nil }),
-		"Secrets[0] is malformed":   with(func(c *webhooks.Config) { c.Secrets = []core.Secret{"whsec_c2hvcnQ="} }),
-		"Managers contains nil":     {Managers: []core.Guard{nil}},
-		"Overlap must not":          {Managers: []core.Guard{manager}, Overlap: -1},
-		"MaxEndpoints must not":     {Managers: []core.Guard{manager}, MaxEndpoints: -1},
-		"Options.Fresh must not be": {Managers: []core.Guard{manager}, Fresh: -1},
+		"list an endpoint":                           {},
+		"Endpoints[0].ID":                            with(func(c *webhooks.Config) { c.ID = "A" }),
+		"Endpoints[1].ID":                            {Endpoints: []webhooks.Config{valid, valid}},
+		"Endpoints[0].URL":                           with(func(c *webhooks.Config) { c.URL = "http://example.com" }),
+		`contains "user.create"`:                     with(func(c *webhooks.Config) { c.Events = []string{"user.create"} }),
+		"Secrets has 0 entries":                      with(func(c *webhooks.Config) { c.Secrets = nil }),
+		"Secrets[0] is malformed":                    with(func(c *webhooks.Config) { c.Secrets = []core.Secret{"whsec_c2hvcnQ="} }),
+		"Managers contains nil":                      {Managers: []core.Guard{nil}},
+		"Options.Overlap is -1ns: it must not be":    {Managers: []core.Guard{manager}, Overlap: -1},
+		"Options.MaxEndpoints is -1: it must not be": {Managers: []core.Guard{manager}, MaxEndpoints: -1},
+		"Options.Fresh is -1ns: it must not be":      {Managers: []core.Guard{manager}, Fresh: -1},
 	} {
 		_, err := core.New(core.Config{
 			Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: memory.New(),

@@ -182,7 +182,7 @@ func TestKnownAddressGetsAnEmail(t *testing.T) {
 	mallory := w.visit()
 	says(t, mallory.post("password/sign-up", "email", "ADA@example.com", "password", evil, "name", "Win a car"), 202,
 		"mail")
-	l := w.letter(ada, mailkind.Exists)
+	l := w.newestEmail(ada, mailkind.Exists)
 	if string(l.URL) != "https://app.test/auth/signin" || strings.Contains(string(l.URL), "token") {
 		t.Error("the email links to another page")
 	}
@@ -199,7 +199,7 @@ func TestUnknownAddressGetsNoEmail(t *testing.T) {
 	t.Parallel()
 	w := site(t)
 	says(t, w.visit().post("password/forgot", "email", "nobody@example.com"), 202, "mail")
-	if n := len(w.letters("nobody@example.com")); n != 0 {
+	if n := len(w.emailsTo("nobody@example.com")); n != 0 {
 		t.Errorf("%d emails", n)
 	}
 }
@@ -232,7 +232,7 @@ func TestMailFails(t *testing.T) {
 	w.post.fails = nil
 	b := w.visit()
 	b.post("password/sign-up", "email", "bob@example.com", "password", good)
-	b.post("password/confirm", "token", token(t, w.letter("bob@example.com", mailkind.Verify)))
+	b.post("password/confirm", "token", token(t, w.newestEmail("bob@example.com", mailkind.Verify)))
 	if b.session() != "bob@example.com" {
 		t.Error("the second sign-up does not work")
 	}
@@ -314,7 +314,7 @@ func TestSignUpsMailOneAddressSeldom(t *testing.T) {
 			refused++
 		}
 	}
-	if letters := len(w.letters(ada)); refused == 0 || letters == 0 || letters > tries-refused {
-		t.Errorf("%d emails, %d of %d sign-ups refused", letters, refused, tries)
+	if sent := len(w.emailsTo(ada)); refused == 0 || sent == 0 || sent > tries-refused {
+		t.Errorf("%d emails, %d of %d sign-ups refused", sent, refused, tries)
 	}
 }

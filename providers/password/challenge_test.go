@@ -51,11 +51,11 @@ func TestChallenge(t *testing.T) {
 			t.Errorf("%s: %d %s %s", row.path, page.Status, policy, body)
 		}
 	}
-	if all := w.letters(ada); len(all) > 0 {
+	if all := w.emailsTo(ada); len(all) > 0 {
 		t.Fatalf("%d emails without a token", len(all))
 	}
 	says(t, b.post("password/sign-up", "email", ada, "password", good, "captcha", "sign-up-right"), 202, "mail")
-	b.post("password/confirm", "token", token(t, w.letter(ada, mailkind.Verify)))
+	b.post("password/confirm", "token", token(t, w.newestEmail(ada, mailkind.Verify)))
 	if b.session() != ada {
 		t.Fatal("the sign-up was not confirmed")
 	}
@@ -69,7 +69,7 @@ func TestChallenge(t *testing.T) {
 		t.Error("no sign-in with a token")
 	}
 	says(t, b.post("password/forgot", "email", ada, "captcha", "reset-right"), 202, "mail")
-	w.letter(ada, mailkind.Reset)
+	w.newestEmail(ada, mailkind.Reset)
 }
 
 // TestChallengeResend: the page after an email has the widget in the form that sends another one.
@@ -87,9 +87,9 @@ func TestChallengeResend(t *testing.T) {
 			!strings.Contains(page.Header.Get("Content-Security-Policy"), "frame-src https://captcha.example") {
 			t.Errorf("%s has no widget: %s", row.sent, page.Body)
 		}
-		before := len(w.letters(ada))
+		before := len(w.emailsTo(ada))
 		b.post(row.again, "email", ada)
-		if after := len(w.letters(ada)); after != before {
+		if after := len(w.emailsTo(ada)); after != before {
 			t.Errorf("%s: an email without a token", row.again)
 		}
 		if r := b.post(row.again, "email", ada, "captcha", row.action+"-right"); !strings.Contains(r.Redirect, "/sent") {

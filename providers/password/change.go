@@ -9,6 +9,7 @@ import (
 
 	"github.com/a-h/templ"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/ui"
@@ -75,6 +76,9 @@ func (s *changes) change(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	if err := s.revoker.others(ctx, c); err != nil {
 		return nil, err
 	}
+	if err := c.Announce(ctx, s.changed(user)); err != nil {
+		return nil, err
+	}
 	err = s.emails.change(ctx, c, user, func(ctx context.Context) error {
 		return s.passwords.set(ctx, user.ID, hash, user.EmailVerified.IsZero(), old)
 	})
@@ -123,11 +127,13 @@ func (s *changes) current(ctx context.Context, c *core.ActionRequest, user *core
 	return old, nil
 }
 
+func (s *changes) changed(user *core.User) audit.Event {
+	return audit.Event{Name: audit.PasswordChanged, Outcome: audit.OK, UserID: user.ID, Provider: s.provider}
+}
+
 // after ends the sessions, links and devices of the old password.
 func (s *changes) after(ctx context.Context, c *core.ActionRequest, user *core.User) error {
-	c.Audit(ctx, audit.Event{
-		Name: audit.PasswordChanged, Outcome: audit.OK, UserID: user.ID, Provider: s.provider,
-	})
+	c.Audit(ctx, s.changed(user))
 	c.RememberBrowser(ctx, user)
 	s.revoker.links(ctx, user.ID)
 	err := s.revoker.others(ctx, c)
@@ -136,7 +142,7 @@ func (s *changes) after(ctx context.Context, c *core.ActionRequest, user *core.U
 			"user", user.ID, "error", err)
 	}
 	if !errors.Is(err, core.ErrNotFound) {
-		err = c.RenewSession(ctx, core.MethodPassword)
+		err = c.RenewSession(ctx, amr.Password)
 	}
 	if errors.Is(err, core.ErrNotFound) { // the session expired: the password is changed, and the user signs in again
 		s.log.InfoContext(ctx, "password: the session ended during the password change", "user", user.ID, "error", err)

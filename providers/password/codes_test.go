@@ -59,7 +59,7 @@ func (f *codeFlow) start(w *world, b *browser) core.Email {
 		w.signUp(ada, good)
 	}
 	says(w.t, b.post(f.ask, "email", ada, "password", good), 202, "mail")
-	return w.letter(ada, f.kind)
+	return w.newestEmail(ada, f.kind)
 }
 
 // TestCodes: the email of a sign-up or a reset has a code. It does what the link does, once, in the browser that asked.
@@ -107,7 +107,7 @@ func TestCodeSentAgain(t *testing.T) {
 		w.flush() // emails are sent in any order
 		b.post(f.again, "email", ada)
 		b.accept = "application/json"
-		code := w.letter(ada, f.kind).Code
+		code := w.newestEmail(ada, f.kind).Code
 		if old != code {
 			says(t, b.post(f.check, "code", string(old)), 401, "code_wrong")
 		}
@@ -173,7 +173,7 @@ func TestCodePage(t *testing.T) {
 		if pages["eve@example.com"] != pages["bob@example.com"] {
 			t.Errorf("%s: the pages differ:\n%s\n%s", name, pages["eve@example.com"], pages["bob@example.com"])
 		}
-		for _, l := range append(w.letters("eve@example.com"), w.letters("bob@example.com")...) {
+		for _, l := range append(w.emailsTo("eve@example.com"), w.emailsTo("bob@example.com")...) {
 			if (l.Kind == mailkind.Exists || l.Kind == mailkind.PasswordChanged) && l.Code != "" {
 				t.Errorf("%s: an email of kind %s has a code", name, l.Kind)
 			}
@@ -294,7 +294,7 @@ func TestCodeDay(t *testing.T) {
 	one.advance(3 * time.Hour) // the limit of emails, not the budget
 	b := one.visit()
 	b.post("password/forgot", "email", ada)
-	link := token(t, one.letter(ada, mailkind.Reset))
+	link := token(t, one.newestEmail(ada, mailkind.Reset))
 	for range 12 {
 		b.post("password/reset-code", "code", "123456")
 	}

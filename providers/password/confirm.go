@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -111,19 +113,27 @@ func (s *confirmations) signIn(ctx context.Context, c *core.ActionRequest, w *st
 		}
 	}
 	return c.SignIn(ctx, core.SignIn{
-		User: user, Methods: []core.Method{core.MethodPassword}, CallbackURL: callback,
-		Create: func(ctx context.Context) (*core.User, error) { return s.create(ctx, c, w, user) },
+		User: user, Methods: []amr.Method{amr.Password}, CallbackURL: callback,
+		Create: func(ctx context.Context) (*core.User, error) { return s.create(ctx, c, w, user, "") },
+		Upgrade: func(ctx context.Context, guest *core.User) (*core.User, error) {
+			created, err := s.create(ctx, c, w, user, guest.ID)
+			if errors.Is(err, errNotGuest) {
+				created, err = s.create(ctx, c, w, user, "")
+			}
+			return created, err
+		},
 		Account: &core.Account{
 			Type: core.TypeCredentials, Provider: s.provider, ProviderAccountID: user.ID, UserID: user.ID,
 		},
 	})
 }
 
-// create creates the user, after Callbacks.SignIn has allowed the sign-up.
+// create creates the user, or upgrades the guest if guestID is not empty, after Callbacks.SignIn has allowed the
+// sign-up.
 func (s *confirmations) create(
-	ctx context.Context, c *core.ActionRequest, w *storedSignUp, user *core.User,
+	ctx context.Context, c *core.ActionRequest, w *storedSignUp, user *core.User, guestID string,
 ) (*core.User, error) {
-	user, err := s.userCreator.admit(ctx, w, user)
+	user, err := s.userCreator.admit(ctx, w, user, guestID)
 	if err != nil {
 		return nil, linkGone(err)
 	}
@@ -218,11 +228,14 @@ func (n *userCreator) check(ctx context.Context, w *storedSignUp) error {
 }
 
 // admit creates the user of a sign-up with their password, and uses up the link: of concurrent requests with one link,
-// one succeeds. It does not use up the invitation. It returns the errors of check, and core.ErrNotFound if the link was
-// used.
-func (n *userCreator) admit(ctx context.Context, w *storedSignUp, user *core.User) (*core.User, error) {
+// one succeeds. It does not use up the invitation. If guestID is not empty, the guest becomes the user; guests exist on
+// stores with transactions only. It returns the errors of check, core.ErrNotFound if the link was used, and
+// errNotGuest.
+func (n *userCreator) admit(
+	ctx context.Context, w *storedSignUp, user *core.User, guestID string,
+) (*core.User, error) {
 	if tx := n.transactor; tx != nil {
-		return n.createInTransaction(ctx, tx, w, user)
+		return n.createInTransaction(ctx, tx, w, user, guestID)
 	}
 	if err := n.pending.use(ctx, w); err != nil {
 		return nil, err
@@ -233,7 +246,7 @@ func (n *userCreator) admit(ctx context.Context, w *storedSignUp, user *core.Use
 // createInTransaction uses up the sign-up and writes the user and the password in one transaction. If the process stops
 // meanwhile, nothing is written and the link still works.
 func (n *userCreator) createInTransaction(
-	ctx context.Context, tx store.Transactor, w *storedSignUp, fresh *core.User,
+	ctx context.Context, tx store.Transactor, w *storedSignUp, fresh *core.User, guestID string,
 ) (user *core.User, err error) {
 	err = tx.InTransaction(ctx, func(ctx context.Context, inside core.Store) error {
 		records, ok := inside.(store.RecordStore)
@@ -243,12 +256,31 @@ func (n *userCreator) createInTransaction(
 		if err := n.pending.in(records).use(ctx, w); err != nil {
 			return err
 		}
-		if user, err = create(ctx, inside, fresh); err != nil {
+		if user, err = n.createOrUpgrade(ctx, inside, fresh, guestID); err != nil {
 			return err
 		}
 		return writePassword(ctx, w, user, n.passwords.in(records))
 	})
 	return user, err
+}
+
+// errNotGuest means that the user is no guest any more: another request has upgraded or merged the guest.
+var errNotGuest = errors.New("password: the user is no guest any more")
+
+func (n *userCreator) createOrUpgrade(
+	ctx context.Context, inside core.Store, fresh *core.User, guestID string,
+) (*core.User, error) {
+	if guestID == "" {
+		return create(ctx, inside, fresh)
+	}
+	user, err := n.pending.links.host.UpgradeGuest(ctx, inside, guestID, fresh)
+	if errors.Is(err, core.ErrNotFound) {
+		return nil, errNotGuest
+	}
+	if err != nil {
+		return nil, fmt.Errorf("password: upgrade the guest: %w", err)
+	}
+	return user, nil
 }
 
 // createInSequence writes the user and then the password, for stores without transactions. If one of them fails or the
@@ -332,4 +364,28 @@ func startedSignUp(c *core.ActionRequest, keys []string) bool {
 		return false
 	}
 	return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(known.Digests, key) })
+}
+
+// saveFields calls SignUpFields.Save for a new user. If it fails or panics, the user is deleted and the link works
+// again.
+func (s *confirmations) saveFields(ctx context.Context, w *storedSignUp, user *core.User) error {
+	if len(s.fields.Fields) == 0 {
+		return nil
+	}
+	values := make(map[string]string, len(s.fields.Fields))
+	for _, f := range s.fields.Fields { // the configuration may have changed since the sign-up
+		values[f.Name] = w.Values[f.Name]
+	}
+	saved := false
+	defer func() {
+		if !saved {
+			s.userCreator.deleteUser(ctx, user.ID)
+			s.pending.links.restore(ctx, w.record)
+		}
+	}()
+	if err := s.fields.Save(ctx, user.Clone(), values); err != nil {
+		return fmt.Errorf("password: Options.SignUpFields.Save: %w", err)
+	}
+	saved = true
+	return nil
 }

@@ -37,7 +37,7 @@ func TestDeniedSignUp(t *testing.T) {
 				})
 				b := w.visit()
 				b.post("password/sign-up", "email", ada, "password", good)
-				link := token(t, w.letter(ada, mailkind.Verify))
+				link := token(t, w.newestEmail(ada, mailkind.Verify))
 				w.store.took()
 				if r := b.post("password/confirm", "token", link); r.Status == http.StatusOK && result == core.Deny() {
 					t.Errorf("answered %d", r.Status)

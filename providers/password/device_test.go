@@ -14,7 +14,7 @@ func TestConfirmOnAnotherDevice(t *testing.T) {
 	w := site(t)
 	laptop, phone := w.person(), w.person()
 	laptop.post("password/sign-up", "email", ada, "password", good)
-	link := token(t, w.letter(ada, mailkind.Verify))
+	link := token(t, w.newestEmail(ada, mailkind.Verify))
 	shows := func(page string) {
 		t.Helper()
 		for _, want := range []string{

@@ -61,7 +61,7 @@ func TestDisavowedPassword(t *testing.T) {
 			w := site(t, func(_ *password.Options, c *core.Config) { c.Plugins = append(c.Plugins, plugin) })
 			w.signUp(ada, good)
 			w.open(w.forgot(ada)).post("password/reset", "newPassword", better)
-			l := w.letter(ada, mailkind.PasswordChanged)
+			l := w.newestEmail(ada, mailkind.PasswordChanged)
 			if string(l.URL) != "https://app.test/auth/toy/not-me?token=1" || l.Expires.IsZero() || len(plugin.links) != 1 {
 				t.Fatalf("the link is %s, made %d times", string(l.URL), len(plugin.links))
 			}
@@ -87,7 +87,7 @@ func TestGuessedCodes(t *testing.T) {
 	w.signUp(ada, good)
 	plugin.notice = core.SecurityNotice{Kind: mailkind.FactorGuessed, UserID: w.user(ada).ID}
 	w.visit().post("toy/notify")
-	l := w.letter(ada, mailkind.FactorGuessed)
+	l := w.newestEmail(ada, mailkind.FactorGuessed)
 	_, token, found := strings.Cut(string(l.URL), "https://app.test/auth/password/reset?token=")
 	if !found || !l.Expires.Equal(w.Now().Add(24*time.Hour)) || len(plugin.links) != 0 {
 		t.Fatalf("the link is %s until %v", string(l.URL), l.Expires)
@@ -107,7 +107,7 @@ func TestGuessedCodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.visit().post("toy/notify")
-	if l := w.letter(ada, mailkind.FactorGuessed); string(l.URL) != "https://app.test/auth/toy/not-me?token=1" {
+	if l := w.newestEmail(ada, mailkind.FactorGuessed); string(l.URL) != "https://app.test/auth/toy/not-me?token=1" {
 		t.Errorf("without a password the link is %s", string(l.URL))
 	}
 }

@@ -8,3 +8,6 @@
 // docs/passwords.md. To prevent user enumeration, all work that depends on whether an address is known happens after
 // the response. Users are created only after their address is verified.
 package password
+
+// ID is the ID of the provider and the name of its actions.
+const ID = "password"

@@ -86,7 +86,7 @@ func TestBreachedSignIn(t *testing.T) {
 			says(t, b.get("/auth/password/breached"), 200, "mail")
 			says(t, b.post("password/reset", "newPassword", better), 400, "link_invalid")
 			says(t, b.post("password/breached"), 202, "mail")
-			mail := w.letter(ada, mailkind.Reset)
+			mail := w.newestEmail(ada, mailkind.Reset)
 			other := w.visit()
 			says(t, other.post("password/breached-code", "code", string(mail.Code)), 401, "code_expired")
 			if way == "code" {
@@ -132,7 +132,7 @@ func TestBreachedLinkElsewhere(t *testing.T) {
 	l.leak(good)
 	b := w.held()
 	b.post("password/breached")
-	other := w.open(token(t, w.letter(ada, mailkind.Reset)))
+	other := w.open(token(t, w.newestEmail(ada, mailkind.Reset)))
 	says(t, other.post("password/reset", "newPassword", better), 200, "signin")
 	if other.session() != "" || b.session() != "" {
 		t.Error("a session without a sign-in")
@@ -263,7 +263,7 @@ func TestBreachedUnverified(t *testing.T) {
 	b := w.visit()
 	b.post("callback/password", "email", ada, "password", "hashcat")
 	says(t, b.post("password/breached"), 202, "mail")
-	b.post("password/breached-code", "code", string(w.letter(ada, mailkind.Reset).Code))
+	b.post("password/breached-code", "code", string(w.newestEmail(ada, mailkind.Reset).Code))
 	b.post("password/reset", "newPassword", better)
 	if b.session() != ada || w.user(ada).EmailVerified.IsZero() {
 		t.Errorf("session of %q, verified at %v", b.session(), w.user(ada).EmailVerified)
@@ -294,7 +294,7 @@ func TestBreachedPages(t *testing.T) {
 	if !strings.Contains(r.Redirect, "/auth/password/breached?left=5&error=CodeWrong") {
 		t.Errorf("a wrong code redirects to %s", r.Redirect)
 	}
-	r = b.post("password/breached-code", "code", string(w.letter(ada, mailkind.Reset).Code))
+	r = b.post("password/breached-code", "code", string(w.newestEmail(ada, mailkind.Reset).Code))
 	if r.Redirect != "https://app.test/auth/password/reset" {
 		t.Errorf("the code redirects to %s", r.Redirect)
 	}

@@ -65,13 +65,13 @@ func TestFieldsOfASignUp(t *testing.T) {
 			fields := []string{"email", row.email, "password", row.password, "name", row.name}
 			b := w.visit()
 			says(t, b.post("password/sign-up", fields...), row.status, row.code)
-			first := w.letters(row.email)
+			first := w.emailsTo(row.email)
 			page := w.person().post("password/sign-up", fields...)
 			if row.status == 202 {
 				if page.Status != 303 || !strings.HasSuffix(page.Redirect, "/auth/password/sent") {
 					t.Errorf("a person is answered %d %s", page.Status, page.Redirect)
 				}
-				if n := len(w.letters(row.email)); n != 2 {
+				if n := len(w.emailsTo(row.email)); n != 2 {
 					t.Errorf("%d emails", n)
 				}
 				b.post("password/confirm", "token", token(t, first[0]))
@@ -121,10 +121,10 @@ func TestBodiesOfOtherShapes(t *testing.T) {
 	// The last value of a duplicate field counts, as in all actions.
 	says(t, w.visit().post("password/sign-up", "email", "x", "email", "b@example.com", "password", "y", "password", good),
 		202, "mail")
-	w.letter("b@example.com", mailkind.Verify)
+	w.newestEmail("b@example.com", mailkind.Verify)
 	// Without cookies there is no CSRF token, so no sign-up is possible. A link that is opened there asks for the
 	// password.
-	says(t, w.visit().post("password/confirm", "token", token(t, w.letter("b@example.com", mailkind.Verify))),
+	says(t, w.visit().post("password/confirm", "token", token(t, w.newestEmail("b@example.com", mailkind.Verify))),
 		401, "password_wrong")
 }
 

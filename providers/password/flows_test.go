@@ -27,7 +27,7 @@ func TestSignUpToDeletion(t *testing.T) {
 			w := site(t, change)
 			b := w.visit()
 			says(t, b.post("password/sign-up", "email", "Ada@Example.com", "password", good, "name", "Ada L."), 202, "mail")
-			l := w.letter(ada, mailkind.Verify)
+			l := w.newestEmail(ada, mailkind.Verify)
 			if w.user(ada) != nil {
 				t.Error("a user was made before the proof")
 			}
@@ -55,7 +55,7 @@ func TestSignUpToDeletion(t *testing.T) {
 			if w.signIn(ada, good) != "" || w.signIn(ada, better) != ada {
 				t.Error("after the reset the old password is valid, or the new one is not")
 			}
-			if l := w.letter(ada, mailkind.PasswordChanged); l.Peer.String() != "192.0.2.1/32" {
+			if l := w.newestEmail(ada, mailkind.PasswordChanged); l.Peer.String() != "192.0.2.1/32" {
 				t.Errorf("the notice is about %s", l.Peer)
 			}
 			c := w.visit()
@@ -64,7 +64,7 @@ func TestSignUpToDeletion(t *testing.T) {
 			if c.session() != ada || w.signIn(ada, better) != "" || w.signIn(ada, good) != ada {
 				t.Error("after the change the session has ended, the old password is valid, or the new one is not")
 			}
-			if n := len(w.letters(ada)); n != 4 {
+			if n := len(w.emailsTo(ada)); n != 4 {
 				t.Errorf("%d emails", n)
 			}
 			w.clean(good, better, token(t, l))
@@ -79,7 +79,7 @@ func TestPreHijack(t *testing.T) {
 		t.Parallel()
 		w := site(t)
 		says(t, w.visit().post("password/sign-up", "email", ada, "password", evil), 202, "mail")
-		link := token(t, w.letter(ada, mailkind.Verify))
+		link := token(t, w.newestEmail(ada, mailkind.Verify))
 		b := w.visit()
 		if r := b.get("/auth/password/confirm?token=" + link); string(r.Body) != `{"password":true}` {
 			t.Errorf("the link is answered %s", r.Body)
@@ -95,7 +95,7 @@ func TestPreHijack(t *testing.T) {
 		w := site(t)
 		mallory := w.visit()
 		mallory.post("password/sign-up", "email", ada, "password", evil)
-		first := token(t, w.letter(ada, mailkind.Verify))
+		first := token(t, w.newestEmail(ada, mailkind.Verify))
 		w.signUp(ada, good)
 		if w.signIn(ada, evil) != "" || w.signIn(ada, good) != ada {
 			t.Error("the account has mallory's password")
@@ -111,7 +111,7 @@ func TestPreHijack(t *testing.T) {
 		t.Parallel()
 		w := site(t)
 		w.visit().post("password/sign-up", "email", ada, "password", evil)
-		link := token(t, w.letter(ada, mailkind.Verify))
+		link := token(t, w.newestEmail(ada, mailkind.Verify))
 		b := w.visit()
 		b.post("password/sign-up", "email", "bob@example.com", "password", good)
 		says(t, b.post("password/confirm", "token", link), 401, "password_wrong")
@@ -124,7 +124,7 @@ func TestPreHijack(t *testing.T) {
 			t.Fatal(err)
 		}
 		says(t, w.visit().post("password/sign-up", "email", ada, "password", good), 202, "mail")
-		w.letter(ada, mailkind.Exists)
+		w.newestEmail(ada, mailkind.Exists)
 		says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", good), 200, "signin")
 		if u := w.user(ada); u.ID != made.ID || u.EmailVerified.IsZero() {
 			t.Errorf("the reset has not proved the address: %v", u)
@@ -139,9 +139,9 @@ func TestTheBrowserThatSignedUp(t *testing.T) {
 	w := site(t)
 	b := w.visit()
 	b.post("password/sign-up", "email", "adda@example.com", "password", good)
-	first := token(t, w.letter("adda@example.com", mailkind.Verify))
+	first := token(t, w.newestEmail("adda@example.com", mailkind.Verify))
 	b.post("password/sign-up", "email", ada, "password", better)
-	second := token(t, w.letter(ada, mailkind.Verify))
+	second := token(t, w.newestEmail(ada, mailkind.Verify))
 	for _, link := range []string{first, second} {
 		if r := b.get("/auth/password/confirm?token=" + link); string(r.Body) != `{"password":false}` {
 			t.Errorf("the link is answered %s", r.Body)
@@ -164,7 +164,7 @@ func TestLinkIsLeftAlone(t *testing.T) {
 	w := site(t)
 	b := w.visit()
 	b.post("password/sign-up", "email", ada, "password", good)
-	link := token(t, w.letter(ada, mailkind.Verify))
+	link := token(t, w.newestEmail(ada, mailkind.Verify))
 	w.store.took()
 	for range 10 {
 		w.visit().get("/auth/password/confirm?token=" + link)
@@ -193,7 +193,7 @@ func TestLinksEnd(t *testing.T) {
 	w := site(t)
 	b := w.visit()
 	b.post("password/sign-up", "email", ada, "password", good)
-	signUp := token(t, w.letter(ada, mailkind.Verify))
+	signUp := token(t, w.newestEmail(ada, mailkind.Verify))
 	for name, wrong := range map[string]string{
 		"none": "", "made up": "x", "cut": signUp[:20], "longer": signUp + "x", "a kilobyte": strings.Repeat("x", 1024),
 		"NUL": "\x00", "no UTF-8": "\xff\xfe",
@@ -206,7 +206,7 @@ func TestLinksEnd(t *testing.T) {
 	w.advance(24*time.Hour + time.Second)
 	says(t, b.post("password/confirm", "token", signUp), 400, "link_invalid")
 	b = w.signUp(ada, good)
-	says(t, b.post("password/confirm", "token", token(t, w.letters(ada)[1])), 400, "link_invalid") // used
+	says(t, b.post("password/confirm", "token", token(t, w.emailsTo(ada)[1])), 400, "link_invalid") // used
 
 	other := w.forgot(ada)
 	link := w.forgot(ada)
@@ -223,7 +223,7 @@ func TestLinksEnd(t *testing.T) {
 	// A link for one purpose is not valid for another.
 	says(t, w.visit().post("password/confirm", "token", w.forgot(ada), "password", better), 400, "link_invalid")
 	w.visit().post("password/sign-up", "email", "bob@example.com", "password", good)
-	bob := w.open(token(t, w.letter("bob@example.com", mailkind.Verify)))
+	bob := w.open(token(t, w.newestEmail("bob@example.com", mailkind.Verify)))
 	says(t, bob.post("password/reset", "newPassword", evil), 400, "link_invalid")
 
 	// The cookie of a link is invalid on another site, when altered, and under another name.

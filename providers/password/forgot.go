@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/a-h/templ"
+
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/challenge"
@@ -32,51 +32,6 @@ func (s *resetRequests) actions() []core.Action {
 		{Method: http.MethodGet, Verb: "forgot", Handle: s.show},
 		{Method: http.MethodPost, Verb: "forgot", Handle: s.ask},
 		{Method: http.MethodGet, Verb: "sent", Handle: showSent},
-	}
-}
-
-// sentLinks contains the addresses that requested a link within repeatAfter, whether or not they belong to a user. If
-// the rate limit of such an address is reached, another request gets the same response and sends nothing. Otherwise an
-// attacker could use up the limit and keep the owner from a link. sentLinks is in memory; beyond maxSentLinks the
-// oldest are dropped.
-type sentLinks struct {
-	now func() time.Time
-
-	mu    sync.Mutex
-	at    map[string]time.Time
-	order []string
-}
-
-const maxSentLinks = 4096
-
-func (l *sentLinks) note(address string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if _, known := l.at[address]; !known {
-		if l.order = append(l.order, address); len(l.order) > maxSentLinks {
-			delete(l.at, l.order[0])
-			l.order = l.order[1:]
-		}
-	}
-	if l.at == nil {
-		l.at = map[string]time.Time{}
-	}
-	l.at[address] = l.now()
-}
-
-func (l *sentLinks) recent(address string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at, known := l.at[address]
-	return known && l.now().Sub(at) < repeatAfter && !l.now().Before(at)
-}
-
-// forget removes an address when its link was not sent or has been used.
-func (l *sentLinks) forget(address string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if _, known := l.at[address]; known {
-		l.at[address] = time.Time{}
 	}
 }
 

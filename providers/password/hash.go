@@ -7,14 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
 	"golang.org/x/crypto/argon2"
 )
 
@@ -152,9 +150,6 @@ func number(text, name string, bits int) (uint64, bool) {
 	n, err := strconv.ParseUint(digits, 10, bits)
 	return n, err == nil
 }
-
-// hashed is an encoded password hash, made by the hasher or accepted by it from another system.
-type hashed string
 
 // hasher computes hashes and compares passwords, within the limits of its queue.
 type hasher struct {
@@ -300,17 +295,6 @@ func (h *hasher) admit(encoded string) (hashed, error) {
 		)
 	}
 	return hashed(encoded), nil
-}
-
-// busyProblem turns errBusy into a 503 response with Retry-After.
-func busyProblem(err error) error {
-	if !errors.Is(err, errBusy) {
-		return err
-	}
-	return &core.Problem{
-		Status: http.StatusServiceUnavailable, Code: codeBusy, RetryAfter: maxWait,
-		Detail: textBusy.English, Text: textBusy, Cause: err,
-	}
 }
 
 const (

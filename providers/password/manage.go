@@ -2,38 +2,17 @@ package password
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 )
-
-// management lets programs manage the passwords of one Auth.
-type management struct {
-	host      *core.PluginHost
-	users     core.Store
-	records   store.RecordStore
-	passwords *passwords
-	hashes    *hasher
-	links     *resetLinks
-	names     *usernames // nil without Options.Usernames
-}
-
-// onlyManagement returns the management of the provider's only Auth.
-func (p *Provider) onlyManagement() (*management, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch all := p.liveManagement(); len(all) {
-	case 0:
-		return nil, errors.New("password: the provider has no Auth yet: call core.New first")
-	case 1:
-		return all[0], nil
-	}
-	return nil, errors.New("password: the provider belongs to several Auths: call New for each of them")
-}
 
 // Import stores the hash of a user's password unchanged. The hash must be argon2id in the PHC string format, or known
 // to a Verifier of Options.LegacyHashes. Unsalted MD5 and SHA-1 are rejected even if a Verifier knows them.
@@ -131,4 +110,70 @@ func (l *resetLinks) mail(ctx context.Context, user *core.User, token string, em
 		return err
 	}
 	return nil
+}
+
+// PepperUse counts the stored passwords by the ID of their pepper. The ID "" counts those without one, with the hashes
+// of other systems. A pepper of Options.Peppers that is missing in the result is no longer needed. PepperUse reads all
+// passwords, page by page: call it before you remove a pepper, not in a request. The store must implement
+// store.RecordLister; otherwise the error matches [core.ErrMissingStoreMethods].
+func (p *Provider) PepperUse(ctx context.Context) (map[string]int, error) {
+	m, err := p.onlyManagement()
+	if err != nil {
+		return nil, err
+	}
+	return m.pepperUse(ctx, -1)
+}
+
+// pepperUse counts the passwords of at most that many pages, or of all pages if pages is negative.
+func (m *management) pepperUse(ctx context.Context, pages int) (map[string]int, error) {
+	lister := m.host.RecordLister
+	if lister == nil {
+		return nil, fmt.Errorf("password: count the peppers: %w", core.ErrMissingStoreMethods)
+	}
+	counts := map[string]int{}
+	for cursor := ""; pages != 0; pages-- {
+		records, next, err := lister.ListRecords(ctx, kindPassword, "", cursor, store.MaxPage)
+		if err != nil {
+			return nil, fmt.Errorf("password: count the peppers: %w", err)
+		}
+		for _, r := range records {
+			var s secret
+			if err := json.Unmarshal(r.Value, &s); err != nil {
+				return nil, fmt.Errorf("password: decode the record of user %q: %w", r.UserID, err)
+			}
+			id, _ := splitPepper(string(s.Hash))
+			counts[id]++
+		}
+		if cursor = next; cursor == "" {
+			break
+		}
+	}
+	return counts, nil
+}
+
+// The limits of what Advise reads.
+const (
+	advisePages = 20
+	adviseTime  = 10 * time.Second
+)
+
+// Advise calls report for each weakness of the configuration, with its fix. Package doctor calls it after New. It reads
+// a part of the stored passwords, and reports peppers that they need and Options.Peppers does not contain.
+func (p *Provider) Advise(report func(what, fix string)) {
+	m, err := p.onlyManagement()
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), adviseTime)
+	defer cancel()
+	counts, err := m.pepperUse(ctx, advisePages)
+	if err != nil { // the doctor has a check of the store
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(counts)) {
+		if _, err := m.hashes.peppers.apply(id, nil); err != nil {
+			report(fmt.Sprintf("%d users cannot sign in with their passwords, which need the pepper %q", counts[id], id),
+				"add the pepper to password.Options.Peppers again, after the newest one")
+		}
+	}
 }

@@ -41,7 +41,7 @@ func TestFaultsOfOptions(t *testing.T) {
 		"endless reset": {func(o *password.Options, _ *core.Config) { o.ResetTTL = 25 * time.Hour },
 			"ResetTTL is 25h"},
 		"nil verifier": {func(o *password.Options, _ *core.Config) { o.LegacyHashes = []password.Verifier{nil} },
-			"Import[0] is nil"},
+			"LegacyHashes[0] is nil"},
 		"another sign-up": {func(o *password.Options, _ *core.Config) { o.SignUp = 7 }, "SignUp is 7"},
 		"no store":        {func(_ *password.Options, c *core.Config) { c.Store = nil }, "needs a Store: set Config.Store"},
 		"store without": {func(_ *password.Options, c *core.Config) { c.Store = struct{ core.Store }{memory.New()} },
@@ -99,7 +99,7 @@ func TestSignUpPolicies(t *testing.T) {
 		})
 		records = w.store
 		says(t, w.visit().post("password/sign-up", "email", ada, "password", good), 202, "mail")
-		if n := len(w.letters(ada)); n != 0 {
+		if n := len(w.emailsTo(ada)); n != 0 {
 			t.Errorf("%d emails without an invitation", n)
 		}
 		invite := func(expires time.Duration) {
@@ -114,13 +114,13 @@ func TestSignUpPolicies(t *testing.T) {
 		}
 		invite(-time.Second)
 		w.visit().post("password/sign-up", "email", ada, "password", good)
-		if n := len(w.letters(ada)); n != 0 {
+		if n := len(w.emailsTo(ada)); n != 0 {
 			t.Errorf("%d emails with an expired invitation", n)
 		}
 		invite(time.Hour)
 		b := w.visit()
 		b.post("password/sign-up", "email", ada, "password", good)
-		link := token(t, w.letter(ada, mailkind.Verify))
+		link := token(t, w.newestEmail(ada, mailkind.Verify))
 		invite(-time.Second)
 		says(t, b.post("password/confirm", "token", link), 400, "link_invalid") // withdrawn in the meantime
 		invite(time.Hour)
@@ -237,7 +237,7 @@ func TestSendReset(t *testing.T) {
 	if err := w.provider.SendReset(t.Context(), u.ID); err != nil {
 		t.Fatal(err)
 	}
-	l := w.letter(ada, mailkind.Reset)
+	l := w.newestEmail(ada, mailkind.Reset)
 	if l.Host != "app.test" || l.Request != nil || !strings.HasPrefix(string(l.URL),
 		"https://app.test/auth/password/reset?token=") {
 		t.Errorf("email for host %s", l.Host)
@@ -267,7 +267,7 @@ func TestCostsAreRaised(t *testing.T) {
 	old := under(password.Params{Memory: 7168, Time: 5})
 	b := old.visit()
 	b.post("password/sign-up", "email", ada, "password", good)
-	b.post("password/confirm", "token", token(t, old.letter(ada, mailkind.Verify)))
+	b.post("password/confirm", "token", token(t, old.newestEmail(ada, mailkind.Verify)))
 	u, err := kept.UserByEmail(t.Context(), ada)
 	if err != nil {
 		t.Fatal(err)

@@ -89,7 +89,7 @@ func TestDatabaseDown(t *testing.T) {
 			if (call == "UserByEmail") != (r.Status == 202) { // errors after the response are only in the log
 				t.Errorf("answered %d %s", r.Status, r.Body)
 			}
-			if !strings.Contains(w.log.String(), "the engine is down") || len(w.letters(ada)) > 0 {
+			if !strings.Contains(w.log.String(), "the engine is down") || len(w.emailsTo(ada)) > 0 {
 				t.Error("the error is not in the log, or an email was sent")
 			}
 		})
@@ -148,7 +148,7 @@ func (w *world) asked() (*browser, string) {
 	w.t.Helper()
 	b := w.visit()
 	b.post("password/sign-up", "email", ada, "password", good)
-	return b, token(w.t, w.letter(ada, mailkind.Verify))
+	return b, token(w.t, w.newestEmail(ada, mailkind.Verify))
 }
 
 // TestLostResponse: a store without transactions creates the user of a sign-up but returns an error. No user without a
@@ -196,7 +196,7 @@ func TestRetryAfterAnOutage(t *testing.T) {
 	}
 	says(t, b.post("password/confirm", "token", link), 400, "link_invalid")
 	b.post("password/sign-up", "email", ada, "password", good)
-	w.letter(ada, mailkind.Exists)
+	w.newestEmail(ada, mailkind.Exists)
 	says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", better), 200, "signin")
 	if w.signIn(ada, better) != ada {
 		t.Error("the owner of the address cannot sign in")
@@ -235,7 +235,7 @@ func TestFlushWaits(t *testing.T) {
 		t.Error("Flush does not wait")
 	}
 	w.post.release()
-	w.letter(ada, mailkind.Verify)
+	w.newestEmail(ada, mailkind.Verify)
 }
 
 // TestMailQueueOfAClient: one client can have a few emails waiting. Its next request gets 503, whether the address
@@ -265,5 +265,5 @@ func TestMailQueueOfAClient(t *testing.T) {
 	other.from = "198.51.100.7:1"
 	says(t, other.post("password/forgot", "email", ada), 202, "mail")
 	w.post.release()
-	w.letter(ada, mailkind.Reset)
+	w.newestEmail(ada, mailkind.Reset)
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/a-h/templ"
+
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -135,4 +136,21 @@ func fieldOf(code string) string {
 		return "username"
 	}
 	return ""
+}
+
+var (
+	errUsername         = problem(http.StatusUnprocessableEntity, "username_invalid", textUsernameInvalid)
+	errUsernameTaken    = problem(http.StatusConflict, "username_taken", textUsernameTaken)
+	errUsernameCooldown = problem(http.StatusConflict, "username_too_soon", textUsernameSoon)
+)
+
+// busyProblem turns errBusy into a 503 response with Retry-After.
+func busyProblem(err error) error {
+	if !errors.Is(err, errBusy) {
+		return err
+	}
+	return &core.Problem{
+		Status: http.StatusServiceUnavailable, Code: codeBusy, RetryAfter: maxWait,
+		Detail: textBusy.English, Text: textBusy, Cause: err,
+	}
 }

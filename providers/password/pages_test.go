@@ -16,7 +16,7 @@ func TestPages(t *testing.T) {
 	signedIn := w.signUp(ada, good)
 	b := w.visit()
 	b.post("password/sign-up", "email", "bob@example.com", "password", good)
-	link := token(t, w.letter("bob@example.com", mailkind.Verify))
+	link := token(t, w.newestEmail("bob@example.com", mailkind.Verify))
 	for name, row := range map[string]struct {
 		b      *browser
 		path   string
@@ -99,7 +99,7 @@ func TestUsersCanContinue(t *testing.T) {
 	if r := b.post("password/sign-up", "email", ada, "password", good); r.Redirect != sent {
 		t.Errorf("led to %s", r.Redirect)
 	}
-	link := token(t, w.letter(ada, mailkind.Verify))
+	link := token(t, w.newestEmail(ada, mailkind.Verify))
 	other := w.person()
 	if r := other.post("password/confirm", "token", link, "password", evil); r.Status != 401 ||
 		!strings.Contains(string(r.Body), `value="`+link+`"`) || !strings.Contains(string(r.Body),
@@ -117,7 +117,7 @@ func TestUsersCanContinue(t *testing.T) {
 	if r := b.post("password/forgot", "email", ada); r.Redirect != "https://app.test/auth/password/sent?for=reset" {
 		t.Errorf("led to %s", r.Redirect)
 	}
-	reset := token(t, w.letter(ada, mailkind.Reset))
+	reset := token(t, w.newestEmail(ada, mailkind.Reset))
 	if r := other.get("/auth/password/reset?token=" + reset); r.Status != 303 ||
 		r.Redirect != "https://app.test/auth/password/reset" {
 		t.Errorf("led to %d %s", r.Status, r.Redirect)
@@ -134,7 +134,7 @@ func TestUsersCanContinue(t *testing.T) {
 		email := "x" + want[len(want)-4:] + "@example.com"
 		b := w.person()
 		b.post("password/sign-up", "email", email, "password", good, "callbackUrl", back)
-		r := w.person().post("password/confirm", "token", token(t, w.letter(email, mailkind.Verify)), "password", good)
+		r := w.person().post("password/confirm", "token", token(t, w.newestEmail(email, mailkind.Verify)), "password", good)
 		if strings.TrimSuffix(r.Redirect, "/") != want {
 			t.Errorf("back to %s, want %s", r.Redirect, want)
 		}
@@ -225,29 +225,29 @@ func TestResend(t *testing.T) {
 	const bob = "bob@example.com"
 	b := w.person()
 	b.post("password/sign-up", "email", bob, "password", good, "name", "Bob")
-	first := token(t, w.letter(bob, mailkind.Verify))
-	before := len(w.letters(bob))
+	first := token(t, w.newestEmail(bob, mailkind.Verify))
+	before := len(w.emailsTo(bob))
 	const sent = "https://app.test/auth/password/sent"
 	if r := b.post("password/resend"); r.Redirect != sent {
 		t.Fatalf("answered %d %s", r.Status, r.Redirect)
 	}
-	if n := len(w.letters(bob)); n != before+1 {
+	if n := len(w.emailsTo(bob)); n != before+1 {
 		t.Fatalf("%d emails, want %d", n, before+1)
 	}
-	second := token(t, w.letter(bob, mailkind.Verify))
+	second := token(t, w.newestEmail(bob, mailkind.Verify))
 	if first == second {
 		t.Error("the same token was sent twice")
 	}
 	if r := b.post("password/confirm", "token", second); r.Status != 303 {
 		t.Errorf("the new link: %d %s", r.Status, r.Body)
 	}
-	before = len(w.letters(bob))
-	if r := w.person().post("password/resend"); r.Redirect != sent || len(w.letters(bob)) != before {
-		t.Errorf("without a sign-up: %d %s, %d emails", r.Status, r.Redirect, len(w.letters(bob))-before)
+	before = len(w.emailsTo(bob))
+	if r := w.person().post("password/resend"); r.Redirect != sent || len(w.emailsTo(bob)) != before {
+		t.Errorf("without a sign-up: %d %s, %d emails", r.Status, r.Redirect, len(w.emailsTo(bob))-before)
 	}
 	// The sign-up is used: the owner of the account gets a notice, and no link creates an account without a password.
 	if r := b.post("password/resend"); r.Redirect != sent {
 		t.Errorf("after the confirmation: %d %s", r.Status, r.Redirect)
 	}
-	w.letter(bob, mailkind.Exists)
+	w.newestEmail(bob, mailkind.Exists)
 }

@@ -6,18 +6,15 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 	"weak"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/observe"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
 )
-
-// ID is the ID of the provider and the name of its actions.
-const ID = "password"
 
 // SignUp configures who can create an account.
 type SignUp int
@@ -85,17 +82,6 @@ type Options struct {
 	// browser needs another code. The default is false.
 	Code bool
 }
-
-// smallestMinLength is the smallest MinLength, and defaultMinLength the default.
-const (
-	smallestMinLength = 8
-	defaultMinLength  = 15
-	// maxPasswordBytes is the maximum length of a password in bytes.
-	maxPasswordBytes = 1024
-)
-
-// signUpTTL is the lifetime of a sign-up link.
-const signUpTTL = 24 * time.Hour
 
 // Provider signs users in with an email address and a password. Create it with [New] and add it to Config.Providers. It
 // is safe for concurrent use.
@@ -253,7 +239,7 @@ func (p *Provider) check(h *core.PluginHost) {
 	}
 	for i, v := range o.LegacyHashes {
 		if v == nil {
-			h.AddConfigError(fmt.Sprintf("Import[%d] is nil: leave it out", i))
+			h.AddConfigError(fmt.Sprintf("LegacyHashes[%d] is nil: remove it", i))
 		}
 	}
 	if o.SignUp < Open || o.SignUp > Closed {
@@ -279,12 +265,6 @@ func (p *Provider) Flush(ctx context.Context) error {
 	return err
 }
 
-// isMail reports whether a text is a single email address, and returns its canonical form.
-func isMail(text string) (string, bool) {
-	address, err := core.NormalizeEmail(text)
-	return address, err == nil && !strings.ContainsRune(address, 0)
-}
-
 // handlers are the handlers of the provider in one Auth, one for each user action.
 type handlers struct {
 	signIns       *signIns
@@ -298,6 +278,17 @@ type handlers struct {
 	usernames     *usernamePages // nil without Options.Usernames
 	management    *management
 	closed        bool
+}
+
+// management lets programs manage the passwords of one Auth.
+type management struct {
+	host      *core.PluginHost
+	users     core.Store
+	records   store.RecordStore
+	passwords *passwords
+	hashes    *hasher
+	links     *resetLinks
+	names     *usernames // nil without Options.Usernames
 }
 
 // newHandlers returns the handlers for an Auth with a store.
@@ -380,4 +371,17 @@ func (s *handlers) links() []ui.Link {
 	return append(links, ui.Link{
 		Label: "Create an account", Action: ID + "/sign-up", Place: "foot", Lead: "New here?",
 	})
+}
+
+// onlyManagement returns the management of the provider's only Auth.
+func (p *Provider) onlyManagement() (*management, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch all := p.liveManagement(); len(all) {
+	case 0:
+		return nil, errors.New("password: the provider has no Auth yet: call core.New first")
+	case 1:
+		return all[0], nil
+	}
+	return nil, errors.New("password: the provider belongs to several Auths: call New for each of them")
 }

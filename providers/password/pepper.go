@@ -1,19 +1,14 @@
 package password
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // Pepper is a secret that all password hashes are computed with, in addition to the salt of each. An attacker who has
@@ -108,70 +103,4 @@ func splitPepper(stored string) (id, hash string) {
 		return "", stored
 	}
 	return id, hash
-}
-
-// PepperUse counts the stored passwords by the ID of their pepper. The ID "" counts those without one, with the hashes
-// of other systems. A pepper of Options.Peppers that is missing in the result is no longer needed. PepperUse reads all
-// passwords, page by page: call it before you remove a pepper, not in a request. The store must implement
-// store.RecordLister; otherwise the error matches [core.ErrMissingStoreMethods].
-func (p *Provider) PepperUse(ctx context.Context) (map[string]int, error) {
-	m, err := p.onlyManagement()
-	if err != nil {
-		return nil, err
-	}
-	return m.pepperUse(ctx, -1)
-}
-
-// pepperUse counts the passwords of at most that many pages, or of all pages if pages is negative.
-func (m *management) pepperUse(ctx context.Context, pages int) (map[string]int, error) {
-	lister := m.host.RecordLister
-	if lister == nil {
-		return nil, fmt.Errorf("password: count the peppers: %w", core.ErrMissingStoreMethods)
-	}
-	counts := map[string]int{}
-	for cursor := ""; pages != 0; pages-- {
-		records, next, err := lister.ListRecords(ctx, kindPassword, "", cursor, store.MaxPage)
-		if err != nil {
-			return nil, fmt.Errorf("password: count the peppers: %w", err)
-		}
-		for _, r := range records {
-			var s secret
-			if err := json.Unmarshal(r.Value, &s); err != nil {
-				return nil, fmt.Errorf("password: decode the record of user %q: %w", r.UserID, err)
-			}
-			id, _ := splitPepper(string(s.Hash))
-			counts[id]++
-		}
-		if cursor = next; cursor == "" {
-			break
-		}
-	}
-	return counts, nil
-}
-
-// The limits of what Advise reads.
-const (
-	advisePages = 20
-	adviseTime  = 10 * time.Second
-)
-
-// Advise calls report for each weakness of the configuration, with its fix. Package doctor calls it after New. It reads
-// a part of the stored passwords, and reports peppers that they need and Options.Peppers does not contain.
-func (p *Provider) Advise(report func(what, fix string)) {
-	m, err := p.onlyManagement()
-	if err != nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), adviseTime)
-	defer cancel()
-	counts, err := m.pepperUse(ctx, advisePages)
-	if err != nil { // the doctor has a check of the store
-		return
-	}
-	for _, id := range slices.Sorted(maps.Keys(counts)) {
-		if _, err := m.hashes.peppers.apply(id, nil); err != nil {
-			report(fmt.Sprintf("%d users cannot sign in with their passwords, which need the pepper %q", counts[id], id),
-				"add the pepper to password.Options.Peppers again, after the newest one")
-		}
-	}
 }

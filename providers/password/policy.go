@@ -14,6 +14,14 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
+// smallestMinLength is the smallest MinLength, and defaultMinLength the default.
+const (
+	smallestMinLength = 8
+	defaultMinLength  = 15
+	// maxPasswordBytes is the maximum length of a password in bytes.
+	maxPasswordBytes = 1024
+)
+
 // policy checks new passwords.
 type policy struct {
 	min      int

@@ -43,7 +43,7 @@ func TestFiftyConfirmations(t *testing.T) {
 			w := site(t, patient, transactions(!hidden))
 			b := w.visit()
 			b.post("password/sign-up", "email", ada, "password", good)
-			link := token(t, w.letter(ada, mailkind.Verify))
+			link := token(t, w.newestEmail(ada, mailkind.Verify))
 			csrf := b.csrf()
 			won := race(func(int) bool {
 				racer := w.visit()
@@ -93,7 +93,7 @@ func TestFiftyResets(t *testing.T) {
 	if won != 1 || good != 1 {
 		t.Errorf("%d resets, %d passwords are valid", won, good)
 	}
-	if n := len(w.letters(ada)); n != 3 { // verify, reset, changed
+	if n := len(w.emailsTo(ada)); n != 3 { // verify, reset, changed
 		t.Errorf("%d emails", n)
 	}
 }
@@ -138,7 +138,7 @@ func TestConcurrentSignUps(t *testing.T) {
 	for range 8 {
 		b := w.visit()
 		b.post("password/sign-up", "email", ada, "password", good)
-		links, browsers = append(links, token(t, w.letter(ada, mailkind.Verify))), append(browsers, b)
+		links, browsers = append(links, token(t, w.newestEmail(ada, mailkind.Verify))), append(browsers, b)
 	}
 	won := race(func(i int) bool {
 		if i >= len(links) {

@@ -150,7 +150,7 @@ func TestResetListsRemovedMethods(t *testing.T) {
 				t.Errorf("the page does not name the provider: %s", page)
 			}
 			var kinds []mailkind.Kind
-			for _, l := range w.letters(ada) {
+			for _, l := range w.emailsTo(ada) {
 				if kinds = append(kinds, l.Kind); l.Kind == mailkind.AccountUnlinked && l.Service != "Service" {
 					t.Errorf("an email about %q", l.Service)
 				}
@@ -259,8 +259,8 @@ func TestRemovalNeedsNotice(t *testing.T) {
 	if r := b.post("password/reset", "newPassword", better, field[1], "yes"); r.Err != nil || accounts() != before-1 {
 		t.Errorf("again: answered %d %s, %v, %d accounts of %d", r.Status, r.Redirect, r.Err, accounts(), before)
 	}
-	w.letter(ada, mailkind.AccountUnlinked)
-	w.letter(ada, mailkind.PasswordChanged)
+	w.newestEmail(ada, mailkind.AccountUnlinked)
+	w.newestEmail(ada, mailkind.PasswordChanged)
 }
 
 // TestResetWhileTheAddressIsRestored: the owner of the old address undoes a change while an attacker's reset is in

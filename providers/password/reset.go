@@ -12,6 +12,7 @@ import (
 
 	"github.com/a-h/templ"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -256,7 +257,7 @@ func (s *resets) signIn(ctx context.Context, c *core.ActionRequest, held *core.P
 		return nil, err
 	}
 	return c.SignIn(ctx, core.SignIn{
-		User: user, Account: held.Account, Methods: []core.Method{core.MethodPassword}, CallbackURL: held.CallbackURL,
+		User: user, Account: held.Account, Methods: []amr.Method{amr.Password}, CallbackURL: held.CallbackURL,
 	})
 }
 
@@ -302,6 +303,9 @@ func (s *resets) replace(ctx context.Context, c *core.ActionRequest, o *openRese
 	if err := s.links.use(ctx, o.record); err != nil {
 		return err
 	}
+	if err := c.Announce(ctx, s.changed(o.user)); err != nil {
+		return err
+	}
 	err := s.emails.change(ctx, c, o.user, func(ctx context.Context) error {
 		if err := s.passwords.set(ctx, o.user.ID, hash, false, o.old); err != nil {
 			if !errors.Is(err, core.ErrConflict) {
@@ -335,13 +339,15 @@ func (s *resets) recheckAddress(ctx context.Context, o *openReset) error {
 	return core.ErrConflict
 }
 
+func (s *resets) changed(user *core.User) audit.Event {
+	return audit.Event{Name: audit.PasswordSet, Outcome: audit.OK, UserID: user.ID, Provider: s.provider}
+}
+
 // after deletes the links and remembered devices of the old password. A failure does not undo the reset.
 func (s *resets) after(ctx context.Context, c *core.ActionRequest, user *core.User) {
 	c.RememberBrowser(ctx, user)
 	s.revoker.links(ctx, user.ID)
-	c.Audit(ctx, audit.Event{
-		Name: audit.PasswordSet, Outcome: audit.OK, UserID: user.ID, Provider: s.provider,
-	})
+	c.Audit(ctx, s.changed(user))
 	resetCounts(ctx, c, user)
 	if s.names == nil {
 		return

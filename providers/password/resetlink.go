@@ -54,10 +54,6 @@ type resetEmail struct {
 	once bool
 }
 
-// repeatAfter is the minimum time between two emails with a link. An earlier request sends nothing, because the first
-// link still works and an attacker must not be able to flood the mailbox.
-const repeatAfter = 5 * time.Minute
-
 // recentlySent reports whether the user was recently sent a link that is still valid, other than the link of key.
 func (l *resetLinks) recentlySent(ctx context.Context, userID, key string, now resetRecord) (bool, error) {
 	records, err := l.records.UserRecords(ctx, userID, kindReset)

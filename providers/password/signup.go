@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/a-h/templ"
+
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/challenge"
@@ -22,6 +23,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
 )
+
+// signUpTTL is the lifetime of a sign-up link.
+const signUpTTL = 24 * time.Hour
 
 // signUps handles sign-up requests and the email to the owner of the address. The account is created by confirmations.
 type signUps struct {

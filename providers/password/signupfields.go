@@ -73,10 +73,11 @@ func (s *SignUpFields) validate(h *core.PluginHost) {
 		case slices.Contains(reservedFields, f.Name):
 			h.AddConfigError(fmt.Sprintf("SignUpFields: the name %q of a field is reserved: use another one", f.Name))
 		case slices.IndexFunc(s.Fields, same) < i:
-			h.AddConfigError(fmt.Sprintf("SignUpFields: two fields have the name %q", f.Name))
+			h.AddConfigError(fmt.Sprintf("SignUpFields: two fields have the name %q: rename one", f.Name))
 		case f.Type == "password":
 			h.AddConfigError(
-				fmt.Sprintf("SignUpFields: the field %q has the type password: its value is stored as text", f.Name),
+				fmt.Sprintf("SignUpFields: the field %q has the type password: use another type, because its value is stored "+
+					"as text", f.Name),
 			)
 		}
 	}
@@ -119,30 +120,6 @@ func (s *SignUpFields) check(ctx context.Context, values map[string]string) erro
 		return err
 	}
 	return fmt.Errorf("password: Options.SignUpFields.Check: %w", err)
-}
-
-// saveFields calls SignUpFields.Save for a new user. If it fails or panics, the user is deleted and the link works
-// again.
-func (s *confirmations) saveFields(ctx context.Context, w *storedSignUp, user *core.User) error {
-	if len(s.fields.Fields) == 0 {
-		return nil
-	}
-	values := make(map[string]string, len(s.fields.Fields))
-	for _, f := range s.fields.Fields { // the configuration may have changed since the sign-up
-		values[f.Name] = w.Values[f.Name]
-	}
-	saved := false
-	defer func() {
-		if !saved {
-			s.userCreator.deleteUser(ctx, user.ID)
-			s.pending.links.restore(ctx, w.record)
-		}
-	}()
-	if err := s.fields.Save(ctx, user.Clone(), values); err != nil {
-		return fmt.Errorf("password: Options.SignUpFields.Save: %w", err)
-	}
-	saved = true
-	return nil
 }
 
 // shown returns a field with its label and its submitted value.

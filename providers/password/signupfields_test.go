@@ -86,7 +86,7 @@ func TestSignUpFields(t *testing.T) {
 		t.Errorf("saved before the verification: %v", app.saved)
 	}
 	other := w.visit()
-	r := other.post("password/confirm", "token", token(t, w.letter(ada, mailkind.Verify)), "password", good)
+	r := other.post("password/confirm", "token", token(t, w.newestEmail(ada, mailkind.Verify)), "password", good)
 	if other.session() != ada {
 		t.Fatalf("no session: %d %s %v", r.Status, r.Body, r.Err)
 	}
@@ -140,7 +140,7 @@ func TestSignUpFieldsRefused(t *testing.T) {
 		strings.Contains(string(r.Body), "list of companies") {
 		t.Errorf("answered %d %s", r.Status, r.Body)
 	}
-	if n := len(w.letters(ada)); n != 0 || len(app.saved) != 0 {
+	if n := len(w.emailsTo(ada)); n != 0 || len(app.saved) != 0 {
 		t.Errorf("%d emails, saved %v", n, app.saved)
 	}
 	page := string(w.person().post("password/sign-up?lang=de", "email", ada, "password", good, "company", "Nowhere").Body)
@@ -180,7 +180,7 @@ func TestSignUpFieldsNotSaved(t *testing.T) {
 				w, app := crewSite(t, configure, func(_ *password.Options, c *core.Config) { stored = c.Store })
 				b := w.visit()
 				says(t, b.post("password/sign-up", "email", ada, "password", good, "company", "Acme"), 202, "mail")
-				link := token(t, w.letter(ada, mailkind.Verify))
+				link := token(t, w.newestEmail(ada, mailkind.Verify))
 				fail(app)
 				r := b.post("password/confirm", "token", link)
 				if r.Status < 400 || b.session() != "" {

@@ -118,3 +118,6 @@ func (p *passwords) write(ctx context.Context, userID string, s secret, old *sto
 	}
 	return err
 }
+
+// hashed is an encoded password hash, made by the hasher or accepted by it from another system.
+type hashed string

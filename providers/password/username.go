@@ -13,12 +13,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/a-h/templ"
+	"golang.org/x/text/secure/precis"
+
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
-	"golang.org/x/text/secure/precis"
 )
 
 // Usernames lets users choose a username, and sign in with it instead of their email address. The address stays
@@ -212,12 +213,6 @@ func (u *usernames) taken(ctx context.Context, name string) (bool, error) {
 	return claim != nil && u.valid(claim), err
 }
 
-var (
-	errUsername         = problem(http.StatusUnprocessableEntity, "username_invalid", textUsernameInvalid)
-	errUsernameTaken    = problem(http.StatusConflict, "username_taken", textUsernameTaken)
-	errUsernameCooldown = problem(http.StatusConflict, "username_too_soon", textUsernameSoon)
-)
-
 // set makes name the username of a user. Of concurrent claims of one name, one succeeds; the store decides. The old
 // name stays reserved for the user until the cooldown is over.
 func (u *usernames) set(ctx context.Context, userID, typed string) (string, error) {
@@ -386,14 +381,16 @@ func (s *usernamePages) change(ctx context.Context, c *core.ActionRequest) (*cor
 	if err != nil {
 		return nil, err
 	}
+	e := audit.Event{Name: audit.UsernameChanged, Outcome: audit.OK, UserID: session.UserID, Provider: s.provider}
+	if err := c.Announce(ctx, e); err != nil {
+		return nil, err
+	}
 	typed := c.Field("username")
 	name, err := s.names.set(ctx, session.UserID, typed)
 	if err != nil {
 		return s.pages.showAgain(ctx, c, s.form(c, typed), err)
 	}
-	c.Audit(ctx, audit.Event{
-		Name: audit.UsernameChanged, Outcome: audit.OK, UserID: session.UserID, Provider: s.provider,
-	})
+	c.Audit(ctx, e)
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, userName{name}), nil
 	}
@@ -410,26 +407,3 @@ func usernameField() core.Field {
 
 // usernameAttributes keep browsers from changing what the user types.
 var usernameAttributes = []ui.Attribute{{Name: "autocapitalize", Value: "none"}, {Name: "spellcheck", Value: "false"}}
-
-// AccountSection implements account.Section: the username, and a link to the page that changes it.
-func (p *Provider) AccountSection(ctx context.Context, c *core.ActionRequest) (*ui.PageSection, error) {
-	if !p.options.Usernames.On {
-		return nil, nil
-	}
-	m, err := p.onlyManagement()
-	if err != nil {
-		return nil, err
-	}
-	session, err := c.Session(ctx)
-	if err != nil || session == nil {
-		return nil, err
-	}
-	_, has, err := m.names.load(ctx, session.UserID)
-	if err != nil {
-		return nil, err
-	}
-	return &ui.PageSection{
-		ID: "username", Heading: c.Locale.Say(textUsernameLabel),
-		Content: usernameSection(c.Locale, has.Name, c.URL(ID+"/username")),
-	}, nil
-}

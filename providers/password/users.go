@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -26,4 +27,10 @@ func found(user *core.User, err error) (*core.User, error) {
 		return nil, fmt.Errorf("password: find the user: %w", err)
 	}
 	return user, nil
+}
+
+// isMail reports whether a text is a single email address, and returns its canonical form.
+func isMail(text string) (string, bool) {
+	address, err := core.NormalizeEmail(text)
+	return address, err == nil && !strings.ContainsRune(address, 0)
 }

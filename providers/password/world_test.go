@@ -33,13 +33,13 @@ var usualCost = password.Params{Threads: 1}
 
 // postbox is a Mailer that stores emails.
 type postbox struct {
-	mu      sync.Mutex
-	letters []core.Email
-	fails   error
-	failed  int           // failed emails
-	panics  bool          // panics with the link
-	holds   chan struct{} // if set, emails are delivered after it is closed
-	held    chan struct{} // receives a value for each waiting email
+	mu     sync.Mutex
+	emails []core.Email
+	fails  error
+	failed int           // failed emails
+	panics bool          // panics with the link
+	holds  chan struct{} // if set, emails are delivered after it is closed
+	held   chan struct{} // receives a value for each waiting email
 }
 
 func (p *postbox) Send(ctx context.Context, l core.Email) error {
@@ -63,7 +63,7 @@ func (p *postbox) Send(ctx context.Context, l core.Email) error {
 		p.failed++
 		return fails
 	}
-	p.letters = append(p.letters, l)
+	p.emails = append(p.emails, l)
 	return nil
 }
 
@@ -154,14 +154,14 @@ func (w *world) flush() {
 	}
 }
 
-// letters returns the emails to an address, oldest first.
-func (w *world) letters(to string) []core.Email {
+// emailsTo returns the emails to an address, oldest first.
+func (w *world) emailsTo(to string) []core.Email {
 	w.t.Helper()
 	w.flush()
 	w.post.mu.Lock()
 	defer w.post.mu.Unlock()
 	var out []core.Email
-	for _, l := range w.post.letters {
+	for _, l := range w.post.emails {
 		if l.To == to {
 			out = append(out, l)
 		}
@@ -169,10 +169,11 @@ func (w *world) letters(to string) []core.Email {
 	return out
 }
 
-// letter returns the newest email of a kind to an address. Security notices may be sent before or after other emails.
-func (w *world) letter(to string, kind mailkind.Kind) core.Email {
+// newestEmail returns the newest email of a kind to an address. Security notices may be sent before or after other
+// emails.
+func (w *world) newestEmail(to string, kind mailkind.Kind) core.Email {
 	w.t.Helper()
-	all := w.letters(to)
+	all := w.emailsTo(to)
 	for _, l := range slices.Backward(all) {
 		if l.Kind == kind {
 			return l
@@ -304,7 +305,7 @@ func (w *world) signUp(email, secret string) *browser {
 	w.t.Helper()
 	b := w.visit()
 	says(w.t, b.post("password/sign-up", "email", email, "password", secret), 202, "mail")
-	r := b.post("password/confirm", "token", token(w.t, w.letter(email, mailkind.Verify)))
+	r := b.post("password/confirm", "token", token(w.t, w.newestEmail(email, mailkind.Verify)))
 	if b.session() != email {
 		w.t.Fatalf("no session after the confirmation: %d %s, %v", r.Status, r.Body, r.Err)
 	}
@@ -327,7 +328,7 @@ func (w *world) signIn(email, secret string) string {
 func (w *world) forgot(email string) string {
 	w.t.Helper()
 	says(w.t, w.visit().post("password/forgot", "email", email), 202, "mail")
-	return token(w.t, w.letter(email, mailkind.Reset))
+	return token(w.t, w.newestEmail(email, mailkind.Reset))
 }
 
 // open opens a reset link in a new browser.

@@ -50,17 +50,19 @@ func endingOf(end string) (at time.Time, of expiring, name string, ok bool) {
 	return at, of, "", false
 }
 
-// DeleteExpired implements [store.Cleaner]. It walks through the set of ends up to now, with a few sessions, tokens and
-// records for each commit. Then it checks the next thousand of each kind, starting after those of the previous call. So
-// it finds records of an earlier version, which had no set of ends or removed the name of a record, and sessions that
-// now expire earlier. The first time it checks all records and adds their ends; if ctx ends, the next call continues
-// there. It also completes interrupted work: it deletes the remains of a deleted user, and renews outdated copies of a
-// user.
+// DeleteExpired implements [store.Cleaner]. An ordered set, the expiry set, contains sessions, tokens and records
+// by the time when they expire. DeleteExpired works in three steps:
 //
-// If ctx ends, the remaining names in the set of ends are counted, which includes sessions that have been extended
-// since. Until all records are in the set, there may be more.
+//  1. It deletes what has expired according to the expiry set, a few entries with each commit.
+//  2. It reads a thousand sessions, tokens and records each, starting after those of the previous call, and corrects
+//     the expiry set: earlier versions of this package had none, and a session can expire earlier than before. The
+//     first call reads all of them; if ctx ends, the next call continues there.
+//  3. It completes interrupted work: it deletes the rest of deleted users, and updates outdated copies of users.
 //
-// Within a transaction it does only the first part, in one step.
+// If ctx ends, the entries left in the expiry set are counted, including sessions that were extended since. Until the
+// set is complete, there may be more.
+//
+// Within a transaction it does only the first step, in one commit.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	n, err = s.deleteExpired(ctx, now)
 	if s.tx == nil {

@@ -31,8 +31,8 @@ type Engine interface {
 type Query struct {
 	Keys []string
 	Sets []Page
-	// Owner also requests the current record of the user that the record of the first key is a copy of, from the same
-	// snapshot.
+	// Owner also requests a user. The record of the first key is then a session, which contains a copy of its user. The
+	// result is the user's current record, from the same snapshot.
 	Owner bool
 }
 
@@ -46,8 +46,8 @@ type Page struct {
 type Answer struct {
 	Values []Value
 	Names  [][]string
-	// Owner is the result of [Query.Owner]. It is nil if the engine cannot read the user in the same round trip. If it is
-	// not nil, the first value may lack text and version, and the names may be missing.
+	// Owner is the user that [Query.Owner] requested, or nil if the engine cannot read the user in the same round trip.
+	// If Owner is set, the first value may lack Text and Version, and Names may be nil.
 	Owner *Value
 }
 
@@ -84,7 +84,7 @@ const (
 type Check struct {
 	Key     string
 	Is      Condition
-	Version string // the required version, if Is is Same
+	Version string // the required version, for the condition [Same]
 }
 
 // Record is a record to write.

@@ -205,9 +205,10 @@ func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.
 	return all, err
 }
 
-// ListRecords implements [store.RecordLister]. Records that expire come first, from their ordered set, then the others,
-// by a scan over keys. Redis can only scan all its keys. So a caller whose records all expire can stop at the first
-// page that is not full. In a transaction it does not see the pending writes.
+// ListRecords implements [store.RecordLister]. It returns the records that expire first, then those without an expiry.
+// The former are in an ordered set, so that their pages are full. The latter are found by a scan over the keys: on
+// Redis over all keys of the database, so that pages may be empty. If all records of a kind expire, the caller can stop
+// at the first page that is not full. In a transaction, ListRecords does not return pending writes.
 func (s *Store) ListRecords(
 	ctx context.Context, kind, prefix, cursor string, limit int,
 ) (all []*store.Record, next string, err error) {

@@ -24,7 +24,7 @@ func TestLayout(t *testing.T) {
 	layout := mongodb.Layout{
 		Users: "people", Accounts: "logins", Sessions: "visits", VerificationTokens: "links", Authenticators: "passkeys",
 	}
-	storetest.Run(t, emptied(t, mongodb.Options{Layout: layout}), beyondFerretDB()...)
+	storetest.Run(t, emptied(t, mongodb.Options{Layout: layout}))
 }
 
 func TestOpen(t *testing.T) {

@@ -85,26 +85,11 @@ func empty(t *testing.T, db *mongo.Database) {
 	}
 }
 
-// beyondFerretDB are the cases that fail on FerretDB 1, which does not check a document's filter again when it deletes
-// or writes the document.
-func beyondFerretDB() []string {
-	if os.Getenv("LATCHKEY_TEST_MONGODB_URL") != "" {
-		return nil
-	}
-	return []string{
-		"delete/expired rows, but no session that is extended meanwhile",
-		"record/fifty concurrent updates of one version, one succeeds",
-		"outbox/emails survive an outage and a restart", // two processes claim them concurrently
-		"code/fifty concurrent uses in two processes, one succeeds",
-		"code/wrong ones have a budget in two processes",
-	}
-}
-
 // TestLarge has fewer rows than on other databases, because FerretDB reads a whole collection for each page.
 func TestLarge(t *testing.T) { storetest.Large(t, emptied(t, mongodb.Options{})(t), 3000, 0) }
 
 func TestContract(t *testing.T) {
-	storetest.Run(t, emptied(t, mongodb.Options{}), beyondFerretDB()...)
+	storetest.Run(t, emptied(t, mongodb.Options{}))
 	t.Logf("mongodb: %d cases", storetest.Count())
 }
 

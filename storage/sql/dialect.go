@@ -28,8 +28,8 @@ type Dialect struct {
 	// Bytewise returns a query that returns true if a text column is sorted by bytes. Otherwise ListUsersByEmail returns
 	// [store.ErrUnsupported]. Nil means that every column is. table and column are quoted.
 	Bytewise func(table, column string) string
-	// IntegerID casts a value to the type of counted IDs, for a database that would infer a smaller type. Nil means that
-	// no cast is needed.
+	// IntegerID casts a value to the type of [IntegerIDs], for a database that would infer a smaller integer type. Nil
+	// means that no cast is needed.
 	IntegerID func(value string) string
 	// EncodeTime converts a time to the database's own type. It returns an error if that type cannot represent the time.
 	EncodeTime func(t time.Time) (any, error)

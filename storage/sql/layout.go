@@ -28,6 +28,10 @@ type Layout struct {
 	// RecordIDs lists tables, by their default names, that have an id column without a default value. The store writes a
 	// random UUID to it and never reads it.
 	RecordIDs []string
+	// EmailRequired reports that the column of the users' email addresses is NOT NULL, as in some tables of other
+	// programs. Users without an address cannot be stored then, such as guests. Migrate creates the column as NOT NULL,
+	// and does not change an existing one. The default is false.
+	EmailRequired bool
 	// UpdatedAt is the name of a column of users, accounts and sessions for the time of the last write. If it is empty,
 	// there is no such column.
 	UpdatedAt string

@@ -59,6 +59,10 @@ type engine struct {
 	writing   chan struct{}               // contains a value while a call writes; nil if writers need not wait
 }
 
+// RequiresEmail reports whether the layout has [Layout].EmailRequired. Core reads it, because it cannot store guests
+// then.
+func (s *Store) RequiresEmail() bool { return s.layout.EmailRequired }
+
 // New returns a Store on an open handle. It sends nothing to the database: the tables may not exist yet.
 func New(db *sql.DB, dialect Dialect, layout Layout) (*Store, error) {
 	return newStore(db, dialect, layout, &sqlpool.Pool{})

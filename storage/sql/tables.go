@@ -86,7 +86,8 @@ func (l *Layout) plainTables(t Types) []table {
 		{
 			name: users, primary: []string{"id"},
 			columns: []column{
-				{name: "id", typ: id}, {name: "name", typ: t.Text, null: true}, {name: "email", typ: t.Name, null: true},
+				{name: "id", typ: id}, {name: "name", typ: t.Text, null: true},
+				{name: "email", typ: t.Name, null: !l.EmailRequired},
 				{name: "emailVerified", typ: when, null: true}, {name: "image", typ: t.Text, null: true},
 			},
 			indexes: []index{{"email", true, []string{"email"}}},

@@ -91,6 +91,14 @@ export interface Client {
   registerPasskey(options?: PasskeyOptions): Promise<Gone>;
   /** Calls listener after a sign-in, sign-out or update in another tab, also by an Auth.js client. Call the result to stop. */
   onSessionChange(listener: (session: Result<Session | null>) => void): () => void;
+  /**
+   * Requests an action of a plugin, such as "api-keys". With fields it posts them, with the CSRF token; query parameters
+   * of a GET are in the path. Most actions require the session cookie, also if the client has a bearer token. The npm
+   * package @latchkey-go/client has typed functions for the plugins.
+   */
+  request<T = unknown>(path: string, fields?: object): Promise<Result<T>>;
+  /** Uses a passkey, with the options of the server. The data are the value of the field data of an action. */
+  answerPasskey(given: { action: string; options: object }): Promise<Result<string>>;
 }
 
 /** Creates a client for another base path or origin, or with a bearer token. */
@@ -110,3 +118,5 @@ export const update: Client["update"];
 export const signInWithPasskey: Client["signInWithPasskey"];
 export const registerPasskey: Client["registerPasskey"];
 export const onSessionChange: Client["onSessionChange"];
+export const request: Client["request"];
+export const answerPasskey: Client["answerPasskey"];

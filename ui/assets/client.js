@@ -18,11 +18,12 @@ const split = (given) => {
 };
 
 export function createClient({ base = new URL(".", import.meta.url), token, renewed } = {}) {
-  const root = new URL(String(base).replace(/\/*$/, "/"), location.href);
-  const tabs = new BroadcastChannel("next-auth"); // as Auth.js's clients
-  const tell = (trigger) => tabs.postMessage({ event: "session", data: { trigger } });
+  const root = new URL(String(base).replace(/\/*$/, "/"), globalThis.location?.href);
+  const channel = () => tabs ??= new BroadcastChannel("next-auth"); // as Auth.js's clients
+  const tell = (trigger) => globalThis.location && channel().postMessage({ event: "session", data: { trigger } });
+  let tabs;
 
-  // Requests an action; with fields it posts. own: the action is about the session, so that a bearer token is enough.
+  // Requests an action; with fields it posts. own: with the bearer token, if there is one, and then without cookies.
   async function ask(path, fields, own, more) {
     const mine = own && token?.();
     const headers = { Accept: "application/json", ...more };
@@ -99,11 +100,17 @@ export function createClient({ base = new URL(".", import.meta.url), token, rene
     const query = new URLSearchParams(email ? { action, email } : { action });
     const { data, error } = await ask("webauthn-options/" + named(provider) + "?" + query);
     if (error) return { data, error };
-    const publicKey = { ...data.options, challenge: bytes(data.options.challenge) };
+    const made = await answerPasskey(data);
+    if (made.error) return made;
+    return go("callback/" + named(provider), { action: data.action, email, data: made.data }, options);
+  }
+
+  async function answerPasskey({ action, options }) {
+    const publicKey = { ...options, challenge: bytes(options.challenge) };
     for (const name of ["allowCredentials", "excludeCredentials"]) publicKey[name] = publicKey[name]?.map(key);
     if (publicKey.user) publicKey.user = key(publicKey.user);
     try {
-      const call = data.action === "register" ? "create" : "get";
+      const call = action === "register" ? "create" : "get";
       const made = await navigator.credentials[call]({ publicKey });
       const { id, type, response: r } = made;
       const response = { transports: r.getTransports?.() };
@@ -111,13 +118,19 @@ export function createClient({ base = new URL(".", import.meta.url), token, rene
         if (r[name]) response[name] = text(r[name]);
       }
       const answer = { id, rawId: id, type, response, clientExtensionResults: made.getClientExtensionResults() };
-      return go("callback/" + named(provider), { action: data.action, email, data: JSON.stringify(answer) }, options);
+      return { data: JSON.stringify(answer), error: null };
     } catch (cause) {
       return failed(cause.name === "NotAllowedError" ? "cancelled" : "passkey", { cause });
     }
   }
 
-  const getSession = () => ask("session", null, true);
+  async function request(path, fields) {
+    const result = await ask(path, fields, true);
+    if (fields && !result.error) tell("getSession");
+    return result;
+  }
+
+  const getSession = () => request("session");
   const passkeyCall = (action) => (given) => {
     const [options, rest] = split(given);
     return passkey(action, { ...options, ...rest });
@@ -125,19 +138,18 @@ export function createClient({ base = new URL(".", import.meta.url), token, rene
   return {
     signIn, getSession,
     signOut: (options) => go("signout", {}, split(options)[0], true),
-    async update(data) {
-      const result = await ask("session", { data }, true);
-      if (!result.error) tell("getSession");
-      return result;
-    },
+    update: (data) => request("session", { data }),
     signInWithPasskey: passkeyCall("authenticate"),
     registerPasskey: passkeyCall("register"),
     onSessionChange(listener) {
       const hear = async (e) => e.data?.event === "session" && listener(await getSession());
-      tabs.addEventListener("message", hear);
+      channel().addEventListener("message", hear);
       return () => tabs.removeEventListener("message", hear);
     },
+    request, answerPasskey,
   };
 }
 
-export const { signIn, signOut, getSession, update, signInWithPasskey, registerPasskey, onSessionChange } = createClient();
+export const {
+  signIn, signOut, getSession, update, signInWithPasskey, registerPasskey, onSessionChange, request, answerPasskey,
+} = createClient();

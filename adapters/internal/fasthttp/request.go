@@ -24,7 +24,7 @@ import (
 )
 
 // Request returns a copy of the request as fasthttp received it, without the body, which [Ask] adds. The adapter adds
-// the router's own settings: [core.Request.HeaderLimit] and [core.Request.ProxyUntrusted].
+// the router's own settings: HeaderLimit and ProxyUntrusted of [core.Request].
 func Request(c *fasthttp.RequestCtx) *core.Request {
 	in := &c.Request
 	r := &core.Request{

@@ -12,11 +12,11 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/access"
 )
 
 // Methods returns the names of the methods of a service in the program's generated code. It returns nil if the program
-// does not contain the service. It is for [core.Auth.Calls].
+// does not contain the service. It is for [access.New].
 func Methods(service string) []string {
 	found, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(service))
 	described, ok := found.(protoreflect.ServiceDescriptor)
@@ -30,12 +30,12 @@ func Methods(service string) []string {
 	return names
 }
 
-// Domain is the domain of the reasons in error details.
+// Domain is the field domain of google.rpc.ErrorInfo in error details. Reasons are unique within a domain.
 const Domain = "latchkey"
 
 // Details returns the details of an error: google.rpc.ErrorInfo with the reason in upper case and the challenge,
 // google.protobuf.Struct with the problem document (RFC 9457), and google.rpc.RetryInfo if the client should wait.
-func Details(e *core.CallError) []proto.Message {
+func Details(e *access.Error) []proto.Message {
 	info := &errdetails.ErrorInfo{Reason: strings.ToUpper(e.Reason), Domain: Domain}
 	if e.Challenge != "" {
 		info.Metadata = map[string]string{"challenge": e.Challenge}

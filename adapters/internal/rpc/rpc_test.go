@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/latchkey-go/latchkey/adapters/internal/rpc"
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/access"
 )
 
 // TestMethods finds the methods of a registered service.
@@ -49,7 +49,7 @@ func TestMethods(t *testing.T) {
 
 // TestDetails encodes a step-up and a limit.
 func TestDetails(t *testing.T) {
-	all := rpc.Details(&core.CallError{
+	all := rpc.Details(&access.Error{
 		Reason: "reauth_required", Challenge: `Bearer max_age="300"`, RetryAfter: time.Minute,
 		Problem: map[string]any{"maxAge": 300.0, "acrValues": []any{"gold"}},
 	})
@@ -63,7 +63,7 @@ func TestDetails(t *testing.T) {
 	if retry.RetryDelay.AsDuration() != time.Minute {
 		t.Errorf("the delay is %v", retry)
 	}
-	if rest := rpc.Details(&core.CallError{Reason: "forbidden", Problem: map[string]any{}}); len(rest) != 2 {
+	if rest := rpc.Details(&access.Error{Reason: "forbidden", Problem: map[string]any{}}); len(rest) != 2 {
 		t.Errorf("the details without a delay are %v", rest)
 	}
 }

@@ -29,9 +29,9 @@ type Keyed struct {
 const mostRequests = 20
 
 // Lost checks a store whose database loses keys, by eviction or by a failover to a replica without the last writes.
-// Each key that a sign-in has written is lost in turn, and then the groups in also, named by their prefixes. The user
-// must be able to sign in again, and no lookup may return a session of a deleted user. open returns a store without
-// keys.
+// It deletes one key that a sign-in has written, and signs in again; and repeats that for each key. Then it does the
+// same for groups of keys: each entry of also lists the prefixes of a group. The user must be able to sign in again,
+// and no lookup may return a session of a deleted user. open returns an empty store.
 func Lost(t *testing.T, open func(t *testing.T) Keyed, also ...[]string) {
 	t.Helper()
 	for _, arrives := range []string{"with an account", "by mail"} {

@@ -149,8 +149,9 @@ func recovered(k *kit, token string) *core.User {
 	}
 }
 
-// InFlight kills the database while requests wait in it: calls of some operations on a user that hold has locked. A
-// failed call must not be applied in part, and the store must work when the database has started again.
+// InFlight kills the database while it has requests in progress. hold locks the row of a user, so that the operations
+// on this user wait in the database; then kill is called. A failed call must not be applied in part, and the store must
+// work after start.
 func (name Trouble) InFlight(
 	t *testing.T, store core.Store, operations []string, hold func(userID string), kill, start func(),
 ) {

@@ -103,7 +103,9 @@ func (s *appSite) authorize(parameters ...string) string {
 // post sends a request of the program, and decodes the response.
 func (s *appSite) post(t *testing.T, path string, form url.Values) (answer map[string]any) {
 	t.Helper()
-	form.Set("client_id", "cli")
+	if !form.Has("client_id") {
+		form.Set("client_id", "cli")
+	}
 	response, err := http.PostForm(s.url+"/auth/"+path, form)
 	if err != nil {
 		t.Fatal(err)

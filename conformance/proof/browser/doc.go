@@ -11,7 +11,8 @@
 //     request to another machine.
 //   - frontends_test.go: next-auth/react, @auth/sveltekit/client and both passkey clients, unmodified, with gin and
 //     fiber. The folder clients has their versions and their pages; site_test.go serves them.
-//   - recipes_test.go: docs/recipes/spa.md and docs/recipes/htmx.md, with the JavaScript of the page and htmx from npm.
+//   - recipes_test.go: docs/recipes/spa.md with the JavaScript of the page, and docs/recipes/htmx.md and
+//     docs/recipes/datastar.md with the libraries from npm.
 //   - app_test.go, chromium_test.go, visitor_test.go, mailed_test.go: start the application and the browser, and act
 //     as a user who clicks, types and reads emails.
 //

@@ -30,6 +30,12 @@ const (
 	factorCodes  = `#recovery-codes`
 )
 
+// qrIsReadable is an expression that is true if a camera can read the QR code: it is large, and has no outlines, which
+// would fill its light modules.
+const qrIsReadable = `(({width, height}, {stroke}) => width >= 180 && width === height && stroke === "none")(
+	document.querySelector("svg[role=img]").getBoundingClientRect(),
+	getComputedStyle(document.querySelector("svg[role=img] path")))`
+
 // factorSite is a site with second factors in all languages. Its only user is ada.
 type factorSite struct {
 	url string
@@ -124,6 +130,7 @@ func TestFactors(t *testing.T) {
 	v.at("/auth/second-factor/settings")
 	v.open("/auth/second-factor/enroll")
 	v.names("image", "QR code with the setup key")
+	v.becomes(qrIsReadable)
 	v.names("textbox", "Code from the app", "Name of this app (optional)")
 	secret, codes := v.enrolls(s)
 	v.names("button", "Copy", "Print", "I saved them")

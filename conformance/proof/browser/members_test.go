@@ -3,6 +3,7 @@ package browser_test
 import (
 	"context"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,12 +50,24 @@ type memberSite struct {
 	orgs      *organization.Organizations
 	passwords *passwords.Provider
 	box       *mailbox.Mailbox
+	zone      zone
 }
+
+// zone is a Resolver that returns the same TXT records for each name.
+type zone struct{ txt []string }
+
+func (z *zone) LookupTXT(context.Context, string) ([]string, error) { return z.txt, nil }
 
 func serveMembers(t *testing.T) *memberSite {
 	t.Helper()
+	return serveMembersWith(t, func(*core.Config) {})
+}
+
+// serveMembersWith is serveMembers with changes of the configuration.
+func serveMembersWith(t *testing.T, change func(*core.Config)) *memberSite {
+	t.Helper()
 	s := &memberSite{box: mailbox.New()}
-	s.orgs = organization.New(organization.Options{Mail: s.box, Roles: []organization.Role{
+	s.orgs = organization.New(organization.Options{Mail: s.box, Resolver: &s.zone, Roles: []organization.Role{
 		{Name: "accountant", Permissions: []string{"invoice:read"}},
 	}})
 	s.passwords = passwords.New(passwords.Options{
@@ -64,6 +77,7 @@ func serveMembers(t *testing.T) *memberSite {
 	s.url = serveLanguages(t, ada, func(c *core.Config) {
 		for _, u := range []core.User{
 			{ID: "grace", Name: "Grace Hopper", Email: grace}, {ID: "long", Email: longAddress},
+			{ID: "asks", Name: longName, Email: "x" + longAddress, EmailVerified: time.Now()},
 		} {
 			if _, err := c.Store.CreateUser(t.Context(), &u); err != nil {
 				t.Fatal(err)
@@ -75,6 +89,7 @@ func serveMembers(t *testing.T) *memberSite {
 		}
 		c.Plugins = []core.Plugin{s.orgs, account.New(account.Options{Mail: s.box, Delete: s.orgs.ForgetUser})}
 		c.Providers[3] = s.passwords
+		change(c)
 	})
 	return s
 }
@@ -142,6 +157,13 @@ func TestMemberLooks(t *testing.T) {
 			v.follow(click(nameButton))
 			shows("username-set")
 
+			v.open("/auth/organization/join?organization=unknown")
+			shows("join-invalid")
+			v.open("/auth/organization/join?organization=other")
+			shows("join-offered")
+			v.open("/auth/organization/join?organization=werk")
+			shows("join-ask")
+
 			v.open("/auth/organization/accept?token=unknown")
 			shows("invitation-invalid")
 			v.open(s.invitation(t, ada))
@@ -189,6 +211,23 @@ func (s *memberSite) organization(t *testing.T) (id string) {
 			t.Fatal(err)
 		}
 	}
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(s.orgs.SetJoinRequests(t.Context(), own.ID, true))
+	_, err = s.orgs.RequestToJoin(t.Context(), own.ID, "asks")
+	check(err)
+	_, err = s.orgs.ClaimDomain(t.Context(), own.ID, "donaudampfschifffahrt.bücher.example", "accountant", true)
+	check(err)
+	_, domain, _ := strings.Cut(ada, "@")
+	d, err := s.orgs.ClaimDomain(t.Context(), other.ID, domain, organization.Member, false)
+	check(err)
+	s.zone.txt = []string{d.Value}
+	_, err = s.orgs.VerifyDomain(t.Context(), other.ID, domain)
+	check(err)
 	return own.ID
 }
 

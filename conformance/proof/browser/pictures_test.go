@@ -74,6 +74,7 @@ var pictured = []struct {
 	{"account", "en", "light", 1280, 800, nil, path("/enter")},
 	{"account-phone", "en", "dark", 390, 800, nil, path("/enter")},
 	{"account-arabic", "ar", "light", 390, 800, nil, path("/enter")},
+	{"account-email", "en", "light", 720, 660, nil, func(v *visitor) { v.open("/enter"); v.do(click(emailOpens)) }},
 	{"account-delete", "de", "light", 1000, 800, nil, func(v *visitor) { v.open("/enter"); v.do(click(deleteOpens)) }},
 	{"error", "en", "light", 480, 420, nil, path("/auth/error?error=Verification")},
 	{"error-server", "de", "dark", 480, 420, nil, path("/auth/error?error=Configuration")},

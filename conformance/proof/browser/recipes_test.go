@@ -252,3 +252,55 @@ func TestHTMXRecipe(t *testing.T) {
 	v.do(click(`button[hx-get]`))
 	v.becomes(notes + ` === "Buy milk"`)
 }
+
+// TestDatastarRecipe runs the program of docs/recipes/datastar.md with Datastar. The last version in npm is
+// 1.0.0-beta.11, and the program translates pages and events to the names in that version. With
+// DATASTAR=/path/to/datastar.js the test uses a script of version 1, and no translation.
+func TestDatastarRecipe(t *testing.T) {
+	files := map[string]string{}
+	if path := os.Getenv("DATASTAR"); path != "" {
+		script, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files["datastar.js"] = string(script)
+	} else {
+		engines.Packages(t, "clients")
+		bundle := exec.Command("node_modules/.bin/esbuild", "--bundle", "--format=esm", "--log-level=warning",
+			"node_modules/@starfederation/datastar/dist/bundles/datastar.js")
+		bundle.Dir = "clients"
+		script, err := bundle.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		files["datastar.js"], files["older"] = string(script), "yes"
+	}
+	buildRecipe(t, "datastar")
+	v := visit(t, startRecipe(t, "datastar", "", save(t, files)))
+	signIn := func() {
+		t.Helper()
+		v.becomes(`location.pathname === "/auth/signin" && document.readyState === "complete"`)
+		v.do(click(`form[action*="/auth/signin/github"] button`))
+		v.arrives("/", "Show my notes")
+	}
+	const notes = `document.querySelector("#notes").innerText`
+	v.open("/")
+	v.do(click("#show")) // without a session: the guard's event opens the sign-in page
+	signIn()
+	v.becomes(notes + ` === "" && document.readyState === "complete"`)
+	v.do(click("#show"))
+	v.becomes(notes + ` === "Buy milk" && location.pathname === "/"`)
+	v.do(write(`#note`, "Call Bob"), click("#add"))
+	v.becomes(notes + ` === "Buy milk\nCall Bob"`)
+
+	// The session ends in another tab. The next action changes nothing, and opens the sign-in page.
+	other := v.tab()
+	other.open("/")
+	other.do(click(`.latchkey-signout`))
+	other.becomes(`Boolean(document.querySelector(".latchkey-signin"))`)
+	v.do(click("#add"))
+	signIn()
+	v.becomes(notes + ` === "" && document.readyState === "complete"`)
+	v.do(click("#show"))
+	v.becomes(notes + ` === "Buy milk\nCall Bob"`)
+}

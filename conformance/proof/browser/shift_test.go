@@ -64,55 +64,87 @@ func slowScript(t *testing.T, site string) (origin string, hold func() (release 
 	}
 }
 
+// steady measures the layout shifts of pages behind a slowScript.
+type steady struct {
+	*visitor
+	hold func() (release func())
+}
+
+func newSteady(v *visitor, hold func() func()) *steady {
+	v.Helper()
+	call(v, network.Enable, network.EnableParams{})
+	call(v, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})
+	call(v, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: shifts})
+	return &steady{v, hold}
+}
+
+// settle waits until the browser has painted, and returns the layout shifts so far.
+func (s *steady) settle() string {
+	s.Helper()
+	s.do(chromedp.Evaluate[chromedp.Void](`void requestAnimationFrame(() => requestAnimationFrame(() => {
+		window.settled = true;
+	}))`))
+	s.becomes(`window.settled === true`)
+	return run(s.visitor, chromedp.Evaluate[string](`(window.settled = false, shiftsAfterPaint())`))
+}
+
+// still opens a page on a large screen and on a phone, and checks that nothing moves when the script runs.
+func (s *steady) still(path string) {
+	s.Helper()
+	for _, width := range []int64{1280, 390} {
+		s.do(chromedp.EmulateViewport(width, 800))
+		s.do(chromedp.Navigate("about:blank"))
+		release := s.hold()
+		s.do(goTo(s.site + path))
+		s.becomes(`location.href !== "about:blank" && document.readyState !== "loading" &&
+			performance.getEntriesByName("first-contentful-paint").length === 1`)
+		s.settle() // a busy browser can paint a part of the HTML before
+		s.do(chromedp.Evaluate[chromedp.Void](`void (window.painted = performance.now())`))
+		release()
+		s.becomes(`document.readyState === "complete"`)
+		if moved := s.settle(); moved != "" {
+			s.Errorf("%s, %d px wide: %s", path, width, moved)
+		}
+	}
+}
+
 // TestLayoutShift: after the first paint nothing on a page moves, although its script adds buttons, checkboxes and
 // texts.
 func TestLayoutShift(t *testing.T) {
 	origin, hold := slowScript(t, serveLanguages(t, ada, func(c *core.Config) { c.Session.RememberMe = true }))
-	v := visit(t, origin)
-	call(v, network.Enable, network.EnableParams{})
-	call(v, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})
-	call(v, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: shifts})
-	settle := func() string {
-		v.do(chromedp.Evaluate[chromedp.Void](`void requestAnimationFrame(() => requestAnimationFrame(() => {
-			window.settled = true;
-		}))`))
-		v.becomes(`window.settled === true`)
-		return run(v, chromedp.Evaluate[string](`(window.settled = false, shiftsAfterPaint())`))
-	}
-	still := func(path string) {
-		t.Helper()
-		for _, width := range []int64{1280, 390} {
-			v.do(chromedp.EmulateViewport(width, 800))
-			v.do(chromedp.Navigate("about:blank"))
-			release := hold()
-			v.do(goTo(v.site + path))
-			v.becomes(`location.href !== "about:blank" && document.readyState !== "loading" &&
-				performance.getEntriesByName("first-contentful-paint").length === 1`)
-			settle() // a busy browser can paint a part of the HTML before
-			v.do(chromedp.Evaluate[chromedp.Void](`void (window.painted = performance.now())`))
-			release()
-			v.becomes(`document.readyState === "complete"`)
-			if moved := settle(); moved != "" {
-				t.Errorf("%s, %d px wide: %s", path, width, moved)
-			}
-		}
-	}
+	s := newSteady(visit(t, origin), hold)
 	for _, path := range spoken {
-		still(path)
+		s.still(path)
 	}
 	hold()()
-	v.open("/auth/signin") // the next page shows the address that was typed in this tab
-	v.do(chromedp.Evaluate[chromedp.Void](`sessionStorage.setItem("latchkey-typed", '{"email":"ada@example.com"}')`))
-	still("/auth/verify-request")
+	s.open("/auth/signin") // the next page shows the address that was typed in this tab
+	s.do(chromedp.Evaluate[chromedp.Void](`sessionStorage.setItem("latchkey-typed", '{"email":"ada@example.com"}')`))
+	s.still("/auth/verify-request")
 	hold()()
-	v.open("/enter")
+	s.open("/enter")
 	for _, path := range append([]string{"/auth/signin", "/auth/password/sign-up"}, known...) {
-		still(path)
+		s.still(path)
 	}
-	v.do(chromedp.Evaluate[chromedp.Void](`void (window.painted = performance.now())`))
-	v.do(chromedp.Evaluate[chromedp.Void](
+	s.do(chromedp.Evaluate[chromedp.Void](`void (window.painted = performance.now())`))
+	s.do(chromedp.Evaluate[chromedp.Void](
 		`void document.querySelector("main").prepend(Object.assign(document.createElement("p"), {innerText: "later"}))`))
-	if settle() == "" {
+	if s.settle() == "" {
 		t.Error("an element that is inserted is no layout shift: the browser measures nothing")
+	}
+}
+
+// TestLayoutShiftOfPlugins is TestLayoutShift for the pages of keys, apps, second factors, organizations and
+// administrators, with many rows.
+func TestLayoutShiftOfPlugins(t *testing.T) {
+	site := servePlugins(t, func(c *core.Config) { // its request would go to the site, not to the proxy
+		c.Providers[2].(*core.WebAuthnProvider).ConditionalCreate = core.False
+	})
+	origin, hold := slowScript(t, site.url)
+	v := visit(t, site.url)
+	site.enters(v)
+	v.site = origin // the cookies are those of all ports of the host
+	s := newSteady(v, hold)
+	for _, page := range site.pages {
+		s.still(page[1])
 	}
 }

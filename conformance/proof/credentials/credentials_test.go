@@ -54,13 +54,14 @@ func serve(t *testing.T, adapter string, strategy core.Strategy) *site {
 	}})
 	apps := tokens.New(tokens.Options{AccessTokens: signed, Apps: []tokens.App{{
 		ID: "cli", Name: "CLI", Device: true, RedirectURIs: []string{"http://127.0.0.1/callback"},
-		Scopes: []tokens.Scope{{Name: read}}, Resources: []string{other},
+		Scopes: []tokens.Scope{{Name: read}}, Resources: []string{other}, IDTokens: map[string][]string{"sdk": {sdkClient}},
 	}}})
 	store := memory.New()
 	s.auth, err = core.New(core.Config{
 		URL: s.url, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: store,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
 		Session: core.SessionConfig{Strategy: strategy}, Plugins: []core.Plugin{s.keys, signed, apps},
+		Providers: []core.Provider{newSDK().provider()},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -306,6 +307,7 @@ var steps = map[string]func(s *site){
 			s.Errorf("the API: %d %s", r.StatusCode, r.body)
 		}
 	},
+	"an ID token of an app": (*site).exchangesIDToken,
 	"metadata": func(s *site) {
 		r := s.send(http.DefaultClient, "GET", "/.well-known/oauth-authorization-server", nil)
 		var m map[string]any

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
@@ -89,7 +90,7 @@ func checkReauth(s *site, adapter string, strategy core.Strategy, again func(*br
 	s.registers(p)
 	b, copied := s.browse(adapter), s.browse(adapter)
 	cookies, err := s.auth.NewSession(s.Context(), b.request(), p.User, core.SessionOptions{
-		AuthTime: time.Now().Add(-2 * time.Hour), Methods: []core.Method{core.MethodPassword},
+		AuthTime: time.Now().Add(-2 * time.Hour), Methods: []amr.Method{amr.Password},
 	})
 	s.must(err)
 	b.keep(cookies)

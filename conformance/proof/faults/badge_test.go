@@ -41,12 +41,23 @@ var keySet = map[string]any{"keys": []any{map[string]string{
 
 // logoutToken returns a token that ends a subject's sessions (OpenID Connect Back-Channel Logout 1.0 section 2.4).
 func logoutToken(subject string, now time.Time) string {
-	header := map[string]string{"alg": "RS256", "kid": "k1", "typ": "logout+jwt"}
-	claims := map[string]any{
+	return signed("logout+jwt", map[string]any{
 		"iss": issuer, "aud": clientID, "sub": subject, "iat": now.Unix(), "exp": now.Unix() + 120, "jti": rand.Text(),
 		"events": map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{}},
-	}
-	text := part(header) + "." + part(claims)
+	})
+}
+
+// idToken returns an ID token of a person that the provider's SDK gives to the app.
+func idToken(person, nonce string, now time.Time) string {
+	return signed("JWT", map[string]any{
+		"iss": issuer, "aud": sdkClientID, "sub": person, "iat": now.Unix(), "exp": now.Unix() + 3600, "nonce": nonce,
+		"email": address(person), "email_verified": true,
+	})
+}
+
+// signed returns a token of the provider.
+func signed(kind string, claims map[string]any) string {
+	text := part(map[string]string{"alg": "RS256", "kid": "k1", "typ": kind}) + "." + part(claims)
 	sum := sha256.Sum256([]byte(text))
 	signature, err := rsa.SignPKCS1v15(nil, signer, crypto.SHA256, sum[:])
 	if err != nil {

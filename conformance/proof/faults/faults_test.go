@@ -197,6 +197,10 @@ func (c *incidentCase) look(r *core.Response, log string, names []string) {
 		if now != "" && !failed(r) {
 			v.Errorf("the visitor is still signed in: %s", told(r))
 		}
+	case c.mode.name == "duplicate key" && names[c.step] == c.once: // a credential that was used before
+		if !wrongCredential(r) {
+			v.Errorf("a credential that was used before is answered %s %s", told(r), r.Body)
+		}
 	case c.program && !success && wrongCredential(r):
 		v.Errorf("a failure reads as a wrong credential: %s %s", told(r), r.Body)
 	case c.fails && success && !c.quiet:

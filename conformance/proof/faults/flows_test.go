@@ -66,6 +66,8 @@ type flow struct {
 	atOnce bool
 	// program is set if the request has a credential of a program. A failure must not read as a wrong credential.
 	program bool
+	// once is the store call that fails with a duplicate key if the credential of a program was used before.
+	once string
 	// costly is set if the flow hashes passwords.
 	costly bool
 	// grace is account.Options.DeleteAfter.

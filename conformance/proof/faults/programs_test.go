@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -23,15 +24,19 @@ func newKeys() *apikey.Keys {
 func newApps() *tokens.Tokens {
 	return tokens.New(tokens.Options{Apps: []tokens.App{{
 		ID: "cli", Name: "CLI", Device: true, RedirectURIs: []string{"http://127.0.0.1/callback"},
-		Scopes: []tokens.Scope{{Name: "orders:read"}},
+		Scopes: []tokens.Scope{{Name: "orders:read"}}, IDTokens: map[string][]string{"o": {sdkClientID}},
 	}}})
 }
+
+// sdkClientID is the client ID of the app at the provider o.
+const sdkClientID = "sdk-client"
 
 // wrongCredential are the responses that mean that a credential is not valid.
 func wrongCredential(r *core.Response) bool {
 	var body struct{ Error string }
 	_ = json.Unmarshal(r.Body, &body)
-	return r.Status == http.StatusUnauthorized || body.Error == "invalid_grant" || body.Error == "expired_token"
+	wrong := []string{"invalid_grant", "expired_token", "invalid_request", "access_denied", "account_not_linked"}
+	return r.Status == http.StatusUnauthorized || slices.Contains(wrong, body.Error)
 }
 
 var programFlows = []*flow{
@@ -97,6 +102,15 @@ var programFlows = []*flow{
 		v.b.post("/auth/device", "code", v.device.UserCode, "decision", "allow")
 		v.target, v.form = "/auth/token", v.polling()
 	}},
+	{name: "exchanging the first ID token of a user", settled: "create record app-grant", program: true,
+		once: "create record app-nonce", again: byIDToken,
+		before: func(v *visit) { v.target, v.form = "/auth/token", v.idToken() }},
+	{name: "exchanging an ID token of a user", settled: "create record app-grant", program: true,
+		once: "create record app-nonce", again: byIDToken,
+		before: func(v *visit) {
+			v.tokens(v.idToken())
+			v.target, v.form = "/auth/token", v.idToken()
+		}},
 	{name: "asking for a code by email", again: byMailedCode, before: func(v *visit) {
 		v.target, v.form = "/auth/signin/code", v.b.posting("email", address(v.person))
 	}},
@@ -245,6 +259,36 @@ func byRefresh(v *visit, b *browser) string {
 	return who
 }
 
+// idToken returns the request that exchanges an ID token with a new nonce.
+func (v *visit) idToken() url.Values {
+	v.Helper()
+	var issued struct{ Nonce string }
+	v.decode(v.browser().request(v.Context(), v.well, http.MethodPost, "/auth/token/nonce", url.Values{
+		"client_id": {"cli"},
+	}), &issued)
+	v.keeps(issued.Nonce)
+	token := idToken(v.person, issued.Nonce, v.clock.Now())
+	v.keeps(token)
+	return url.Values{
+		"grant_type": {"urn:ietf:params:oauth:grant-type:token-exchange"}, "client_id": {"cli"}, "provider": {"o"},
+		"nonce": {issued.Nonce}, "subject_token": {token},
+		"subject_token_type": {"urn:ietf:params:oauth:token-type:id_token"},
+	}
+}
+
+// byIDToken exchanges another ID token, as an app does that got no tokens, and returns the address of its user.
+func byIDToken(v *visit, _ *browser) string {
+	v.Helper()
+	v.refresh = v.tokens(v.idToken()).Refresh
+	v.tokens(v.refreshing())
+	u, err := v.store.UserByAccount(v.Context(), "o", v.person)
+	if err != nil {
+		v.Error(err)
+		return ""
+	}
+	return u.Email
+}
+
 // startDevice starts the sign-in of a device.
 func (v *visit) startDevice() {
 	v.Helper()
@@ -307,6 +351,7 @@ func TestWrongCredential(t *testing.T) {
 		want   bool
 	}{
 		{401, "", true}, {400, `{"error":"invalid_grant"}`, true}, {400, `{"error":"expired_token"}`, true},
+		{400, `{"error":"invalid_request"}`, true}, {400, `{"error":"access_denied"}`, true},
 		{503, `{"error":"temporarily_unavailable"}`, false}, {500, "", false}, {400, `{"error":"slow_down"}`, false},
 	} {
 		if got := wrongCredential(&core.Response{Status: row.status, Body: []byte(row.body)}); got != row.want {

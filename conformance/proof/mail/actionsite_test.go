@@ -25,6 +25,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	driver "github.com/go-sql-driver/mysql"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
@@ -41,15 +44,20 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/smtp"
+	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
+	"github.com/latchkey-go/latchkey/storage/dynamodb"
+	"github.com/latchkey-go/latchkey/storage/etcd"
 	"github.com/latchkey-go/latchkey/storage/memory"
 	"github.com/latchkey-go/latchkey/storage/mongodb"
+	"github.com/latchkey-go/latchkey/storage/mysql"
 	"github.com/latchkey-go/latchkey/storage/postgres"
+	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
 
-// actionStores are stores with transactions and without.
+// actionStores are the stores of all databases, with transactions and without.
 var actionStores = map[string]func(t *testing.T) (core.Store, error){
 	"memory": func(*testing.T) (core.Store, error) { return memory.New(), nil },
 	"sqlite": func(t *testing.T) (core.Store, error) {
@@ -80,6 +88,64 @@ var actionStores = map[string]func(t *testing.T) (core.Store, error){
 			return nil, err
 		}
 		t.Cleanup(func() { _ = s.Close() })
+		return s, s.Migrate(t.Context())
+	},
+	"mariadb": func(t *testing.T) (core.Store, error) {
+		config, err := driver.ParseDSN(engines.MariaDB(t))
+		if err != nil {
+			return nil, err
+		}
+		db, err := sql.Open("mysql", config.FormatDSN())
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = db.Close() }()
+		config.DBName = "mail" + strings.ToLower(rand.Text())
+		if _, err := db.ExecContext(t.Context(), "CREATE DATABASE "+config.DBName); err != nil {
+			return nil, err
+		}
+		s, err := mysql.Open(config.FormatDSN(), mysql.Options{})
+		if err != nil {
+			return nil, err
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s, s.Migrate(t.Context())
+	},
+	"redis": func(t *testing.T) (core.Store, error) {
+		s, err := redisstore.Open(engines.Redis(t), redisstore.Options{Prefix: "{" + rand.Text() + "}:"})
+		if err != nil {
+			return nil, err
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s, nil
+	},
+	"etcd": func(t *testing.T) (core.Store, error) {
+		s, err := etcd.Open(engines.Etcd(t), etcd.Options{Prefix: rand.Text() + "/"})
+		if err != nil {
+			return nil, err
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s, nil
+	},
+	"bbolt": func(t *testing.T) (core.Store, error) {
+		s, err := bboltstore.Open(filepath.Join(t.TempDir(), "mail.bolt"))
+		if err != nil {
+			return nil, err
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s, nil
+	},
+	"dynamodb": func(t *testing.T) (core.Store, error) {
+		client := awsdynamodb.New(awsdynamodb.Options{
+			BaseEndpoint: aws.String(engines.DynamoDB(t)), Region: "eu-west-1",
+			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+				return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
+			}),
+		})
+		s, err := dynamodb.New(client, dynamodb.Options{Layout: dynamodb.Layout{Table: "mail" + rand.Text()}})
+		if err != nil {
+			return nil, err
+		}
 		return s, s.Migrate(t.Context())
 	},
 	"mongodb": func(t *testing.T) (core.Store, error) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-chi/chi/v5"
@@ -14,6 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/kit/adaptertest"
 	"github.com/latchkey-go/latchkey/conformance/proof/apidoc"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/dev/authtest"
 )
 
 // TestChi runs the test suite of adapters on chi: hooks and guards in middleware stacks of chi, and routes in groups.
@@ -168,5 +170,71 @@ func TestChiSubRouters(t *testing.T) {
 				t.Errorf("%q asks for %s and gets %q, want %q", user.name, path, got, want)
 			}
 		}
+	}
+}
+
+// TestChiConcurrentUsers requests a page in a sub-router for different users at the same time.
+func TestChiConcurrentUsers(t *testing.T) {
+	t.Parallel()
+	auth := routersAuth(t, "https://app.test")
+	r := guardedChi(authhttp.New(auth))
+	names := []string{"Ada", "Bob", "Eve"}
+	var all sync.WaitGroup
+	for _, name := range names {
+		cookies := authtest.Cookies(t, auth, "https://app.test", &core.User{ID: name, Name: name})
+		for range 20 {
+			all.Go(func() {
+				w := chiRequest(r, cookies)
+				if want := "7 hello " + name; w.Body.String() != want {
+					t.Errorf("%s gets %d %q", name, w.Code, w.Body)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// guardedChi returns a router with a page for users in a sub-router.
+func guardedChi(a *authhttp.Adapter) http.Handler {
+	r := chi.NewRouter()
+	if a != nil {
+		r.Use(a.Hook)
+	}
+	r.Route("/teams/{id}", func(r chi.Router) {
+		if a != nil {
+			r.Use(a.RequireSession)
+		}
+		r.Get("/", func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, chi.URLParam(r, "id")+" ")
+			if a != nil {
+				greet(w, r)
+			}
+		})
+	})
+	return r
+}
+
+func chiRequest(r http.Handler, cookies []*http.Cookie) *httptest.ResponseRecorder {
+	request := httptest.NewRequest(http.MethodGet, "https://app.test/teams/7/", nil)
+	for _, c := range cookies {
+		request.AddCookie(c)
+	}
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, request)
+	return w
+}
+
+// BenchmarkChi compares a page for users with the same page on a bare router.
+func BenchmarkChi(b *testing.B) {
+	auth := routersAuth(b, "https://app.test")
+	cookies := authtest.Cookies(b, auth, "https://app.test", &core.User{ID: "Ada", Name: "Ada"})
+	for name, r := range map[string]http.Handler{"bare": guardedChi(nil), "latchkey": guardedChi(authhttp.New(auth))} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if w := chiRequest(r, cookies); w.Code != http.StatusOK {
+					b.Fatal(w.Body)
+				}
+			}
+		})
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"connectrpc.com/connect"
 	"github.com/go-chi/chi/v5"
 	"github.com/gorilla/mux"
+	"github.com/julienschmidt/httprouter"
+	"github.com/uptrace/bunrouter"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
@@ -21,7 +23,7 @@ import (
 	"github.com/latchkey-go/latchkey/dev/authtest"
 )
 
-// recipes are the programs of docs/recipes/routers.md.
+// recipes are the programs of docs/recipes/routers.md, and the variants that it describes.
 var recipes = map[string]func(a *authhttp.Adapter, admin core.Guard) http.Handler{
 	"chi": func(a *authhttp.Adapter, admin core.Guard) http.Handler {
 		r := chi.NewRouter()
@@ -52,6 +54,24 @@ var recipes = map[string]func(a *authhttp.Adapter, admin core.Guard) http.Handle
 		r.Handle("/admin", a.Require(admin)(http.HandlerFunc(greet)))
 		return r
 	},
+	"httprouter": func(a *authhttp.Adapter, admin core.Guard) http.Handler {
+		r := httprouter.New()
+		r.Handler("GET", "/auth/*route", a)
+		r.Handler("POST", "/auth/*route", a)
+		r.Handler("GET", "/", http.HandlerFunc(greet))
+		r.Handler("GET", "/account", a.RequireSession(http.HandlerFunc(greet)))
+		r.Handler("GET", "/admin", a.Require(admin)(http.HandlerFunc(greet)))
+		return a.Hook(r)
+	},
+	"bunrouter": func(a *authhttp.Adapter, admin core.Guard) http.Handler {
+		r, page := bunrouter.New(), http.HandlerFunc(greet)
+		r.GET("/auth/*route", bunrouter.HTTPHandler(a))
+		r.POST("/auth/*route", bunrouter.HTTPHandler(a))
+		r.GET("/", bunrouter.HTTPHandler(page))
+		r.GET("/account", bunrouter.HTTPHandler(a.RequireSession(page)))
+		r.GET("/admin", bunrouter.HTTPHandler(a.Require(admin)(page)))
+		return a.Hook(r)
+	},
 }
 
 // greet responds with the name of the user.
@@ -66,7 +86,7 @@ func greet(w http.ResponseWriter, r *http.Request) {
 }
 
 // routersAuth signs users in by their name.
-func routersAuth(t *testing.T, origin string) *core.Auth {
+func routersAuth(t testing.TB, origin string) *core.Auth {
 	t.Helper()
 	auth, err := core.New(core.Config{
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: origin,

@@ -29,7 +29,9 @@ type lastRequest struct {
 	// Writes is the number of committed writes after which the process kills itself.
 	Writes int
 	// Silent is set if no email is delivered.
-	Silent         bool
+	Silent bool
+	// Endpoint receives webhooks, if it is not empty.
+	Endpoint       string
 	Method, Target string
 	Header         http.Header
 	Body           string
@@ -64,13 +66,18 @@ func answerOne(text string) int {
 		if l.Silent {
 			by = silent{}
 		}
-		site, err := build(mortal(kept.Store, l.Writes), mails, by)
+		site, err := build(mortal(kept.Store, l.Writes), mails, by, l.Endpoint)
 		if err != nil {
 			return err
 		}
 		site.auth.Handle(ctx, l.request())
 		if err := site.passwords.Flush(ctx); err != nil {
 			return err
+		}
+		if site.hooks != nil {
+			if err := site.hooks.Flush(ctx); err != nil {
+				return err
+			}
 		}
 		return kept.close()
 	}()

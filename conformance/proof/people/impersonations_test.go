@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/admin"
 )
@@ -94,7 +95,7 @@ func (s *banSite) showsActivity(accounts *account.Account, ada *core.User) {
 func (s *banSite) signsIn(u *core.User) http.Header {
 	s.Helper()
 	cookies, err := s.auths[0].NewSession(s.Context(), s.request("/", nil), u, core.SessionOptions{
-		AuthTime: s.clock(), Methods: []core.Method{core.MethodPassword, core.MethodOTP},
+		AuthTime: s.clock(), Methods: []amr.Method{amr.Password, amr.OTP},
 	})
 	check(s.T, err)
 	return http.Header{"Cookie": {cookieHeader(cookies)}}

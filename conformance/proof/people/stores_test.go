@@ -200,17 +200,13 @@ func openDynamoDB(ctx context.Context, at place) (closing, error) {
 	return closing{s, func() error { return nil }}, err
 }
 
-// onEachStore runs a test on the store of each database with both strategies. The store has the user ada. FerretDB 1,
-// the stand-in for MongoDB, has no compare-and-set: see TestFactorRaces.
+// onEachStore runs a test on the store of each database with both strategies. The store has the user ada.
 func onEachStore(t *testing.T, run func(t *testing.T, kept core.Store, strategy core.Strategy, ada *core.User)) {
 	t.Helper()
 	for _, engine := range stores {
 		for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 			t.Run(engine.name+", "+string(strategy), func(t *testing.T) {
 				t.Parallel()
-				if engine.name == "mongodb" && engines.IsFerretDB() {
-					t.Skip("FerretDB 1 has no compare-and-set")
-				}
 				kept := engine.empty(t)
 				ada, err := kept.CreateUser(t.Context(), &core.User{
 					ID: core.NewID(), Email: "ada@example.com", EmailVerified: time.Now().UTC().Truncate(time.Second),

@@ -20,6 +20,7 @@ import (
 	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/plugins/tokens"
+	"github.com/latchkey-go/latchkey/plugins/webhooks"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
@@ -39,12 +40,14 @@ type parts struct {
 	apps      *tokens.Tokens
 	factors   *secondfactor.Factors
 	mails     *mailbox.Mailbox
+	hooks     *webhooks.Webhooks // nil without an endpoint
 	// ahead is how far the clock of the application is ahead.
 	ahead *atomic.Int64
 }
 
-// build creates the application with a store. by sends the emails of its plugins.
-func build(kept core.Store, mails *mailbox.Mailbox, by core.Mailer) (p parts, err error) {
+// build creates the application with a store. by sends the emails of its plugins. endpoint, if it is not empty, is the
+// URL that receives webhooks.
+func build(kept core.Store, mails *mailbox.Mailbox, by core.Mailer, endpoint string) (p parts, err error) {
 	p = parts{store: kept, mails: mails, ahead: &atomic.Int64{}}
 	p.passwords = password.New(password.Options{Mail: by, Hash: cheapest})
 	p.mine = account.New(account.Options{
@@ -53,11 +56,18 @@ func build(kept core.Store, mails *mailbox.Mailbox, by core.Mailer) (p parts, er
 	p.keys = apikey.New(apikey.Options{Scopes: []apikey.Scope{{Name: "orders:read"}}})
 	p.apps = tokens.New(tokens.Options{Apps: []tokens.App{cli}})
 	p.factors = secondfactor.New(secondfactor.Options{})
+	plugins := []core.Plugin{p.mine, p.keys, p.apps, p.factors}
+	if endpoint != "" {
+		p.hooks = webhooks.New(webhooks.Options{Endpoints: []webhooks.Config{{
+			ID: "billing", URL: endpoint, Secrets: []core.Secret{hookSecret}, Internal: true,
+		}}})
+		plugins = append(plugins, p.hooks)
+	}
 	p.auth, err = core.New(core.Config{
 		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: kept,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), InsecureNoLimits: true,
 		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, EnableWebAuthn: true,
-		Plugins:      []core.Plugin{p.mine, p.keys, p.apps, p.factors},
+		Plugins:      plugins,
 		Now:          func() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) },
 		StoreTimeout: time.Minute, // a busy machine is slow although the store works
 		Providers: []core.Provider{
@@ -84,7 +94,7 @@ type site struct {
 func newSite(t *testing.T, kept core.Store) *site {
 	t.Helper()
 	mails := mailbox.New()
-	built, err := build(kept, mails, mails)
+	built, err := build(kept, mails, mails, "")
 	check(t, err)
 	return &site{t, built}
 }
@@ -93,7 +103,7 @@ func newSite(t *testing.T, kept core.Store) *site {
 func (s *site) renew(kept core.Store) {
 	s.Helper()
 	var err error
-	s.parts, err = build(kept, s.mails, s.mails)
+	s.parts, err = build(kept, s.mails, s.mails, "")
 	check(s.T, err)
 }
 

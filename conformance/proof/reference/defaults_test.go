@@ -289,7 +289,7 @@ var elsewhere = map[string]string{
 	"account.Options.Fresh":                           "plugins/account TestFreshByDefault",
 	"doctor.Options.Probe":                            "doctor TestProbesNothingByDefault",
 	"doctor.Options.Timeout":                          "doctor TestTimeoutByDefault",
-	"CallOptions.Recheck":                             "core TestCallWatchByDefault",
+	"access.Options.Recheck":                          "core/access TestWatchByDefault",
 	"password.Options.Usernames":                      "providers/password TestUsernameOff",
 	"account.Invitation.For":                          "plugins/account TestInvite",
 }
@@ -315,7 +315,7 @@ func TestDefaults(t *testing.T) {
 		switch prefix, _, _ := strings.Cut(name, "."); prefix {
 		case "providers", "smtp": // their modules test these
 			continue
-		case "accesstoken", "verify", "admin", "apikey", "organization", "tokens", "webhooks":
+		case "accesstoken", "verify", "admin", "apikey", "guest", "organization", "tokens", "webhooks":
 			// tools/checks/reference compares these
 			continue
 		}

@@ -10,10 +10,10 @@ import (
 
 // Intentional differences for whole kinds of exchanges. deviations.json lists differences of single scenarios.
 
-// mendAddress: an invalid typed address redirects to the sign-in page with EmailSignin, where the user can correct it,
-// instead of to the error page with Configuration. This is for email sign-ins that ended before any lookup, write or
-// email.
-func mendAddress(st step, c core.Config) step {
+// redirectInvalidAddress: an invalid typed address redirects to the sign-in page with EmailSignin, where the user can
+// correct it, instead of to the error page with Configuration. This is for email sign-ins that ended before any lookup,
+// write or email.
+func redirectInvalidAddress(st step, c core.Config) step {
 	before, id, _ := strings.Cut(st.Request.URL, "/signin/")
 	byMail := slices.ContainsFunc(c.Providers, func(p core.Provider) bool {
 		name, _, kind := p.Describe()

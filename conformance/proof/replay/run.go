@@ -96,7 +96,7 @@ func (w *world) step(sc scenario, st step, via send) error {
 		return err
 	}
 	w.mint(st)
-	st = w.besides.apply(st, config)
+	st = w.addedState.apply(st, config)
 	var auth *core.Auth
 	around := wire.Site{Auth: core.PerRequest("", func(context.Context, *core.Request) (*core.Auth, error) {
 		a, err := core.New(config)
@@ -131,7 +131,7 @@ func (w *world) step(sc scenario, st step, via send) error {
 	if got.wire && st.Request.Method == "HEAD" {
 		st.Response.Body, st.Response.EmptyBody = present{}, true // HTTP sends no body; the recording was made without HTTP
 	}
-	st = mendAddress(mended(st, config), config)
+	st = redirectInvalidAddress(withStoredExpiry(st, config), config)
 	w.soft.rememberChallenge(got.body)
 	compare.response(st.Response, got, auth)
 	observed := w.rec.take()

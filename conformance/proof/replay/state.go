@@ -15,19 +15,19 @@ const (
 	stateSuffix = "authjs.state"
 )
 
-// besides implements an intentional difference: if a provider sets no checks, Auth.js uses only PKCE, and Latchkey uses
-// PKCE and state (docs/protocol.md §8.2). The rule adds to a recorded start a state parameter, and a state cookie
+// addedState implements an intentional difference: if a provider sets no checks, Auth.js uses only PKCE, and Latchkey
+// uses PKCE and state (docs/protocol.md §8.2). The rule adds to a recorded start a state parameter, and a state cookie
 // before the PKCE cookie. It adds both to the callback, as the browser and the provider would send them. Where the PKCE
 // cookie is cleared, it adds that the state cookie is cleared before it. The added values are compared like recorded
 // ones, and nothing else may differ.
-type besides struct {
+type addedState struct {
 	starts int
 	// byCookie and byProvider map a callback to its start: by the PKCE cookie, otherwise the provider's last start.
 	byCookie, byProvider map[string]int
 }
 
 // apply applies the rule to a step.
-func (b *besides) apply(st step, c core.Config) step {
+func (b *addedState) apply(st step, c core.Config) step {
 	u, err := url.Parse(st.Request.URL)
 	if err != nil {
 		return st
@@ -58,7 +58,7 @@ func namesNoChecks(c core.Config, id string) bool {
 }
 
 // starting adds the state to a recorded start, if that has none.
-func (b *besides) starting(st step, id string) step {
+func (b *addedState) starting(st step, id string) step {
 	r := &st.Response
 	at := slices.IndexFunc(r.SetCookies, func(s setCookie) bool { return setsPKCE(s.Name, s.Value) })
 	atRaw := slices.IndexFunc(r.Cookies, func(o object) bool {
@@ -83,7 +83,7 @@ func (b *besides) starting(st step, id string) step {
 		if fragment != "" {
 			fragment = "#" + fragment
 		}
-		return base + fmt.Sprintf("&state={{state:besides-%d}}", n) + fragment
+		return base + fmt.Sprintf("&state={{state:added-state-%d}}", n) + fragment
 	}
 	if location := r.Headers["location"]; location != "" {
 		r.Headers = maps.Clone(r.Headers)
@@ -104,7 +104,7 @@ func (b *besides) starting(st step, id string) step {
 	if atRaw >= 0 {
 		b.byCookie[fmt.Sprint(r.Cookies[atRaw]["value"])] = n
 		cookie := maps.Clone(r.Cookies[atRaw])
-		cookie["name"], cookie["value"] = stateName(fmt.Sprint(cookie["name"])), fmt.Sprintf("{{jwe:besides-%d}}", n)
+		cookie["name"], cookie["value"] = stateName(fmt.Sprint(cookie["name"])), fmt.Sprintf("{{jwe:added-state-%d}}", n)
 		r.Cookies = slices.Insert(slices.Clone(r.Cookies), atRaw, cookie)
 	}
 	return st
@@ -117,17 +117,18 @@ func stateName(pkce string) string { return strings.TrimSuffix(pkce, pkceSuffix)
 // stateCookieOf returns the state cookie that precedes a PKCE cookie.
 func stateCookieOf(pkce setCookie, id string, n int) setCookie {
 	times := func(o object, uuid string) object {
-		o["iat"], o["exp"], o["jti"] = "{{unix:+0}}", "{{unix:+900}}", fmt.Sprintf("{{uuid:besides-%s-%d}}", uuid, n)
+		o["iat"], o["exp"], o["jti"] = "{{unix:+0}}", "{{unix:+900}}", fmt.Sprintf("{{uuid:added-state-%s-%d}}", uuid, n)
 		return o
 	}
-	s := setCookie{Name: stateName(pkce.Name), Value: fmt.Sprintf("{{jwe:besides-%d}}", n), Attributes: pkce.Attributes}
+	value := fmt.Sprintf("{{jwe:added-state-%d}}", n)
+	s := setCookie{Name: stateName(pkce.Name), Value: value, Attributes: pkce.Attributes}
 	if pkce.Decoded != nil {
 		s.Decoded = &sealed{
 			Salt: s.Name, Header: pkce.Decoded.Header,
-			Claims: times(object{"value": fmt.Sprintf("{{state:besides-%d}}", n), "provider": id}, "outer"),
+			Claims: times(object{"value": fmt.Sprintf("{{state:added-state-%d}}", n), "provider": id}, "outer"),
 			ValueDecoded: &sealed{
 				Salt:   "encodedState",
-				Claims: times(object{"random": fmt.Sprintf("{{random:besides-%d}}", n)}, "inner"),
+				Claims: times(object{"random": fmt.Sprintf("{{random:added-state-%d}}", n)}, "inner"),
 			},
 		}
 	}
@@ -135,7 +136,7 @@ func stateCookieOf(pkce setCookie, id string, n int) setCookie {
 }
 
 // ending adds the start's state to the callback.
-func (b *besides) ending(st step, u *url.URL, id string) step {
+func (b *addedState) ending(st step, u *url.URL, id string) step {
 	n := b.byProvider[id]
 	name := "__Secure-" + stateSuffix
 	if u.Scheme == "http" {
@@ -159,8 +160,8 @@ func (b *besides) ending(st step, u *url.URL, id string) step {
 	if u.RawQuery != "" {
 		separator = "&"
 	}
-	st.Request.URL += separator + fmt.Sprintf("state={{state:besides-%d}}", n)
-	value := fmt.Sprintf("{{jwe:besides-%d}}", n)
+	st.Request.URL += separator + fmt.Sprintf("state={{state:added-state-%d}}", n)
+	value := fmt.Sprintf("{{jwe:added-state-%d}}", n)
 	if st.Request.CookieHeader != nil {
 		line := *st.Request.CookieHeader + "; " + name + "=" + value
 		st.Request.CookieHeader = &line

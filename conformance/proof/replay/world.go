@@ -16,7 +16,7 @@ type world struct {
 	binder       *binder
 	store        *memory
 	peer         *peer
-	besides      besides
+	addedState   addedState
 	keys         *keys
 	clientSecret string
 	generated    int

@@ -105,8 +105,8 @@ func Send(ctx context.Context, address string, secure bool, r Request) (out Answ
 	})
 }
 
-// Exchange makes one exchange on its own connection, with a request that write writes, header and body. If the response
-// arrives before the whole request is written, Exchange closes the connection.
+// Exchange sends one request on a new connection and reads the response. write writes the request, header and body. If
+// the response arrives before the whole request is written, Exchange closes the connection.
 func Exchange(
 	ctx context.Context, address string, secure bool, method string, write func(w io.Writer) error,
 ) (out Answer, err error) {

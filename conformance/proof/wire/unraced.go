@@ -2,5 +2,5 @@
 
 package wire
 
-// Raced reports whether the race detector watches this program.
+// Raced reports whether this program was built with the race detector.
 const Raced = false

@@ -59,9 +59,31 @@ func packageFolder(folder string) string {
 	return filepath.Join(filepath.Dir(file), filepath.FromSlash(folder))
 }
 
+// mongoDB is the URL of the proxy in front of the shared FerretDB.
+var mongoDB struct {
+	sync.Mutex
+	url string
+}
+
 // MongoDB returns the URL of a FerretDB 1, which supports MongoDB's protocol, that the tests of the package share. A
-// test must use its own database. Acknowledged data may be lost in a crash of the machine.
-func MongoDB(t testing.TB) string { t.Helper(); return sharedURL(t, ferretdb) }
+// proxy passes on one command at a time, so that each is atomic as in MongoDB. A test must use its own database.
+// Acknowledged data may be lost in a crash of the machine.
+func MongoDB(t testing.TB) string {
+	t.Helper()
+	url := sharedURL(t, ferretdb)
+	if !IsFerretDB() {
+		return url
+	}
+	mongoDB.Lock()
+	defer mongoDB.Unlock()
+	if mongoDB.url == "" {
+		var err error
+		if mongoDB.url, err = serialize(url); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return mongoDB.url
+}
 
 // StartFerretDB starts a FerretDB for one test.
 func StartFerretDB(t testing.TB) *Engine { t.Helper(); return own(t, ferretdb, nil) }

@@ -85,7 +85,7 @@ type foldKey struct {
 	outcome audit.Outcome
 	reason  audit.Reason
 	attempt string
-	subject string // user, hashed identifier or network; empty beyond maxFolds
+	subject string // credential, user, hashed identifier or network; empty beyond maxFolds
 }
 
 type fold struct {
@@ -145,9 +145,11 @@ func (s *folds) forget(e *list.Element) {
 	s.order.Remove(e)
 }
 
-// foldSubject returns the key that refusals are folded by: the user, else the identifier, else the network.
+// foldSubject returns the key that refusals are folded by: the credential, else the user, else the identifier, else the network.
 func foldSubject(e *audit.Event) string {
 	switch {
+	case e.Credential != "":
+		return "credential " + e.Credential
 	case e.UserID != "":
 		return "user " + e.UserID
 	case e.Subject != "":

@@ -83,3 +83,18 @@ func TestEventsAreCompleted(t *testing.T) {
 	var none *auditor.Auditor
 	none.Note(t.Context(), denied("ada@example.com"))
 }
+
+// TestRefusalsOfTwoCredentialsAreSeparate notes refusals of two credentials of one user. Each event names its own.
+func TestRefusalsOfTwoCredentialsAreSeparate(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	a, events := trail(&now)
+	for i := range 10 {
+		e := audit.Event{Name: audit.Limit, Outcome: audit.Refused, UserID: "1"}
+		e.Credential = []string{"apikey:a", "apikey:b"}[i%2]
+		a.Note(t.Context(), e)
+	}
+	if all := *events; len(all) != 2 || all[0].Credential == all[1].Credential {
+		t.Errorf("the events are %+v", all)
+	}
+}

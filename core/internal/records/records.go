@@ -43,14 +43,28 @@ func (s records) DeleteRecord(ctx context.Context, kind, key string) (*recordsto
 // UserRecords implements [recordstore.Store].
 func (s records) UserRecords(ctx context.Context, userID, kind string) ([]*recordstore.Record, error) {
 	list, err := s.of.UserRecords(ctx, userID, kind)
-	all := make([]*recordstore.Record, len(list))
-	for i, r := range list {
-		all[i] = (*recordstore.Record)(r)
-	}
-	return all, err
+	return convert(list), err
 }
 
 // DeleteUserRecords implements [recordstore.Store].
 func (s records) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
 	return s.of.DeleteUserRecords(ctx, userID, kind)
+}
+
+// List returns the list of s.
+func List(s store.RecordLister) func(
+	ctx context.Context, kind, prefix, cursor string, limit int,
+) ([]*recordstore.Record, string, error) {
+	return func(ctx context.Context, kind, prefix, cursor string, limit int) ([]*recordstore.Record, string, error) {
+		list, next, err := s.ListRecords(ctx, kind, prefix, cursor, limit)
+		return convert(list), next, err
+	}
+}
+
+func convert(list []*store.Record) []*recordstore.Record {
+	all := make([]*recordstore.Record, len(list))
+	for i, r := range list {
+		all[i] = (*recordstore.Record)(r)
+	}
+	return all
 }

@@ -21,8 +21,8 @@ type Staged struct {
 	Watch func(before func(Request) (lost bool, err error))
 	// WatchOther does the same as Watch for the requests of Other.
 	WatchOther func(before func(Request) (lost bool, err error))
-	// Empty deletes all data. It is called from time to time between scenes, for a database that accumulated data slows
-	// down. If it is nil, the data stays.
+	// Empty deletes all data. It is called after some interleavings, for a database that is slow with much data. If it
+	// is nil, the data stays.
 	Empty func()
 }
 
@@ -121,13 +121,13 @@ var acts = []act{
 var allActs = slices.Concat(acts, recordActs)
 
 // Interleaved checks that a store without transactions stays consistent if another process runs between any two of
-// its requests, and if it crashes there. Every act is stopped before each of its requests, and another act runs in
-// between. Then the first act continues; or its request is applied, and the process crashes before it gets the
-// response.
+// its requests, and if its process crashes there. For each pair of operations, it stops the first one before each of
+// its requests and runs the second one. Then the first one continues; or its request is applied, and its process
+// crashes before it gets the response.
 //
-// Of equivalent scenes only one is run: see [Request].
+// Of interleavings that must have equal results, it runs only one: see [Request].
 //
-// The scenes of different acts run in parallel. Each act has its own store from open.
+// The tests of different first operations run in parallel. Each has its own store from open.
 func Interleaved(t *testing.T, open func(t *testing.T) Staged) {
 	var scenes atomic.Int64
 	t.Cleanup(func() { t.Logf("%d scenes", scenes.Load()) })

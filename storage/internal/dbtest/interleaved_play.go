@@ -180,9 +180,9 @@ func (s *scene) saysAs(other *scene) bool {
 	return true
 }
 
-// Request is one request of a store to its database: the rows that its result depends on, and the rows that it may
-// change. A name is a prefix: it means all rows that begin with it, and "" means all rows. The zero Request may read
-// and change everything.
+// Request describes one request of a store to its database: the rows that its result depends on (Reads), and the rows
+// that it may change (Writes). Each entry is a prefix of keys, and "" means all rows. The zero Request may read and
+// change everything.
 type Request struct{ Reads, Writes []string }
 
 // readsOnly reports whether a request changes nothing.

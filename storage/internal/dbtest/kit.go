@@ -87,8 +87,8 @@ func Large(id string, size int) *core.User {
 	return &core.User{ID: uuid(id), Extra: core.Members{"large": json.RawMessage(`"` + strings.Repeat("x", size) + `"`)}}
 }
 
-// Waits returns a context that calls tells on the first call to Done, for example by a lookup that waits for others. A
-// test then knows that the lookup is queued.
+// Waits returns a context that calls the function tells when its method Done is first called. A store calls Done when
+// it starts to wait, so a test learns that a lookup is queued.
 func Waits(ctx context.Context, tells func()) context.Context {
 	return &waits{Context: ctx, tells: tells}
 }

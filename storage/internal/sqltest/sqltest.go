@@ -90,6 +90,7 @@ func Run(t *testing.T, trouble storetest.Trouble, database func(t *testing.T) Da
 		{"errors/name the operation and no value", func(t *testing.T, d Database) { noValues(t, d, trouble) }},
 		{"errors/missing tables and columns say what to call", func(t *testing.T, d Database) { sayMigrate(t, d, trouble) }},
 		{"ids/a user without an id", noID},
+		{"guests/a layout without users without an address", emailRequired},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, database(t)) })
 	}

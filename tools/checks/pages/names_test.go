@@ -26,6 +26,7 @@ var meant = map[string]string{
 	"authecho":    house + "adapters/echov5",
 	"authfiber":   house + "adapters/fiberv3",
 	"observe":     house + "core/observe",
+	"access":      house + "core/access",
 	"challenge":   house + "core/challenge",
 	"limit":       house + "core/limit",
 	"store":       house + "core/store",

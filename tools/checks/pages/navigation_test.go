@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,6 +29,12 @@ func TestNavigation(t *testing.T) {
 	}
 	if len(groups) > 8 {
 		t.Errorf("%s has %d groups: readers find their way in at most eight", navigation, len(groups))
+	}
+	if n := medianLines(t, groups[0].Pages); n > 150 {
+		t.Errorf("the pages that a new user reads first have %d lines (median), at most 150: %s", n, groups[0].Pages)
+	}
+	if n := medianLines(t, []string{"../README.md"}); n > 150 {
+		t.Errorf("README.md has %d lines, at most 150", n)
 	}
 	listed := map[string]int{}
 	for _, g := range groups {
@@ -58,4 +65,19 @@ func TestNavigation(t *testing.T) {
 	for file := range listed {
 		t.Errorf("%s lists %s, which does not exist", navigation, file)
 	}
+}
+
+// medianLines returns the median of the lines of pages in docs, the longer one of two.
+func medianLines(t *testing.T, files []string) int {
+	t.Helper()
+	var lines []int
+	for _, file := range files {
+		raw, err := os.ReadFile(filepath.Join(top, "docs", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, strings.Count(string(raw), "\n"))
+	}
+	slices.Sort(lines)
+	return lines[len(lines)/2]
 }

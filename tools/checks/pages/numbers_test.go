@@ -51,7 +51,7 @@ var numbers = []number{
 	{"form answer cookie", "core", "formAnswerTTL", []string{"`authjs.form-answer` \\|.*\\| " + amount + ` \|`}},
 	{"pending sign-in", "core", "pendingFor", []string{"`latchkey.pending` \\|.*\\| " + amount + ` \|`}},
 	{"known browser", "core", "knownFor", []string{
-		"`latchkey.known` \\|.*\\| " + amount + ` \|`, "latchkey.known`, sealed, for " + amount,
+		"latchkey.known` \\|.*\\| " + amount + ` \|`, "latchkey.known`, sealed, for " + amount,
 	}},
 	{"data of a session", "internal/sessiondata", "defaultMaxAge", []string{
 		`insert with SQL takes effect after up to ` + amount,

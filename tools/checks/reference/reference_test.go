@@ -28,8 +28,9 @@ var documented = []struct {
 	{"core", "", []string{
 		"Config", "SessionConfig", "JWTConfig", "PagesConfig", "CookiesConfig", "CookieOptions", "Callbacks", "Events",
 		"OAuthProvider", "EmailProvider", "CredentialsProvider", "WebAuthnProvider", "RelyingParty",
-		"Limits", "Revocation", "CallOptions",
+		"Limits", "Revocation",
 	}},
+	{"core/access", "access.", []string{"Options"}},
 	{"core/token", "token.", []string{"Options"}},
 	{"ui", "", []string{"Theme", "Field", "Style", "SignInOptions", "SignOutOptions"}},
 	{"providers", "providers.", []string{
@@ -37,6 +38,7 @@ var documented = []struct {
 	}},
 	{"providers/smtp", "smtp.", []string{"Options"}},
 	{"plugins/account", "account.", []string{"Options", "ProfileFields", "Invitation"}},
+	{"plugins/guest", "guest.", []string{"Options"}},
 	{"plugins/accesstoken", "accesstoken.", []string{"Options", "Audience", "Claims"}},
 	{"plugins/accesstoken/verify", "verify.", []string{"Options", "Introspection"}},
 	{"adapters/mcp", "authmcp.", []string{"Options"}},
@@ -194,7 +196,7 @@ func TestOptions(t *testing.T) {
 	}
 	functions := read(t, "core").methods
 	maps.Copy(functions, read(t, "core/store").methods)
-	for _, dir := range []string{"ui", "core/audit", "core/challenge", "core/limit", "core/token", "doctor"} {
+	for _, dir := range []string{"ui", "core/access", "core/amr", "core/audit", "core/challenge", "core/limit", "core/token", "doctor"} {
 		for name := range read(t, dir).methods {
 			functions[path.Base(dir)+"."+name] = true
 		}

@@ -3,7 +3,6 @@ package release
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -43,14 +42,17 @@ func published(t *testing.T, link, root string) (list []mod) {
 
 // user is a new user with empty folders, the go command and a module proxy.
 type user struct {
-	version string
-	env     []string
-	list    []mod
+	env  []string
+	list []mod
 }
 
-// TestRelease publishes the files of the working copy, committed or not, into a folder that is a module proxy. In empty
-// folders without a workspace it downloads each module, compiles all its packages, builds the program of the README,
-// and runs an example by its version.
+// version is the version of the trial.
+const version = "v0.0.1-check"
+
+// TestRelease publishes the files of the working copy, committed or not, into a folder that is a module proxy. The module
+// cache is empty at first. In empty folders without a workspace it downloads each module and compiles all its
+// packages. It builds the program of the README, runs an example by its version, and runs latchkey by its version to
+// write the starter of each router.
 func TestRelease(t *testing.T) {
 	if !*check {
 		t.Skip("takes minutes: make release-check")
@@ -58,14 +60,15 @@ func TestRelease(t *testing.T) {
 	tree, proxy, link := t.TempDir(), t.TempDir(), linkProgram(t)
 	copyTree(t, top, tree)
 	list := published(t, link, tree)
-	version := trial(t, tree, list)
 	do(t, tree, nil, link, "-release", "-version", version)
 	publish(t, tree, proxy, version, list)
 	cache, others, _ := strings.Cut(strings.TrimSpace(do(t, ".", nil, "go", "env", "GOMODCACHE", "GOPROXY")), "\n")
-	t.Cleanup(func() { forget(t, cache, version, list) })
 	prefix := strings.TrimSuffix(list[0].path, list[0].dir)
-	u := user{version, []string{
-		"GOWORK=off", "GOFLAGS=-modcacherw -tags=nomsgpack", "GOPROXY=file://" + filepath.ToSlash(proxy) + "," + others,
+	u := user{[]string{
+		// The build cache has the packages of the previous run, because -trimpath removes the folder of the module cache.
+		"GOWORK=off", "GOFLAGS=-modcacherw -trimpath -tags=nomsgpack", "GOMODCACHE=" + t.TempDir(),
+		// The download cache of this machine is a module proxy too.
+		"GOPROXY=" + fileURL(proxy) + "," + fileURL(filepath.Join(cache, "cache/download")) + "," + others,
 		"GONOSUMDB=" + prefix + "*",
 	}, list}
 	for _, m := range list {
@@ -73,6 +76,22 @@ func TestRelease(t *testing.T) {
 	}
 	t.Run("the program of the README", u.buildReadme)
 	t.Run("the example", func(t *testing.T) { u.runExample(t, prefix+"examples/stdlib@"+version) })
+	for _, router := range []string{"stdlib", "chi", "gin", "echo", "fiber", "echov4", "fiberv2"} {
+		t.Run("latchkey new "+router, func(t *testing.T) { u.writeStarter(t, prefix+"cmd/latchkey@"+version, router) })
+	}
+}
+
+func fileURL(path string) string { return "file://" + filepath.ToSlash(path) }
+
+// writeStarter runs the program latchkey by its version, and vets and tests the site that it writes.
+func (u user) writeStarter(t *testing.T, program, router string) {
+	dir := filepath.Join(t.TempDir(), "site")
+	do(t, t.TempDir(), u.env, "go", "run", program, "new", router, dir)
+	do(t, dir, u.env, "go", "mod", "tidy")
+	u.sameVersions(t, dir)
+	for _, command := range []string{"vet", "test"} {
+		do(t, dir, u.env, "go", command, "./...")
+	}
 }
 
 // copyTree copies the files that git tracks, and new files that are not ignored.
@@ -102,7 +121,7 @@ func (u user) newModule(t *testing.T) string {
 // get adds one module to an empty one, and compiles all its public packages there.
 func (u user) get(t *testing.T, m mod) {
 	dir := u.newModule(t)
-	do(t, dir, u.env, "go", "get", m.path+"/...@"+u.version)
+	do(t, dir, u.env, "go", "get", m.path+"/...@"+version)
 	packages := do(t, dir, u.env, "go", "list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`,
 		m.path+"/...")
 	program := "package main\n\nimport (\n"
@@ -122,7 +141,7 @@ func (u user) sameVersions(t *testing.T, dir string) {
 	for line := range strings.Lines(do(t, dir, u.env, "go", "list", "-m", "-f", "{{.Path}} {{.Version}}", "all")) {
 		path, version, _ := strings.Cut(strings.TrimSpace(line), " ")
 		for _, m := range u.list {
-			if m.path == path && version != u.version {
+			if m.path == path && version != version {
 				t.Errorf("the graph has %s at %q", path, version)
 			}
 		}
@@ -179,17 +198,6 @@ func (u user) runExample(t *testing.T, path string) {
 	t.Error("the example ended")
 }
 
-// trial returns a version that depends on the content, so that a cache never contains another module under this
-// version.
-func trial(t *testing.T, root string, list []mod) string {
-	t.Helper()
-	sum := sha256.New()
-	for _, m := range list {
-		pack(t, sum, m, root, "v0.0.0")
-	}
-	return fmt.Sprintf("v0.0.1-check.%x", sum.Sum(nil)[:6])
-}
-
 // publish writes modules into a folder in the form of a module proxy (https://go.dev/ref/mod#goproxy-protocol).
 func publish(t *testing.T, root, proxy, version string, list []mod) {
 	t.Helper()
@@ -214,21 +222,5 @@ func pack(t *testing.T, to io.Writer, m mod, root, version string) {
 	err := zip.CreateFromDir(to, module.Version{Path: m.path, Version: version}, filepath.Join(root, m.dir))
 	if err != nil {
 		t.Fatalf("%s: %v", m.dir, err)
-	}
-}
-
-// forget removes the trial version from the module cache.
-func forget(t *testing.T, cache, version string, list []mod) {
-	for _, m := range list {
-		all := []string{filepath.Join(cache, m.path+"@"+version)}
-		files, err := filepath.Glob(filepath.Join(cache, "cache/download", m.path, "@v", version+".*"))
-		if err != nil {
-			t.Error(err)
-		}
-		for _, path := range append(all, files...) {
-			if err := os.RemoveAll(path); err != nil {
-				t.Error(err)
-			}
-		}
 	}
 }

@@ -1,69 +1,162 @@
-package core_test
+package access_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/access"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// callMethods are the methods of the services that tests call.
-func callMethods(service string) []string {
+var user = core.User{ID: "1", Name: "User 1", Email: "1@example.com"}
+
+// sessions is a store of the sessions of one user. It can become unavailable, and counts lookups and extensions. The
+// tests use no other methods of a store.
+type sessions struct {
+	core.Store
+	rows              sync.Map
+	away              atomic.Bool
+	lookups, extended atomic.Int64
+}
+
+func (s *sessions) User(context.Context, string) (*core.User, error) { return &user, nil }
+
+func (s *sessions) CreateSession(_ context.Context, row *store.Session) error {
+	s.rows.Store(string(row.Token), *row)
+	return nil
+}
+
+func (s *sessions) SessionAndUser(_ context.Context, token string) (*store.Session, *core.User, error) {
+	s.lookups.Add(1)
+	row, there := s.rows.Load(token)
+	switch {
+	case s.away.Load():
+		return nil, nil, core.ErrStoreUnavailable
+	case !there:
+		return nil, nil, core.ErrNotFound
+	}
+	found := row.(store.Session)
+	return &found, &user, nil
+}
+
+func (s *sessions) UpdateSession(context.Context, string, time.Time) error {
+	s.extended.Add(1)
+	return nil
+}
+
+func (s *sessions) DeleteSession(_ context.Context, token string) (*store.Session, error) {
+	row, there := s.rows.LoadAndDelete(token)
+	if !there {
+		return nil, core.ErrNotFound
+	}
+	found := row.(store.Session)
+	return &found, nil
+}
+
+func (s *sessions) endAll() { s.rows.Clear() }
+
+// keyring is a plugin with keys that begin with "key_".
+type keyring struct {
+	verify func(name string) (*core.Principal, error)
+	asked  atomic.Int64
+}
+
+func (k *keyring) Attach(h *core.PluginHost) error {
+	h.AddCredential(core.Credential{
+		Matches: func(token string) bool { return strings.HasPrefix(token, "key_") },
+		Verify: func(_ context.Context, token string, _ netip.Prefix) (*core.Principal, error) {
+			k.asked.Add(1)
+			return k.verify(strings.TrimPrefix(token, "key_"))
+		},
+	})
+	return nil
+}
+
+// newAuth returns an Auth with sessions in s, or in cookies if s is nil.
+func newAuth(t *testing.T, s *sessions, change ...func(*core.Config)) *core.Auth {
+	t.Helper()
+	c := core.Config{
+		Providers: []core.Provider{&core.CredentialsProvider{
+			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return &user, nil },
+		}},
+		InsecureNoLimits: true, URL: "https://app.test",
+		Secrets: []core.Secret{"a-secret-of-thirty-two-bytes-and-more"}, Getenv: func(string) string { return "" },
+		Rand: rand.Reader, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
+	}
+	if s != nil {
+		c.Store, c.Session.Strategy = s, core.StrategyDatabase
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	a, err := core.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// methods are the methods of the services that tests call.
+func methods(service string) []string {
 	if service == "a.S" {
 		return []string{"Get", "List"}
 	}
 	return nil
 }
 
-func callsOf(t *testing.T, auth *core.Auth, o core.CallOptions) *core.Calls {
+func newCalls(t *testing.T, auth *core.Auth, o access.Options) *access.Calls {
 	t.Helper()
-	calls, err := auth.Calls(o, callMethods)
+	calls, err := access.New(auth, o, methods)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return calls
 }
 
-// callerCookie returns a Cookie header with a new session of user 1.
-func callerCookie(t *testing.T, auth *core.Auth) string {
+// cookieOf returns a Cookie header with a new session of the user.
+func cookieOf(t *testing.T, auth *core.Auth) string {
 	t.Helper()
 	set, err := auth.NewSession(t.Context(), &core.Request{
 		Method: "GET", Target: "/", Hosts: []string{"app.test"}, Scheme: "https", Header: http.Header{},
-	}, &core.User{ID: "1", Name: "User 1", Email: "1@example.com"})
+	}, &user)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return set[0].Name + "=" + set[0].Value
 }
 
-// TestCallRules calls procedures with each kind of credential.
-func TestCallRules(t *testing.T) {
+// TestRules calls procedures with each kind of credential.
+func TestRules(t *testing.T) {
 	k := &keyring{verify: func(name string) (*core.Principal, error) {
 		if name != "good" {
 			return nil, nil
 		}
 		return &core.Principal{Credential: "key:good", Scopes: []string{"orders:read"}}, nil
 	}}
-	auth := process(t, newHouse(), 0, func(c *core.Config) {
+	auth := newAuth(t, nil, func(c *core.Config) {
 		c.Plugins, c.Session.Bearer = []core.Plugin{k}, true
 		c.TrustedOrigins = []string{"https://web.test"}
 	})
 	admins := func(context.Context, *core.Session) error { return core.ErrForbidden }
-	calls := callsOf(t, auth, core.CallOptions{Rules: map[string]core.CallRule{
-		"/a.S/Get": core.PublicCall(), "/a.S/List": core.SessionCall(),
-		"/b.S/Keys":  core.PrincipalCall(core.Scopes("orders:read")),
-		"/b.S/Write": core.PrincipalCall(core.Scopes("orders:write")), "/b.S/Admin": core.SessionCall(admins),
-		"/b.S/Fresh": core.SessionCall(core.RecentSignIn(0), core.RecentSignIn(-time.Hour)), "/b.S/None": {},
+	calls := newCalls(t, auth, access.Options{Rules: map[string]access.Rule{
+		"/a.S/Get": access.Public(), "/a.S/List": access.Session(),
+		"/b.S/Keys":  access.Principal(core.Scopes("orders:read")),
+		"/b.S/Write": access.Principal(core.Scopes("orders:write")), "/b.S/Admin": access.Session(admins),
+		"/b.S/Fresh": access.Session(core.RecentSignIn(0), core.RecentSignIn(-time.Hour)), "/b.S/None": {},
 	}})
-	cookie := callerCookie(t, auth)
+	cookie := cookieOf(t, auth)
 	_, token, _ := strings.Cut(cookie, "=")
 	bearer, key := "Bearer "+token, "Bearer key_good"
 	page := func(origins ...string) http.Header { return http.Header{"Cookie": {cookie}, "Origin": origins} }
@@ -152,115 +245,83 @@ func TestCallRules(t *testing.T) {
 	}
 }
 
-// TestCallOptions refuses rules that would leave a procedure to a wider rule.
-func TestCallOptions(t *testing.T) {
-	auth := process(t, newHouse(), 0)
-	type rules = map[string]core.CallRule
-	rule := core.PublicCall()
+// TestOptions refuses rules that would leave a procedure to a wider rule.
+func TestOptions(t *testing.T) {
+	auth := newAuth(t, nil)
+	type rules = map[string]access.Rule
+	rule := access.Public()
 	for name, row := range map[string]struct {
-		options core.CallOptions
+		options access.Options
 		err     string
 	}{
-		"zero":                       {core.CallOptions{}, ""},
-		"an unknown service":         {core.CallOptions{Rules: rules{"/x.Y/Z": rule}}, ""},
-		"an unknown method":          {core.CallOptions{Rules: rules{"/a.S/Gett": rule}}, "no procedure"},
-		"a service":                  {core.CallOptions{Rules: rules{"/a.S/*": rule, "/a.S/Get": rule}}, ""},
-		"an unknown one, a service":  {core.CallOptions{Rules: rules{"/a.S/*": rule, "/a.T/Get": rule}}, "no procedure"},
-		"an unknown one, a default":  {core.CallOptions{Default: rule, Rules: rules{"/a.T/Get": rule}}, "no procedure"},
-		"a name without a slash":     {core.CallOptions{Rules: rules{"a.S/Get": rule}}, "not a procedure"},
-		"a name without a method":    {core.CallOptions{Rules: rules{"/a.S/": rule}}, "not a procedure"},
-		"a name with three segments": {core.CallOptions{Rules: rules{"/v1/a.S/Get": rule}}, "not a procedure"},
-		"an empty name":              {core.CallOptions{Rules: rules{"": rule}}, "not a procedure"},
-		"too often":                  {core.CallOptions{Recheck: time.Millisecond}, "Recheck"},
-		"negative":                   {core.CallOptions{Recheck: -time.Minute}, "Recheck"},
+		"zero":                       {access.Options{}, ""},
+		"an unknown service":         {access.Options{Rules: rules{"/x.Y/Z": rule}}, ""},
+		"an unknown method":          {access.Options{Rules: rules{"/a.S/Gett": rule}}, "no procedure"},
+		"a service":                  {access.Options{Rules: rules{"/a.S/*": rule, "/a.S/Get": rule}}, ""},
+		"an unknown one, a service":  {access.Options{Rules: rules{"/a.S/*": rule, "/a.T/Get": rule}}, "no procedure"},
+		"an unknown one, a default":  {access.Options{Default: rule, Rules: rules{"/a.T/Get": rule}}, "no procedure"},
+		"a name without a slash":     {access.Options{Rules: rules{"a.S/Get": rule}}, "not a procedure"},
+		"a name without a method":    {access.Options{Rules: rules{"/a.S/": rule}}, "not a procedure"},
+		"a name with three segments": {access.Options{Rules: rules{"/v1/a.S/Get": rule}}, "not a procedure"},
+		"an empty name":              {access.Options{Rules: rules{"": rule}}, "not a procedure"},
+		"too often":                  {access.Options{Recheck: time.Millisecond}, "Recheck"},
+		"negative":                   {access.Options{Recheck: -time.Minute}, "Recheck"},
 	} {
-		_, err := auth.Calls(row.options, callMethods)
+		_, err := access.New(auth, row.options, methods)
 		if (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// away is a store that can become unavailable, and that counts what it does for sessions.
-type away struct {
-	house
-	away            *atomic.Bool
-	lookups, extend *atomic.Int64
-}
-
-func (s away) SessionAndUser(ctx context.Context, token string) (*store.Session, *core.User, error) {
-	if s.lookups.Add(1); s.away.Load() {
-		return nil, nil, core.ErrStoreUnavailable
-	}
-	return s.house.SessionAndUser(ctx, token)
-}
-
-func (s away) UpdateSession(ctx context.Context, token string, until time.Time) error {
-	s.extend.Add(1)
-	return s.house.UpdateSession(ctx, token, until)
-}
-
-// TestCallWatch ends streams, and continues others.
-func TestCallWatch(t *testing.T) {
+// TestWatch ends streams, and continues others.
+func TestWatch(t *testing.T) {
 	const period = 10 * time.Second
 	for name, row := range map[string]struct {
-		strategy core.Strategy
-		rule     core.CallRule
-		change   func(t *testing.T, auth *core.Auth, unavailable *atomic.Bool)
-		after    time.Duration // zero: the stream continues
-		reason   string
+		rule   access.Rule
+		change func(s *sessions)
+		after  time.Duration // zero: the stream continues
+		reason string
 	}{
-		"a session continues":           {core.StrategyDatabase, core.SessionCall(), nil, 0, ""},
-		"a revoked session":             {core.StrategyDatabase, core.SessionCall(), endAll, period, "session_required"},
-		"a revoked session in a cookie": {core.StrategyJWT, core.SessionCall(), endAll, period, "session_required"},
-		"a public stream continues":     {core.StrategyDatabase, core.PublicCall(), endAll, 0, ""},
-		"an expired session": {core.StrategyDatabase, core.SessionCall(), func(*testing.T, *core.Auth, *atomic.Bool) {
-			elapse(10 * time.Minute)
+		"a session continues":       {access.Session(), nil, 0, ""},
+		"a revoked session":         {access.Session(), (*sessions).endAll, period, "session_required"},
+		"a public stream continues": {access.Public(), (*sessions).endAll, 0, ""},
+		"an expired session": {access.Session(), func(*sessions) {
+			time.Sleep(10 * time.Minute)
 		}, period, "session_required"},
-		"an unavailable store": {
-			core.StrategyDatabase, core.SessionCall(), func(_ *testing.T, _ *core.Auth, no *atomic.Bool) {
-				no.Store(true)
-			}, 4 * period, "unavailable",
-		},
-		"a store that was unavailable": {
-			core.StrategyDatabase, core.SessionCall(), func(_ *testing.T, _ *core.Auth, no *atomic.Bool) {
-				no.Store(true)
-				elapse(period * 2)
-				no.Store(false)
-			}, 0, "",
-		},
+		"an unavailable store": {access.Session(), func(s *sessions) { s.away.Store(true) }, 4 * period, "unavailable"},
+		"a store that was unavailable": {access.Session(), func(s *sessions) {
+			s.away.Store(true)
+			time.Sleep(period * 2)
+			s.away.Store(false)
+		}, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := away{newHouse(), new(atomic.Bool), new(atomic.Int64), new(atomic.Int64)}
-				auth := process(t, s, 0, func(c *core.Config) {
-					c.Session = core.SessionConfig{Strategy: row.strategy, MaxAge: 10 * time.Minute}
-					if row.strategy == core.StrategyJWT {
-						c.Session.Revocation.On = core.True
-					}
-				})
-				calls := callsOf(t, auth, core.CallOptions{
-					Rules: map[string]core.CallRule{"/a.S/List": row.rule}, Recheck: period,
+				s := &sessions{}
+				auth := newAuth(t, s, func(c *core.Config) { c.Session.MaxAge = 10 * time.Minute })
+				calls := newCalls(t, auth, access.Options{
+					Rules: map[string]access.Rule{"/a.S/List": row.rule}, Recheck: period,
 				})
 				call, refusal := calls.Start(t.Context(), &core.Request{
 					Method: "POST", Target: "/", Hosts: []string{"app.test"}, Scheme: "https",
-					Header: http.Header{"Cookie": {callerCookie(t, auth)}, "Origin": {"https://app.test"}},
+					Header: http.Header{"Cookie": {cookieOf(t, auth)}, "Origin": {"https://app.test"}},
 				}, "/a.S/List")
 				if refusal != nil {
 					t.Fatal(refusal)
 				}
 				ctx, stop := call.Watch(call)
 				defer stop()
-				elapse(3 * period)
+				time.Sleep(3 * period)
 				if ctx.Err() != nil {
 					t.Fatal(context.Cause(ctx))
 				}
 				if row.change != nil {
-					row.change(t, auth, s.away)
+					row.change(s)
 				}
-				elapse(max(row.after, period))
+				time.Sleep(max(row.after, period))
 				synctest.Wait()
-				var end *core.CallError
+				var end *access.Error
 				errors.As(context.Cause(ctx), &end)
 				if row.after == 0 && ctx.Err() == nil {
 					return
@@ -273,22 +334,14 @@ func TestCallWatch(t *testing.T) {
 	}
 }
 
-func endAll(t *testing.T, auth *core.Auth, _ *atomic.Bool) {
-	t.Helper()
-	if _, err := auth.EndSessions(t.Context(), "1", core.EndOptions{}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestCallWatchCost: a stream makes one lookup in a period, does not extend its session, and does not count as a use of
+// TestWatchCost: a stream makes one lookup in a period, does not extend its session, and does not count as a use of
 // its key.
-func TestCallWatchCost(t *testing.T) {
+func TestWatchCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := away{newHouse(), new(atomic.Bool), new(atomic.Int64), new(atomic.Int64)}
+		s := &sessions{}
 		k := &keyring{verify: func(string) (*core.Principal, error) { return &core.Principal{Credential: "key:1"}, nil }}
 		uses := 0
-		auth := process(t, s, 0, func(c *core.Config) {
-			c.Session = core.SessionConfig{Strategy: core.StrategyDatabase}
+		auth := newAuth(t, s, func(c *core.Config) {
 			c.Plugins, c.InsecureNoLimits = []core.Plugin{k}, false
 			c.Callbacks.Limit = func(_ context.Context, p core.LimitParams) (time.Duration, error) {
 				if p.Attempt == limit.AttemptKeyUse {
@@ -297,11 +350,11 @@ func TestCallWatchCost(t *testing.T) {
 				return 0, nil
 			}
 		})
-		calls := callsOf(t, auth, core.CallOptions{
-			Rules: map[string]core.CallRule{"/a.S/List": core.PrincipalCall()}, Recheck: time.Hour,
+		calls := newCalls(t, auth, access.Options{
+			Rules: map[string]access.Rule{"/a.S/List": access.Principal()}, Recheck: time.Hour,
 		})
 		for _, header := range []http.Header{
-			{"Cookie": {callerCookie(t, auth)}, "Origin": {"https://app.test"}}, {"Authorization": {"Bearer key_1"}},
+			{"Cookie": {cookieOf(t, auth)}, "Origin": {"https://app.test"}}, {"Authorization": {"Bearer key_1"}},
 		} {
 			call, refusal := calls.Start(t.Context(), &core.Request{
 				Method: "POST", Target: "/", Hosts: []string{"app.test"}, Scheme: "https", Header: header,
@@ -312,30 +365,26 @@ func TestCallWatchCost(t *testing.T) {
 			_, stop := call.Watch(call)
 			defer stop()
 		}
-		k.mu.Lock()
-		k.asked = 0
-		k.mu.Unlock()
+		k.asked.Store(0)
 		s.lookups.Store(0)
-		elapse(48 * time.Hour)
+		time.Sleep(48 * time.Hour)
 		synctest.Wait()
-		n, extended := s.lookups.Load(), s.extend.Load()
-		if n < 48 || n > 96 || k.asked < 48 || k.asked > 96 || extended != 0 || uses != 1 {
-			t.Errorf("%d lookups, %d verifications, %d extensions, %d uses", n, k.asked, extended, uses)
+		n, asked, extended := s.lookups.Load(), k.asked.Load(), s.extended.Load()
+		if n < 48 || n > 96 || asked < 48 || asked > 96 || extended != 0 || uses != 1 {
+			t.Errorf("%d lookups, %d verifications, %d extensions, %d uses", n, asked, extended, uses)
 		}
 	})
 }
 
-// TestCallWatchByDefault: without CallOptions.Recheck, a stream is checked every 15 to 30 seconds.
-func TestCallWatchByDefault(t *testing.T) {
+// TestWatchByDefault: without Options.Recheck, a stream is checked every 15 to 30 seconds.
+func TestWatchByDefault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := away{newHouse(), new(atomic.Bool), new(atomic.Int64), new(atomic.Int64)}
-		auth := process(t, s, 0, func(c *core.Config) {
-			c.Session = core.SessionConfig{Strategy: core.StrategyDatabase}
-		})
-		calls := callsOf(t, auth, core.CallOptions{Rules: map[string]core.CallRule{"/a.S/List": core.SessionCall()}})
+		s := &sessions{}
+		auth := newAuth(t, s)
+		calls := newCalls(t, auth, access.Options{Rules: map[string]access.Rule{"/a.S/List": access.Session()}})
 		call, refusal := calls.Start(t.Context(), &core.Request{
 			Method: "POST", Target: "/", Hosts: []string{"app.test"}, Scheme: "https",
-			Header: http.Header{"Cookie": {callerCookie(t, auth)}, "Origin": {"https://app.test"}},
+			Header: http.Header{"Cookie": {cookieOf(t, auth)}, "Origin": {"https://app.test"}},
 		}, "/a.S/List")
 		if refusal != nil {
 			t.Fatal(refusal)
@@ -343,32 +392,10 @@ func TestCallWatchByDefault(t *testing.T) {
 		_, stop := call.Watch(call)
 		defer stop()
 		s.lookups.Store(0)
-		elapse(time.Hour)
+		time.Sleep(time.Hour)
 		synctest.Wait()
 		if n := s.lookups.Load(); n < 120 || n > 240 {
 			t.Errorf("%d lookups in an hour", n)
 		}
 	})
-}
-
-// TestSessionSources returns the names for the description of an API.
-func TestSessionSources(t *testing.T) {
-	for name, row := range map[string]struct {
-		auth   *core.Auth
-		cookie string
-		bearer bool
-	}{
-		"https": {process(t, newHouse(), 0), "__Secure-authjs.session-token", false},
-		"http, with tokens": {process(t, newHouse(), 0, func(c *core.Config) {
-			c.URL, c.Session.Bearer = "http://localhost:3000", true
-		}), "authjs.session-token", true},
-		"unknown origin": {process(t, newHouse(), 0, func(c *core.Config) {
-			c.URL, c.TrustHost = "", core.True
-		}), "__Secure-authjs.session-token", false},
-		"chosen by request": {core.PerRequest("/auth", nil), "", false},
-	} {
-		if cookie, bearer := row.auth.SessionSources(); cookie != row.cookie || bearer != row.bearer {
-			t.Errorf("%s: %q, %t", name, cookie, bearer)
-		}
-	}
 }

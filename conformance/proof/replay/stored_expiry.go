@@ -10,9 +10,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// mended returns what a step expects if it reads a database session: cookie and body contain the expiry that is stored
-// after the read, and GET session does not set a cookie that equals the request's (docs/protocol.md §7.3).
-func mended(st step, c core.Config) step {
+// withStoredExpiry returns what a step expects if it reads a database session: cookie and body contain the expiry that
+// is stored after the read, and GET session does not set a cookie that equals the request's (docs/protocol.md §7.3).
+func withStoredExpiry(st step, c core.Config) step {
 	if c.Store == nil || c.Session.Strategy == core.StrategyJWT || !strings.Contains(st.Request.URL, "/session") {
 		return st
 	}

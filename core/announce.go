@@ -1,0 +1,118 @@
+package core
+
+import (
+	"context"
+	"errors"
+
+	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// announcer is a function that was passed to [PluginHost.OnAnnounce].
+type announcer func(ctx context.Context, tx store.RecordStore, e audit.Event) (
+	within context.Context, cancel func(unknown bool), err error)
+
+// announcement is a change that announcers know of.
+type announcement struct {
+	name    audit.Name
+	userID  string
+	within  context.Context // of the audit event
+	cancels []func(unknown bool)
+}
+
+// OnAnnounce registers a function that is called before a change that an audit event will report. It can store the
+// event, so that the event is not lost if the process ends between the change and the call of the function of
+// [PluginHost.OnAudit]. It returns the context that the latter gets with the event, and a function that is called if
+// there is no such event: unknown reports that the change may have been made anyway. A nil context means that the
+// function is not interested. If it returns an error, the change is not made.
+//
+// tx is the transaction that makes the change, or nil. These events are announced: those of
+// [ActionRequest.NotifyChange], [ActionRequest.Announce] and [PluginHost.AuditChange], and new users, accounts and
+// passkeys.
+func (h *PluginHost) OnAnnounce(announce func(ctx context.Context, tx store.RecordStore, e audit.Event) (
+	within context.Context, cancel func(unknown bool), err error),
+) {
+	h.attaching("OnAnnounce")
+	h.Auth.site.announcers = append(h.Auth.site.announcers, announce)
+}
+
+// Announce announces a change that [ActionRequest.Audit] reports afterwards with the same Name and UserID: see
+// [PluginHost.OnAnnounce]. Do not make the change if Announce returns an error.
+func (c *ActionRequest) Announce(ctx context.Context, e audit.Event) error {
+	return c.in.announce(ctx, nil, e)
+}
+
+// AuditChange runs change, and reports it as [PluginHost.Audit] does. The change is announced before: see
+// [PluginHost.OnAnnounce]. If change returns an error, it is not reported, and AuditChange returns that error.
+func (h *PluginHost) AuditChange(
+	ctx context.Context, e audit.Event, change func(ctx context.Context) error,
+) error {
+	v := h.noRequest()
+	if err := v.announce(ctx, nil, e); err != nil {
+		return err
+	}
+	if err := change(ctx); err != nil {
+		v.cancelAnnounced(!refusesChange(err))
+		return err
+	}
+	h.Audit(v.announced(ctx, e), e)
+	return nil
+}
+
+// announce calls the announcers.
+func (v *arrival) announce(ctx context.Context, tx store.RecordStore, e audit.Event) error {
+	if len(v.announcers) == 0 || e.Name == "" {
+		return nil
+	}
+	e.Outcome, e.Provider = audit.OK, or(e.Provider, v.providerID)
+	e.Time, e.Tenant = v.audit.Now(), v.audit.Tenant
+	made := announcement{name: e.Name, userID: e.UserID, within: context.WithoutCancel(ctx)}
+	for _, announce := range v.announcers {
+		err := guard("OnAnnounce", func() error {
+			within, cancel, err := announce(made.within, tx, e)
+			if err == nil && within != nil {
+				made.within, made.cancels = within, append(made.cancels, cancel)
+			}
+			return err
+		})
+		if err != nil {
+			made.cancel(false)
+			return errorf(ErrStore, "announce a change: %w", err)
+		}
+	}
+	if len(made.cancels) > 0 {
+		v.pending = append(v.pending, made)
+	}
+	return nil
+}
+
+func (a *announcement) cancel(unknown bool) {
+	for _, cancel := range a.cancels {
+		cancel(unknown)
+	}
+}
+
+// announced returns the context of an audit event: that of its announcement, or ctx.
+func (v *arrival) announced(ctx context.Context, e audit.Event) context.Context {
+	for i := len(v.pending) - 1; i >= 0 && e.Outcome == audit.OK; i-- {
+		// A store may choose the ID of a new user.
+		if a := v.pending[i]; a.name == e.Name && (a.userID == e.UserID || e.Name == audit.UserCreated) {
+			v.pending = append(v.pending[:i], v.pending[i+1:]...)
+			return a.within
+		}
+	}
+	return ctx
+}
+
+// cancelAnnounced cancels the announcements of changes that were not reported.
+func (v *arrival) cancelAnnounced(unknown bool) {
+	for _, a := range v.pending {
+		a.cancel(unknown)
+	}
+	v.pending = nil
+}
+
+// refusesChange reports whether an error means that a change was not made, and not that its result is unknown.
+func refusesChange(err error) bool {
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) || errors.As(err, new(*Problem))
+}
