@@ -39,10 +39,9 @@ type Options struct {
 	CheckDelete func(ctx context.Context, u *core.User) error
 	// Profile are fields of the application in the form that changes the name and the picture. The zero value adds none.
 	Profile ProfileFields
-	// Activity adds the page "Recent security activity", with a link on the account page: sign-ins, failed sign-ins and
-	// changes, with browser and network. The store has at most 40 entries of a user, for 90 days, in one record. They are
-	// written in the background, and can be lost if the process ends: Config.Audit is the complete log. The default is
-	// false.
+	// Activity adds the page "Recent security activity", and a link to it: sign-ins, failed sign-ins and changes, with
+	// browser and network. The store has at most 40 entries of a user, for 90 days, in one record. They are written in the
+	// background, and can be lost if the process ends: Config.Audit is the complete log. The default is false.
 	Activity bool
 	// Download adds a button that downloads the user's data as JSON: the account page and the data of plugins. The
 	// default is false.
