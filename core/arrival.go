@@ -31,7 +31,8 @@ type arrival struct {
 	// program reports that the client is a program, whatever its headers say: the request is an RPC call. foreign reports
 	// that the session cookie of a call is ignored, because no page of this site made the call.
 	program, foreign bool
-	// verified is the credential of the request. Copies of the arrival share it. It is nil if the request cannot have one.
+	// verified is the credential of the request. Copies of the arrival share it. It is nil if the request cannot have
+	// one.
 	verified *verifiedCredential
 	// misconfigured is the reference of a request that has no Auth.
 	misconfigured string
