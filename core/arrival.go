@@ -33,7 +33,8 @@ type arrival struct {
 	program, foreign bool
 	// pending are the announced changes that were not reported yet.
 	pending []announcement
-	// verified is the credential of the request. Copies of the arrival share it. It is nil if the request cannot have one.
+	// verified is the credential of the request. Copies of the arrival share it. It is nil if the request cannot have
+	// one.
 	verified *verifiedCredential
 	// misconfigured is the reference of a request that has no Auth.
 	misconfigured string

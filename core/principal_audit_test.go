@@ -66,8 +66,9 @@ func TestAuditNamesTheCredential(t *testing.T) {
 	}{
 		{"an action", func() { auth.Handle(t.Context(), request("POST", "/auth/act", "key_one")) },
 			"key.revoked=key:other token.issued=key:one user.deleted=", "credential=key:one"},
-		{"an action with a wrong credential", func() { auth.Handle(t.Context(), request("POST", "/auth/act", "key_wrong")) },
-			"", ""},
+		{"an action with a wrong credential", func() {
+			auth.Handle(t.Context(), request("POST", "/auth/act", "key_wrong"))
+		}, "", ""},
 		{"a handler of the application", func() {
 			if _, err := auth.EndSessions(visited("key_two"), "1", core.EndOptions{}); err != nil {
 				t.Fatal(err)

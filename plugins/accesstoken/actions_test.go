@@ -72,7 +72,8 @@ func serve(t *testing.T, rows core.Store, now *clock, issuer string, changes ...
 	config.Audit = func(_ context.Context, e audit.Event) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.audit = append(s.audit, strings.TrimSpace(fmt.Sprint(e.Name, " ", e.Outcome, " ", e.UserID, " ", e.Credential)))
+		text := fmt.Sprint(e.Name, " ", e.Outcome, " ", e.UserID, " ", e.Credential)
+		s.audit = append(s.audit, strings.TrimSpace(text))
 	}
 	options.Audiences[0].Secret, options.OwnAudience = ordersSecret, own
 	options.Audiences = append(options.Audiences,

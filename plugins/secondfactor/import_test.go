@@ -71,7 +71,8 @@ func TestImportRecoveryCodes(t *testing.T) {
 	b.refused(use(old[1]), http.StatusUnprocessableEntity, "code_wrong")
 	b.fine(use(made.RecoveryCodes[9]), http.StatusOK, nil)
 	for name, codes := range map[string][]string{
-		"none": nil, "a short one": {"canary1"}, "a code of an app": {"12345678"}, "one twice": {"canary-12", "CANARY 12"},
+		"none": nil, "a short one": {"canary1"}, "a code of an app": {"12345678"},
+		"one twice": {"canary-12", "CANARY 12"},
 		"eleven": strings.Fields("canary-a canary-b canary-c canary-d canary-e canary-f canary-g canary-h canary-j " +
 			"canary-k canary-m"), "a long one": {strings.Repeat("canary", 20)},
 	} {

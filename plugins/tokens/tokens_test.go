@@ -502,7 +502,8 @@ func TestAuditNamesTheApp(t *testing.T) {
 			}
 			end(s, s.as("ada"), all[0].ID, first)
 			s.log.mu.Lock()
-			named := slices.DeleteFunc(slices.Clone(s.log.named), func(e string) bool { return !strings.HasPrefix(e, "app.") })
+			other := func(e string) bool { return !strings.HasPrefix(e, "app.") }
+			named := slices.DeleteFunc(slices.Clone(s.log.named), other)
 			s.log.mu.Unlock()
 			want := []string{"app.signed-in app:" + all[0].ID, "app.ended app:" + all[0].ID}
 			if !slices.Equal(named, want) {

@@ -54,7 +54,8 @@ func serve(t *testing.T, adapter string, strategy core.Strategy) *site {
 	}})
 	apps := tokens.New(tokens.Options{AccessTokens: signed, Apps: []tokens.App{{
 		ID: "cli", Name: "CLI", Device: true, RedirectURIs: []string{"http://127.0.0.1/callback"},
-		Scopes: []tokens.Scope{{Name: read}}, Resources: []string{other}, IDTokens: map[string][]string{"sdk": {sdkClient}},
+		Scopes: []tokens.Scope{{Name: read}}, Resources: []string{other},
+		IDTokens: map[string][]string{"sdk": {sdkClient}},
 	}}})
 	store := memory.New()
 	s.auth, err = core.New(core.Config{

@@ -76,8 +76,8 @@ func (p sdk) idToken(t *testing.T, person, nonce string) string {
 func (s *site) exchangesIDToken() {
 	ask := func(nonce, token string) reply {
 		return s.send(http.DefaultClient, "POST", "/auth/token", url.Values{
-			"client_id": {"cli"}, "grant_type": {"urn:ietf:params:oauth:grant-type:token-exchange"}, "provider": {"sdk"},
-			"nonce": {nonce}, "subject_token": {token},
+			"client_id": {"cli"}, "grant_type": {"urn:ietf:params:oauth:grant-type:token-exchange"},
+			"provider": {"sdk"}, "nonce": {nonce}, "subject_token": {token},
 			"subject_token_type": {"urn:ietf:params:oauth:token-type:id_token"},
 		})
 	}
