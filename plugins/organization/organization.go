@@ -66,7 +66,7 @@ type Options struct {
 	// MembershipAge is how long the guards and [Organizations.Current] may use a membership without reading it again,
 	// under [core.StrategyJWT]. Requests in that time need no query. A change by this process takes effect immediately,
 	// and one by another process after MembershipAge: choose Session.Revocation.Every, after which sessions that ended
-	// elsewhere end here. It is at most a minute. If it is zero, every request reads the membership, with one query.
+	// elsewhere end here. It is at most a minute. If it is 0, every request reads the membership, with one query.
 	// Under [core.StrategyDatabase] it has no effect.
 	MembershipAge time.Duration
 	// Directory stores organizations and memberships in tables of the application. The default are records of the store.
