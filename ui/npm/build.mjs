@@ -7,10 +7,10 @@ import openapiTS, { astToString } from "openapi-typescript";
 const source = execFileSync("go", ["run", "./cmd/latchkey", "openapi"], { cwd: "../..", maxBuffer: 1 << 26 });
 const api = JSON.parse(source);
 
-// The names of actions without a verb. All others have the name of their verb.
+// The names of actions without a verb; the default is the method. All others have the name of their verb.
 const names = {
   "GET access-token": "get", "POST access-token": "issue", "GET account": "get", "GET admin": "list",
-  "GET api-keys": "list", "POST api-keys": "create", "GET apps": "list", "POST device": "decide",
+  "GET api-keys": "list", "POST api-keys": "create", "GET apps": "list", "POST device": "decide", "POST guest": "start",
   "GET organization": "list", "POST organization": "create", "GET reauth": "get", "POST reauth": "complete",
   "GET second-factor": "get", "POST second-factor": "complete", "GET webhooks": "list", "POST webhooks": "create",
 };
@@ -27,9 +27,8 @@ for (const [path, methods] of Object.entries(api.paths)) {
     const [group, verb, more] = path.split("/").slice(2);
     if (others.includes(operation.tags[0]) || more || path.includes("{") || (method === "get" && pages(operation))) continue;
     if (path === "/auth/device/authorization") continue;
-    let name = names[method.toUpperCase() + " " + group];
+    let name = names[method.toUpperCase() + " " + group] ?? method;
     if (verb) name = method === "get" && methods.post ? camel("get-" + verb) : camel(verb);
-    if (!name) throw new Error(`${method} ${path} needs a name`);
     const at = { name, method, path, summary: operation.summary };
     (groups[camel(group)] ??= []).push(at);
     if (groups[camel(group)].filter((other) => other.name === name).length > 1) throw new Error(`two actions ${group}.${name}`);
