@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
@@ -24,19 +25,6 @@ func (v *arrival) note(ctx context.Context, e audit.Event) {
 	}
 	e.Credential = or(e.Credential, v.verified.get())
 	v.audit.Note(v.announced(ctx, e), e)
-}
-
-// noteAt passes an event to Config.Audit. at is nil if the event does not belong to an auth route: if ctx is that of a
-// handler of the application, the event names the credential of its request.
-func noteAt(ctx context.Context, a *auditor.Auditor, at *arrival, e audit.Event) {
-	if at != nil {
-		at.note(ctx, e)
-		return
-	}
-	if v := visitFrom(ctx); v != nil && v.auth != nil && v.auth.site.audit == a {
-		e.Credential = or(e.Credential, v.at.verified.get())
-	}
-	a.Note(ctx, e)
 }
 
 // decided notes a successful decision about a user.
@@ -91,4 +79,40 @@ func auditSink(log *reporter, receive func(ctx context.Context, e audit.Event)) 
 		}()
 		receive(ctx, e)
 	}
+}
+
+// noteAt passes an event to Config.Audit. at is nil if the event does not belong to an auth route: if ctx is that of a
+// handler of the application, the event names the credential of its request.
+func noteAt(ctx context.Context, a *auditor.Auditor, at *arrival, e audit.Event) {
+	if at != nil {
+		at.note(ctx, e)
+		return
+	}
+	if verified, ok := ctx.Value(credentialOf{a}).(*verifiedCredential); ok {
+		e.Credential = or(e.Credential, verified.get())
+	}
+	a.Note(ctx, e)
+}
+
+// credentialOf is the context key of the credential of a request to an Auth, which has the auditor.
+type credentialOf struct{ audit *auditor.Auditor }
+
+// verifiedCredential is the public ID of a credential, for audit events and log lines. It is empty until a credential
+// was verified. It is safe for concurrent use; a nil one stays empty.
+type verifiedCredential struct{ id atomic.Pointer[string] }
+
+func (c *verifiedCredential) set(id string) {
+	if c != nil {
+		c.id.Store(&id)
+	}
+}
+
+func (c *verifiedCredential) get() string {
+	if c == nil {
+		return ""
+	}
+	if id := c.id.Load(); id != nil {
+		return *id
+	}
+	return ""
 }

@@ -136,6 +136,9 @@ const (
 	localeCookie = "locale"
 	// addressCookie has the email address between the two pages of PagesConfig.EmailFirst.
 	addressCookie = "address"
+	// rememberCookie stores the choice of "Keep me signed in" until the session starts. Its value is "1". Without it the
+	// session is short.
+	rememberCookie = "remember"
 	// unknownCookie has the ID of a passkey that the site does not know, for the sign-in page.
 	unknownCookie = "passkey-unknown"
 )

@@ -397,3 +397,14 @@ func (v *Visit) problemResponse(problem *Problem, err error) *Response {
 	}
 	return v.at.refer(finish(v.at.r, v.setGuardHeaders(response)))
 }
+
+// NotImpersonated returns a guard that refuses a session in which an administrator impersonates the user. Use it for
+// changes that only the user themselves may make.
+func NotImpersonated() Guard {
+	return func(_ context.Context, s *Session) error {
+		if s.Actor != "" {
+			return ErrForbidden
+		}
+		return nil
+	}
+}

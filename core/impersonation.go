@@ -7,11 +7,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
-	"github.com/latchkey-go/latchkey/internal/storedtoken"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -36,21 +34,6 @@ type actor struct{ userID, sessionID string }
 func actorIn(t *Token) actor {
 	claim := sessiontoken.Actor(t)
 	return actor{claim.Subject, claim.SID}
-}
-
-// actor implements [requestSession].
-func (p *jwtSession) actor(ctx context.Context) actor {
-	token, err := p.decode(ctx)
-	if err != nil {
-		return actor{}
-	}
-	return actorIn(token)
-}
-
-// actor implements [requestSession].
-func (p *storedSession) actor(context.Context) actor {
-	userID, sessionID := storedtoken.Actor(p.value())
-	return actor{userID, sessionID}
 }
 
 // actorOf returns the ID of the user who impersonates the user of a request, for the audit log. It is empty if there is
@@ -174,15 +157,6 @@ func (s *Session) title() string {
 	return or(s.User.Email, or(s.User.Name, s.UserID))
 }
 
-// showImpersonation adds the banner to a page if its user is impersonated.
-func (p *pages) showImpersonation(c *call, page *ui.Page, visitor ui.Visitor) {
-	if visitor.Actor != "" && p.sessions.impersonation != nil {
-		page.Impersonation = &ui.Impersonation{
-			User: visitor, Action: c.base + "/" + p.sessions.impersonation.end, CSRFToken: c.csrf.Token,
-		}
-	}
-}
-
 // textImpersonated is the message of a refused change.
 var textImpersonated = ui.Text{
 	Key: "impersonation.refused", English: "You can't do this while you use another person's account.",
@@ -220,181 +194,6 @@ func (s *sessions) impersonated(ctx context.Context, r requestSession) string {
 		return ""
 	}
 	return current.user.ID
-}
-
-// NotImpersonated returns a guard that refuses a session in which an administrator impersonates the user. Use it for
-// changes that only the user themselves may make.
-func NotImpersonated() Guard {
-	return func(_ context.Context, s *Session) error {
-		if s.Actor != "" {
-			return ErrForbidden
-		}
-		return nil
-	}
-}
-
-// AllowImpersonation allows [ActionRequest.Impersonate]. check decides whether the user of a session may impersonate
-// another user. Core calls it at the start and with each request of an impersonated session, which ends if check
-// returns [ErrForbidden], a *[StepUp] or an error of type [ErrAccessDenied]. Another error means that the decision
-// failed. The context of check has no visit. end is the path of a POST action of the plugin that ends the
-// impersonation; pages have a button for it. Impersonated sessions must be revocable: under [StrategyJWT], a
-// configuration without Session.Revocation is a configuration error.
-func (h *PluginHost) AllowImpersonation(
-	end string, check func(ctx context.Context, by *Session, userID string) error,
-) {
-	h.attaching("AllowImpersonation")
-	h.TrackAuthentication()
-	h.EndsSessions()
-	if h.plugins.impersonation != nil {
-		h.fault("another plugin allows impersonation: configure one of them")
-		return
-	}
-	h.plugins.impersonation = &impersonation{end, check}
-}
-
-// errNotAllowed is the error of Impersonate if no plugin has called AllowImpersonation.
-var errNotAllowed = errors.New("core: ActionRequest.Impersonate: call PluginHost.AllowImpersonation in Attach")
-
-// Impersonate starts a session of another user, in which [Session.Actor] is the current user. The current session stays
-// valid, in a second cookie; the new session needs it. It lasts one hour and is not renewed. The action's Method must
-// be POST. The error is of type [ErrNotFound] if there is no such user, and [ErrForbidden] if the current user may not
-// impersonate them: the function of [PluginHost.AllowImpersonation] decides, a user cannot impersonate themselves, and
-// an impersonated session cannot start another one.
-func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
-	s := c.plugins.auth.sessions
-	session, err := c.Session(ctx)
-	switch {
-	case c.in.r.Method != http.MethodPost:
-		return errNeedsPost
-	case s.impersonation == nil:
-		return errNotAllowed
-	case err != nil:
-		return err
-	case session == nil:
-		return errSignedOut("Impersonate")
-	case session.Actor != "" || session.UserID == userID || session.ID == "" || c.ByBearer() ||
-		len(session.UserID) > maxActorID:
-		return ErrForbidden
-	}
-	user, err := c.plugins.auth.store.User(ctx, userID)
-	if err != nil {
-		return err
-	}
-	if err := s.askImpersonation(ctx, session, user.ID); err != nil {
-		if errors.Is(err, errImpersonationEnded) {
-			return ErrForbidden
-		}
-		return err
-	}
-	id := &identity{
-		user: user.Clone(), methods: []amr.Method{}, authTime: new(time.Time), actor: actor{session.UserID, session.ID},
-		account: &Account{Type: TypeCredentials, Provider: "impersonation", ProviderAccountID: user.ID},
-	}
-	own, err := c.actorCookies()
-	if err != nil {
-		return err
-	}
-	who := member{user: id.user}
-	if s.config.Strategy == StrategyDatabase {
-		if err := s.newRow(ctx, id, &who); err != nil {
-			return err
-		}
-	}
-	cookies, sessionID, err := s.issue(ctx, c.in.session, id, who)
-	if err != nil {
-		return err
-	}
-	if err := c.plugins.checkUser(ctx, user.ID); err != nil {
-		s.takeBack(ctx, &c.in.arrival, who, sessionID)
-		return err
-	}
-	c.replaceSession(append(cookies, own...))
-	return nil
-}
-
-// actorCookies returns the cookies that store the token of the current session for the time of an impersonation.
-func (c *ActionRequest) actorCookies() ([]Cookie, error) {
-	carrier := c.in.session.carrier()
-	spec, value := &c.in.cookies.session, carrier.value()
-	chunks, err := carrier.actorCookies().Replace(value)
-	if err != nil {
-		return nil, err
-	}
-	if limit := c.in.r.HeaderLimit; limit > 0 && 2*len(value)+2*len(spec.name())*len(chunks) > limit-otherHeaders {
-		return nil, &headerLimitError{2 * len(value), limit}
-	}
-	expires := c.plugins.now().Add(impersonationAge)
-	var out []Cookie
-	for _, chunk := range chunks {
-		if chunk.Clear {
-			out = append(out, spec.clear(chunk.Name))
-			continue
-		}
-		one := spec.setSession(chunk.Value, expires)
-		one.Name = chunk.Name
-		out = append(out, one)
-	}
-	return out, nil
-}
-
-// replaceSession sets the cookies of another session.
-func (c *ActionRequest) replaceSession(cookies []Cookie) {
-	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
-	for _, cookie := range cookies {
-		c.keep(cookie)
-	}
-}
-
-// EndImpersonation ends an impersonated session. If the own session of the administrator is still valid, it continues,
-// and restored is true. Otherwise the browser has no session. The action's Method must be POST and the action must
-// set [Action.Impersonated]. If the session is not impersonated, the error is [ErrForbidden].
-func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, err error) {
-	session, err := c.Session(ctx)
-	switch {
-	case c.in.r.Method != http.MethodPost:
-		return false, errNeedsPost
-	case err != nil:
-		return false, err
-	case session == nil || session.Actor == "":
-		return false, ErrForbidden
-	}
-	s, r := c.plugins.auth.sessions, c.in.session
-	own, err := s.actorSession(ctx, &c.in.arrival)
-	if err != nil {
-		return false, err
-	}
-	by := r.actor(ctx)
-	r.carrier().noteReplaced(sessionOver)
-	if _, err := r.end(ctx); err != nil {
-		return false, err
-	}
-	before, _, err := s.read(ctx, own, sessionRead{again: true})
-	if err != nil {
-		return false, err
-	}
-	if before == nil || before.UserID != by.userID || before.ID != by.sessionID {
-		c.replaceSession(r.carrier().clear())
-		return false, nil
-	}
-	cookies, err := r.carrier().set(own.carrier().value(), own.cookieExpires(before))
-	if err != nil {
-		return false, err
-	}
-	s.replaced.Forget(own.carrier().value())
-	for _, name := range r.carrier().actorCookies().Present() {
-		cookies = append(cookies, c.in.cookies.session.clear(name))
-	}
-	c.replaceSession(cookies)
-	return true, nil
-}
-
-// cookieExpires returns the expiry of the cookie of a session.
-func (p *jwtSession) cookieExpires(s *Session) time.Time {
-	return p.config.cookieExpiry(s.Token != nil && isShort(s.Token), s.Expires)
-}
-
-func (p *storedSession) cookieExpires(s *Session) time.Time {
-	return p.config.cookieExpiry(storedtoken.IsShort(p.value()), s.Expires)
 }
 
 // endActor ends the own session of a user who signs out during an impersonation. It returns false if there is none.

@@ -233,3 +233,19 @@ type dataSource interface {
 	// keptBy adds the keeper of an Auth.
 	keptBy(k *sessiondata.Keeper)
 }
+
+// lifetime returns how long a session lasts since its last extension.
+func (c *SessionConfig) lifetime(short bool) time.Duration {
+	if short && c.RememberMe {
+		return c.ShortMaxAge
+	}
+	return c.MaxAge
+}
+
+// cookieExpiry returns the expiry of the cookie of a session that expires at a time. It is zero for a short session.
+func (c *SessionConfig) cookieExpiry(short bool, expires time.Time) time.Time {
+	if short && c.RememberMe {
+		return time.Time{}
+	}
+	return expires
+}

@@ -158,3 +158,12 @@ func pagePolicy(theme Theme, providers []ui.Provider) string {
 	}
 	return "; connect-src 'self'; img-src " + strings.Join(sources, " ") + "; base-uri 'none'; frame-ancestors 'none'"
 }
+
+// showImpersonation adds the banner to a page if its user is impersonated.
+func (p *pages) showImpersonation(c *call, page *ui.Page, visitor ui.Visitor) {
+	if visitor.Actor != "" && p.sessions.impersonation != nil {
+		page.Impersonation = &ui.Impersonation{
+			User: visitor, Action: c.base + "/" + p.sessions.impersonation.end, CSRFToken: c.csrf.Token,
+		}
+	}
+}

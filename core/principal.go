@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/latchkey-go/latchkey/core/limit"
 )
@@ -76,26 +75,6 @@ func (t *validTokens) remove(hash [sha256.Size]byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.seen, hash)
-}
-
-// verifiedCredential is the public ID of a credential, for audit events and log lines. It is empty until a credential
-// was verified. It is safe for concurrent use; a nil one stays empty.
-type verifiedCredential struct{ id atomic.Pointer[string] }
-
-func (c *verifiedCredential) set(id string) {
-	if c != nil {
-		c.id.Store(&id)
-	}
-}
-
-func (c *verifiedCredential) get() string {
-	if c == nil {
-		return ""
-	}
-	if id := c.id.Load(); id != nil {
-		return *id
-	}
-	return ""
 }
 
 // verifyCredential returns the principal of a credential, or nil if it is not valid. again reports that a stream checks

@@ -15,27 +15,9 @@ import (
 
 const (
 	rememberField = "rememberMe"
-	// rememberCookie stores the choice until the session starts. Its value is "1". Without it the session is short.
-	rememberCookie = "remember"
 	// rememberFor is the lifetime of that cookie, which is that of sign-in links.
 	rememberFor = 24 * time.Hour
 )
-
-// lifetime returns how long a session lasts since its last extension.
-func (c *SessionConfig) lifetime(short bool) time.Duration {
-	if short && c.RememberMe {
-		return c.ShortMaxAge
-	}
-	return c.MaxAge
-}
-
-// cookieExpiry returns the expiry of the cookie of a session that expires at a time. It is zero for a short session.
-func (c *SessionConfig) cookieExpiry(short bool, expires time.Time) time.Time {
-	if short && c.RememberMe {
-		return time.Time{}
-	}
-	return expires
-}
 
 // postedRemember returns the choice in a form. It returns false for there if the form has none, or if no page of this
 // site has sent it: another website must not choose for the user.
@@ -90,9 +72,3 @@ func (c *call) forgetRemember() []Cookie {
 	}
 	return []Cookie{spec.clear(spec.name())}
 }
-
-// shortSession is the claim of the token of a short session.
-const shortSession = "short_session"
-
-// isShort reports whether a token is the token of a short session.
-func isShort(t *Token) bool { return string(t.Extra[shortSession]) == "true" }

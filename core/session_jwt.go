@@ -522,3 +522,17 @@ func (p *jwtSession) markShort(ctx context.Context, t *Token, id *identity, who 
 	}
 	return t.Extra.Set(shortSession, true)
 }
+
+// actor implements [requestSession].
+func (p *jwtSession) actor(ctx context.Context) actor {
+	token, err := p.decode(ctx)
+	if err != nil {
+		return actor{}
+	}
+	return actorIn(token)
+}
+
+// cookieExpires returns the expiry of the cookie of a session.
+func (p *jwtSession) cookieExpires(s *Session) time.Time {
+	return p.config.cookieExpiry(s.Token != nil && isShort(s.Token), s.Expires)
+}

@@ -316,3 +316,13 @@ func acrIn(token string) string {
 func (p *storedSession) setRow(s *store.Session) ([]Cookie, error) {
 	return p.set(string(s.Token), p.config.cookieExpiry(storedtoken.IsShort(string(s.Token)), s.Expires))
 }
+
+// actor implements [requestSession].
+func (p *storedSession) actor(context.Context) actor {
+	userID, sessionID := storedtoken.Actor(p.value())
+	return actor{userID, sessionID}
+}
+
+func (p *storedSession) cookieExpires(s *Session) time.Time {
+	return p.config.cookieExpiry(storedtoken.IsShort(p.value()), s.Expires)
+}

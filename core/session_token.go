@@ -286,3 +286,9 @@ func issuedBefore(t *Token, proof time.Time) bool {
 	begun, ok := exactjson.Int64(raw)
 	return !ok || proof.Unix() >= begun
 }
+
+// shortSession is the claim of the token of a short session.
+const shortSession = "short_session"
+
+// isShort reports whether a token is the token of a short session.
+func isShort(t *Token) bool { return string(t.Extra[shortSession]) == "true" }

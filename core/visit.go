@@ -88,6 +88,10 @@ func (v *Visit) Value(key any) any {
 		if v.entry == key.auth || v.auth == key.auth {
 			return v
 		}
+	case credentialOf:
+		if v.auth != nil && v.auth.site.audit == key.audit {
+			return v.at.verified
+		}
 	default:
 		if key == ui.StateKey() {
 			if outer := v.outerState(key); outer != nil {
