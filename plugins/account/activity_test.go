@@ -160,12 +160,14 @@ func TestActivityBounds(t *testing.T) {
 type slowRecords struct {
 	*memory.Store
 	hold      chan struct{} // if not nil, writes wait until it is closed
+	entered   chan struct{} // receives a value for each write that waits
 	conflicts int
 	down      error
 }
 
 func (r *slowRecords) Record(ctx context.Context, kind, key string) (*store.Record, error) {
 	if kind == "activity" && r.hold != nil {
+		r.entered <- struct{}{}
 		<-r.hold
 	}
 	if kind == "activity" && r.down != nil {
@@ -185,11 +187,15 @@ func (r *slowRecords) UpdateRecord(ctx context.Context, record *store.Record) er
 // TestActivityWrites checks that a slow store delays no request, that waiting entries are bounded, that processes that
 // write at the same time lose nothing, and that a failure is logged.
 func TestActivityWrites(t *testing.T) {
-	kept := &slowRecords{hold: make(chan struct{})}
+	kept := &slowRecords{hold: make(chan struct{}), entered: make(chan struct{}, 100)}
 	s, send := watched(t, func(c *core.Config) {
 		kept.Store = c.Store.(*memory.Store)
 		c.Store, c.StoreTimeout = kept, time.Hour
 	})
+	for _, id := range []string{"eve", "ada"} { // both writers wait
+		send(audit.Event{Name: audit.SignIn, Outcome: audit.OK, UserID: id})
+		<-kept.entered
+	}
 	for range 100 { // does not block
 		send(audit.Event{Name: audit.SignIn, Outcome: audit.OK, UserID: "ada"})
 	}
