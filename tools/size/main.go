@@ -147,9 +147,12 @@ func read(dir string) (*pkg, error) {
 		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_templ.go") {
 			continue
 		}
-		f, err := parser.ParseFile(p.fset, path, nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(p.fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
+		}
+		if ast.IsGenerated(f) {
+			continue
 		}
 		files = append(files, f)
 		p.lines += p.fset.File(f.Pos()).LineCount()
