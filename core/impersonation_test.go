@@ -357,6 +357,32 @@ func TestImpersonateBearer(t *testing.T) {
 	}
 }
 
+// rigging is a plugin that needs the public IDs of sessions, and allows no impersonation.
+type rigging struct{}
+
+func (rigging) Attach(h *core.PluginHost) error {
+	h.TrackAuthentication()
+	h.EndsSessions()
+	return nil
+}
+
+// TestImpersonateWithoutPlugin checks that an impersonated session is not valid in an Auth without the plugin.
+func TestImpersonateWithoutPlugin(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range strategies {
+		var config core.Config
+		w, _, _ := theater(t, strategy, func(c *core.Config) { config = *c })
+		b, own := w.acting(), w.userBrowser("grace")
+		config.Plugins = []core.Plugin{rigging{}}
+		auth := newApp(t, config)
+		for b, want := range map[*browser]string{b: "", own: "grace"} {
+			if b.auth = auth; w.role(b) != want {
+				t.Errorf("%s: the session is not %q", strategy, want)
+			}
+		}
+	}
+}
+
 // TestImpersonateGuards checks the guards in an impersonated session.
 func TestImpersonateGuards(t *testing.T) {
 	t.Parallel()

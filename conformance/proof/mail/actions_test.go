@@ -31,6 +31,8 @@ type mailRow struct {
 	later bool
 	// grace reports that accounts are deleted after a week.
 	grace bool
+	// webhooks reports that the site sends events to an endpoint that responds with 410 Gone.
+	webhooks bool
 	// before runs everything before the action.
 	before func(c *caller) action
 }
@@ -292,6 +294,13 @@ var mailRows = []mailRow{
 		c.wait(23 * 24 * time.Hour)
 		return action{do: c.reminds}
 	}},
+	{name: "an endpoint that is gone", kinds: one(mailkind.WebhookDisabled), webhooks: true,
+		before: func(c *caller) action {
+			u := c.member("", 0)
+			key, _, err := c.keys.Create(c.Context(), apikey.NewKey{UserID: u.ID, Name: "x", Scopes: []string{"orders:read"}})
+			c.check(err)
+			return c.posting("api-keys/revoke", "id", key.ID)
+		}},
 	{name: "an invitation", kinds: one(mailkind.Invite), inRequest: true, before: func(c *caller) action {
 		return calling(func() error { return c.mine.Invite(c.Context(), account.Invitation{Email: c.address}) },
 			func() error { return c.mine.Invite(c.Context(), account.Invitation{Email: "nobody"}) })
@@ -366,6 +375,9 @@ func onEachAction(t *testing.T, name string, change func(*actionSite), run func(
 					s.now = time.Now().UTC().Truncate(time.Second)
 					if row.grace {
 						s.grace = 7 * 24 * time.Hour
+					}
+					if row.webhooks {
+						s.endpoint = newGoneEndpoint(t)
 					}
 					if change != nil {
 						change(s)

@@ -16,6 +16,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -34,6 +35,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/proof/mail"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -41,6 +43,7 @@ import (
 	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/plugins/organization"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
+	"github.com/latchkey-go/latchkey/plugins/webhooks"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/smtp"
@@ -181,6 +184,9 @@ type actionSite struct {
 	factors   *secondfactor.Factors
 	keys      *apikey.Keys
 	orgs      *organization.Organizations
+	hooks     *webhooks.Webhooks // nil without endpoint
+	// endpoint receives the events of revoked API keys, if it is not nil.
+	endpoint *webhooks.Config
 	// retries and grace are options of the application.
 	retries []time.Duration
 	grace   time.Duration
@@ -241,6 +247,14 @@ func (s *actionSite) restart() {
 	s.factors = secondfactor.New(secondfactor.Options{})
 	s.keys = apikey.New(apikey.Options{Scopes: []apikey.Scope{{Name: "orders:read"}}})
 	s.orgs = organization.New(organization.Options{Mail: mailer})
+	plugins := []core.Plugin{s.mine, s.factors, s.keys, s.orgs}
+	if s.endpoint != nil {
+		s.hooks = webhooks.New(webhooks.Options{
+			Endpoints: []webhooks.Config{*s.endpoint}, Managers: []core.Guard{core.Strong()},
+			Mail: mailer, NotifyTo: []string{"ops@example.com"},
+		})
+		plugins = append(plugins, s.hooks)
+	}
 	many := limit.Rate{Burst: 10_000, Every: time.Millisecond}
 	var err error
 	s.auth, err = core.New(core.Config{
@@ -248,7 +262,7 @@ func (s *actionSite) restart() {
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), Now: s.clock,
 		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, EnableWebAuthn: true, StoreTimeout: time.Minute,
 		Mail:    core.MailConfig{Retries: s.retries},
-		Plugins: []core.Plugin{s.mine, s.factors, s.keys, s.orgs},
+		Plugins: plugins,
 		Limits: core.Limits{Rates: map[limit.Attempt]limit.Rates{
 			limit.AttemptCode: {Network: many}, limit.AttemptSignUp: {Network: many}, limit.AttemptMail: {Network: many},
 			limit.AttemptEmail: {Network: many}, limit.AttemptCredentials: {Network: many},
@@ -274,9 +288,26 @@ func (s *actionSite) check(err error) {
 	}
 }
 
-// flush delivers the emails that wait, also those whose process has ended.
+// newGoneEndpoint returns an endpoint that responds with 410 Gone. Its ID is new, because all sites of a test have the
+// same store.
+func newGoneEndpoint(t *testing.T) *webhooks.Config {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusGone)
+	}))
+	t.Cleanup(server.Close)
+	return &webhooks.Config{
+		ID: strings.ToLower(rand.Text()), URL: server.URL, Events: []string{string(audit.KeyRevoked)},
+		Secrets: []core.Secret{webhooks.NewSecret()}, Internal: true,
+	}
+}
+
+// flush sends the events and the emails that wait, also those whose process has ended.
 func (s *actionSite) flush() {
 	s.Helper()
+	if s.hooks != nil {
+		s.check(s.hooks.Flush(s.Context()))
+	}
 	s.check(s.auth.FlushMail(s.Context()))
 }
 
