@@ -42,7 +42,8 @@ func TestCompare(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			limits := filepath.Join(t.TempDir(), "limits.txt")
-			if err := os.WriteFile(limits, []byte(strings.ReplaceAll(row.limits, " p", " "+filepath.Base(dir))), 0o600); err != nil {
+			text := strings.ReplaceAll(row.limits, " p", " "+filepath.Base(dir))
+			if err := os.WriteFile(limits, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			objections, err := compare(filepath.Dir(dir), limits, vale)
@@ -56,7 +57,8 @@ func TestCompare(t *testing.T) {
 				}
 			}
 			after, err := os.ReadFile(limits)
-			if want := row.after; err != nil || want != "" && strings.ReplaceAll(string(after), filepath.Base(dir), "p") != want {
+			want, got := row.after, strings.ReplaceAll(string(after), filepath.Base(dir), "p")
+			if err != nil || want != "" && got != want {
 				t.Errorf("the limits are %q, %v", after, err)
 			}
 		})
