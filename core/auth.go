@@ -195,3 +195,9 @@ type emailCodes struct {
 	plugins *plugins
 	limits  *limits
 }
+
+// visitKey is the context key of the innermost Visit. visitOf is the key of the Visit of an Auth.
+type (
+	visitKey struct{}
+	visitOf  struct{ auth *Auth }
+)

@@ -21,9 +21,6 @@ type bounce struct {
 	At time.Time `json:"at"` // of the last report
 }
 
-// errBounced says that an email is not tried again, because its address bounces.
-var errBounced = errors.New("the address bounces (Auth.ReportBounce)")
-
 // ReportBounce reports that a mail server permanently refused an email to an address, or that its recipient
 // complained about it. Call it in the webhook of your mail service, after you have verified the webhook's signature. Do
 // not call it for temporary failures, which the mail service tries again.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,13 @@ import (
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/internal/passkey"
+)
+
+const (
+	// mediationConditional is the value of the parameter mediation of the options.
+	mediationConditional = "conditional"
+	// createWithin is the maximum time since the sign-in for a passkey that the browser creates without a prompt.
+	createWithin = 5 * time.Minute
 )
 
 // passkeyFlow signs users in with passkeys (WebAuthn). Both ceremonies start with [passkeyFlow.options].
@@ -575,3 +583,46 @@ func optionsResponse(body []byte, cookies []Cookie, err error) (*Response, error
 	}
 	return &Response{Header: newHeader("Content-Type", typeJSON), Body: body, Cookies: cookies}, nil
 }
+
+// mayCreate reports whether the browser may create a passkey for the user without a prompt: they have just signed in
+// with a password, and the session has the time and the methods of the sign-in.
+func (f *passkeyFlow) mayCreate(session *Session) bool {
+	if f.ConditionalCreate == False || session == nil || session.Actor != "" {
+		return false
+	}
+	within := createWithin
+	if d := f.plugins.freshLinks; d > 0 {
+		within = min(within, d) // linking refuses the passkey later
+	}
+	return slices.Contains(session.Methods, amr.Password) && f.now().Sub(session.AuthTime) <= within
+}
+
+// unknownCookies returns the cookie for a passkey that is not stored, if the script asks for it with the field signal.
+// Another site with the same relying party's ID may know the passkey, so it must be this host.
+func (f *passkeyFlow) unknownCookies(c *call, credentialID string) []Cookie {
+	asked, _ := c.fields.Text("signal")
+	domain, _, _ := strings.Cut(c.at.Host, ":")
+	id := f.relyingParty(c).ID
+	if asked != "1" || id != domain || f.plugins.auth.audience != "" {
+		return nil
+	}
+	described, err := passkey.Describe(credentialID, "")
+	if err != nil {
+		return nil
+	}
+	cookie, err := f.plugins.cookie(&c.arrival, unknownCookie, unknownPasskey{id, described.ID}, f.now().Add(unknownTTL))
+	if err != nil {
+		return nil // the sign-in has failed anyway, and the next attempt sets it
+	}
+	return []Cookie{cookie}
+}
+
+// unknownPasskey is the content of the cookie for the sign-in page after a sign-in with a passkey that the site does
+// not know. It is encrypted: if a page or a sibling subdomain could choose it, it could remove a passkey that is still
+// valid.
+type unknownPasskey struct {
+	RPID string `json:"rp"`
+	ID   string `json:"id"` // in base64url
+}
+
+const unknownTTL = 10 * time.Minute

@@ -126,6 +126,9 @@ type mailQueue struct {
 	rand    io.Reader
 	now     func() time.Time
 	plugins *plugins
+	// made reports whether the change of a notice was made, and bounced whether a bounce of an address was reported since.
+	made    func(ctx context.Context, m *mail) (bool, error)
+	bounced func(ctx context.Context, address string, since time.Time) bool
 	locales []ui.Locale
 	theme   Theme
 	senders map[string]*EmailSender // by name
@@ -248,7 +251,7 @@ func (q *mailQueue) Decode(_ string, data json.RawMessage) (*mail, error) {
 }
 
 // Made implements outbox.Handler.
-func (q *mailQueue) Made(j *mailJob) (bool, error) { return q.plugins.noticeMade(j.Context, j.Value) }
+func (q *mailQueue) Made(j *mailJob) (bool, error) { return q.made(j.Context, j.Value) }
 
 // perhaps searches for emails that are due, in the background and at most once in outboxEvery.
 func (q *mailQueue) perhaps() {
@@ -309,7 +312,7 @@ func (q *mailQueue) Send(j *mailJob) error {
 		return nil
 	}
 	expires, stored := j.Stored()
-	if j.Attempts > 0 && stored && q.plugins.bouncedSince(ctx, email.To, expires.Add(-outboxFor)) {
+	if j.Attempts > 0 && stored && q.bounced(ctx, email.To, expires.Add(-outboxFor)) {
 		return outbox.Final(errBounced)
 	}
 	call := observe.Call{Target: observe.Mail, Name: string(email.Kind)}
@@ -506,3 +509,6 @@ func (a *Auth) FlushMail(ctx context.Context) error {
 	}
 	return a.mail.Flush(ctx)
 }
+
+// errBounced says that an email is not tried again, because its address bounces.
+var errBounced = errors.New("the address bounces (Auth.ReportBounce)")

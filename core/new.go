@@ -37,6 +37,7 @@ func New(config Config) (*Auth, error) {
 	}
 	a.site = newSite(&c, a.log, faults)
 	a.mail = newMailQueue(&c, a)
+	a.mail.made, a.mail.bounced = a.plugins.noticeMade, a.plugins.bouncedSince
 	a.plugins.attach(a, &c, faults)
 	a.providers = newProviders(&c, faults)
 	a.plugins.addPasskeyDocuments(a.providers)

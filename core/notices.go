@@ -139,15 +139,6 @@ func (h *PluginHost) NotifySecurity(ctx context.Context, n SecurityNotice) {
 	h.plugins.notifySecurity(ctx, h.noRequest(), nil, n)
 }
 
-// noRequest returns the arrival of a notice outside of a request.
-func (h *PluginHost) noRequest() *arrival {
-	v := h.Auth.site.unsettled(&Request{})
-	if h.Auth.site.pinned {
-		v.place = h.Auth.site.pinnedPlace // shared and immutable
-	}
-	return &v
-}
-
 // notifySecurity reports and emails a notice. at is the request for the audit event, or nil outside of a request.
 func (ps *plugins) notifySecurity(ctx context.Context, v, at *arrival, n SecurityNotice) {
 	ps.auditNotice(ctx, v, at, n)

@@ -24,7 +24,8 @@ type pages struct {
 	providers []ui.Provider
 	// policy is the part of the Content-Security-Policy that follows the nonces.
 	policy string
-	// style, sheet and script are the URLs of the stylesheets and the script. If they are empty, pages contain them inline.
+	// style, sheet and script are the URLs of the stylesheets and the script. If they are empty, pages contain them
+	// inline.
 	style, sheet, script string
 	cached               pagecache.Cache
 	// sessions finds the signed-in user. It is nil for the pages of a failed configuration.

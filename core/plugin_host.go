@@ -333,3 +333,12 @@ func (h *PluginHost) Digests(purpose, text string) []string {
 }
 
 func digest(secret, purpose, text string) string { return purposekey.Digest(secret, purpose, text) }
+
+// noRequest returns the arrival of a notice outside of a request.
+func (h *PluginHost) noRequest() *arrival {
+	v := h.Auth.site.unsettled(&Request{})
+	if h.Auth.site.pinned {
+		v.place = h.Auth.site.pinnedPlace // shared and immutable
+	}
+	return &v
+}

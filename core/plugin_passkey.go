@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/internal/passkey"
@@ -52,26 +49,6 @@ func (c *ActionRequest) PasskeySignals(user *User) *ui.PasskeySignals {
 	return signals
 }
 
-const (
-	// mediationConditional is the value of the parameter mediation of the options.
-	mediationConditional = "conditional"
-	// createWithin is the maximum time since the sign-in for a passkey that the browser creates without a prompt.
-	createWithin = 5 * time.Minute
-)
-
-// mayCreate reports whether the browser may create a passkey for the user without a prompt: they have just signed in
-// with a password, and the session has the time and the methods of the sign-in.
-func (f *passkeyFlow) mayCreate(session *Session) bool {
-	if f.ConditionalCreate == False || session == nil || session.Actor != "" {
-		return false
-	}
-	within := createWithin
-	if d := f.plugins.freshLinks; d > 0 {
-		within = min(within, d) // linking refuses the passkey later
-	}
-	return slices.Contains(session.Methods, amr.Password) && f.now().Sub(session.AuthTime) <= within
-}
-
 // PasskeyCreation returns the data for the page's script, which creates a passkey without a prompt
 // (WebAuthnProvider.ConditionalCreate). It is nil if the user has not just signed in with a password, or no passkey
 // provider is configured. The caller decides whether the user wants a passkey, and sets NewPasskey of the page.
@@ -90,36 +67,6 @@ func (c *ActionRequest) PasskeyCreation(session *Session) *ui.PasskeyCreation {
 		Callback: c.in.base + "/callback/" + f.ID, RPID: f.relyingParty(c.in).ID,
 		User: publicID("passkey of " + session.UserID),
 	}
-}
-
-// unknownPasskey is the content of the cookie for the sign-in page after a sign-in with a passkey that the site does
-// not know. It is encrypted: if a page or a sibling subdomain could choose it, it could remove a passkey that is still
-// valid.
-type unknownPasskey struct {
-	RPID string `json:"rp"`
-	ID   string `json:"id"` // in base64url
-}
-
-const unknownTTL = 10 * time.Minute
-
-// unknownCookies returns the cookie for a passkey that is not stored, if the script asks for it with the field signal.
-// Another site with the same relying party's ID may know the passkey, so it must be this host.
-func (f *passkeyFlow) unknownCookies(c *call, credentialID string) []Cookie {
-	asked, _ := c.fields.Text("signal")
-	domain, _, _ := strings.Cut(c.at.Host, ":")
-	id := f.relyingParty(c).ID
-	if asked != "1" || id != domain || f.plugins.auth.audience != "" {
-		return nil
-	}
-	described, err := passkey.Describe(credentialID, "")
-	if err != nil {
-		return nil
-	}
-	cookie, err := f.plugins.cookie(&c.arrival, unknownCookie, unknownPasskey{id, described.ID}, f.now().Add(unknownTTL))
-	if err != nil {
-		return nil // the sign-in has failed anyway, and the next attempt sets it
-	}
-	return []Cookie{cookie}
 }
 
 // unknownSignals returns the signals of the cookie, or nil.

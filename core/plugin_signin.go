@@ -235,29 +235,16 @@ func (a *Auth) NewSession(
 	if err != nil {
 		return nil, err
 	}
-	account := &Account{Type: TypeCredentials, Provider: "application", ProviderAccountID: user.ID}
-	id := &identity{
-		user: user.Clone(), account: account, methods: []amr.Method{}, authTime: new(time.Time),
-		short: a.sessions.config.RememberMe && (len(options) == 0 || !options[0].Remember),
+	var o SessionOptions
+	if len(options) == 1 {
+		o = options[0]
 	}
-	if err := a.plugins.guests.identify(ctx, session, id); err != nil {
+	id, err := a.vouchedFor(ctx, session, user, o)
+	if err != nil {
 		return nil, err
 	}
-	if _, note, err := a.plugins.guests.find(ctx, a.store.records, user.ID); err != nil {
-		return nil, errorf(ErrStore, "find out whether the user is a guest: %w", err)
-	} else if note != nil && note.Phase == guestActive {
-		id.methods = append(id.methods, methodGuest)
-	}
-	if len(options) == 1 {
-		id.methods = append(id.methods, options[0].Methods...)
-		if at, now := options[0].AuthTime, a.sessions.now(); at.After(now) {
-			*id.authTime = now
-		} else if at.Unix() > 0 {
-			*id.authTime = at
-		}
-	}
 	who := member{user: id.user}
-	if len(options) == 1 && options[0].AskGates {
+	if o.AskGates {
 		c := &call{arrival: v, session: session, callbackURL: callbackURLs{target: v.home}}
 		out := outcome{identity: id}
 		next, err := a.plugins.runGates(ctx, c, &out, who, nil)
@@ -284,4 +271,28 @@ func (a *Auth) NewSession(
 		v.decidedOf(ctx, audit.SignIn, "", user.ID, sessionID)
 	}
 	return cookies, err
+}
+
+// vouchedFor returns the identity of a user whose session the application creates.
+func (a *Auth) vouchedFor(ctx context.Context, current requestSession, user *User, o SessionOptions) (*identity, error) {
+	account := &Account{Type: TypeCredentials, Provider: "application", ProviderAccountID: user.ID}
+	id := &identity{
+		user: user.Clone(), account: account, methods: []amr.Method{}, authTime: new(time.Time),
+		short: a.sessions.config.RememberMe && !o.Remember,
+	}
+	if err := a.plugins.guests.identify(ctx, current, id); err != nil {
+		return nil, err
+	}
+	if _, note, err := a.plugins.guests.find(ctx, a.store.records, user.ID); err != nil {
+		return nil, errorf(ErrStore, "find out whether the user is a guest: %w", err)
+	} else if note != nil && note.Phase == guestActive {
+		id.methods = append(id.methods, methodGuest)
+	}
+	id.methods = append(id.methods, o.Methods...)
+	if now := a.sessions.now(); o.AuthTime.After(now) {
+		*id.authTime = now
+	} else if o.AuthTime.Unix() > 0 {
+		*id.authTime = o.AuthTime
+	}
+	return id, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/internal/sessionid"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Session is the session of a signed-in user (docs/protocol.md §7.10). Its JSON form is the response of GET session.
@@ -108,3 +109,12 @@ func (s Session) LogValue() slog.Value {
 
 // publicID returns the ID of a session. stored is the token as the store contains it, or the claim sid.
 func publicID(stored string) string { return sessionid.Of(stored).String() }
+
+// visitorOf returns the user of a session for a page.
+func visitorOf(s *Session) ui.Visitor {
+	visitor := ui.Visitor{ID: s.UserID, Actor: s.actorName}
+	if s.User != nil {
+		visitor.Name, visitor.Email, visitor.Image = s.User.Name, s.User.Email, s.User.Image
+	}
+	return visitor
+}

@@ -309,7 +309,9 @@ func errPendingOver(cause error) error {
 // A sign-in can be completed once. Of concurrent calls one gets the session; the others return a [*Problem] with the
 // code "sign_in_over". So does a call for a user who was deleted, or whose address another person has verified in the
 // meantime.
-func (c *ActionRequest) CompleteSignIn(ctx context.Context, p *PendingSignIn, methods ...amr.Method) (*Response, error) {
+func (c *ActionRequest) CompleteSignIn(
+	ctx context.Context, p *PendingSignIn, methods ...amr.Method,
+) (*Response, error) {
 	switch {
 	case c.in.r.Method != http.MethodPost:
 		return nil, errNeedsPost

@@ -50,12 +50,6 @@ type Visit struct {
 	collected collected
 }
 
-// visitKey is the context key of the innermost Visit. visitOf is the key of the Visit of an Auth.
-type (
-	visitKey struct{}
-	visitOf  struct{ auth *Auth }
-)
-
 // Visit starts the visit of a request to a page of the application. A request hook calls it before the next handler,
 // passes the Visit on as the context of the request, and calls [Visit.Commit].
 func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
@@ -254,15 +248,6 @@ func (v *Visit) visitor(context.Context) (*ui.Visitor, error) {
 	}
 	visitor := visitorOf(s)
 	return &visitor, nil
-}
-
-// visitorOf returns the user of a session for a page.
-func visitorOf(s *Session) ui.Visitor {
-	visitor := ui.Visitor{ID: s.UserID, Actor: s.actorName}
-	if s.User != nil {
-		visitor.Name, visitor.Email, visitor.Image = s.User.Name, s.User.Email, s.User.Image
-	}
-	return visitor
 }
 
 // Session returns the session of a request, or nil if no user is signed in. It is for handlers without a request hook.

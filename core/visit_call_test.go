@@ -21,7 +21,8 @@ func callBy(header http.Header) *core.Request {
 // callerCookie returns a Cookie header with a new session of user 1.
 func callerCookie(t *testing.T, auth *core.Auth) string {
 	t.Helper()
-	set, err := auth.NewSession(t.Context(), callBy(http.Header{}), &core.User{ID: "1", Name: "User 1", Email: "1@example.com"})
+	user := &core.User{ID: "1", Name: "User 1", Email: "1@example.com"}
+	set, err := auth.NewSession(t.Context(), callBy(http.Header{}), user)
 	if err != nil {
 		t.Fatal(err)
 	}

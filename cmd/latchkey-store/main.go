@@ -62,7 +62,8 @@ webhooks.
 LATCHKEY_STORE is postgres://…, host=… (PostgreSQL), mysql://…, redis://…, sqlite:app.db or bbolt:app.bolt. --store URL
 overrides it, but is visible to other users of the machine in the process list.
 An argument with an @ is an email address, any other is an ID. --id always reads it as an ID.
-Commands that change a user, a key or an endpoint ask for confirmation, unless --yes is given. Every change prints an audit line.
+Commands that change a user, a key or an endpoint ask for confirmation, unless --yes is given. Every change prints an
+audit line.
 Long commands report progress every five seconds.
 `
 

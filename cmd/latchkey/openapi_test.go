@@ -40,7 +40,8 @@ func TestOpenAPI(t *testing.T) {
 	}
 	checkObjects(t, "", all)
 	text := string(document(t))
-	for _, schema := range []string{"PasskeyAuthenticationResponse", "PasskeyRegistrationResponse"} { // of webauthn-options
+	// The responses of webauthn-options.
+	for _, schema := range []string{"PasskeyAuthenticationResponse", "PasskeyRegistrationResponse"} {
 		if !strings.Contains(text, `"$ref": "#/components/schemas/`+schema+`"`) {
 			t.Errorf("no operation has the response %s", schema)
 		}

@@ -287,12 +287,12 @@ func TestWatch(t *testing.T) {
 		"a revoked session":         {access.Session(), (*sessions).endAll, period, "session_required"},
 		"a public stream continues": {access.Public(), (*sessions).endAll, 0, ""},
 		"an expired session": {access.Session(), func(*sessions) {
-			time.Sleep(10 * time.Minute)
+			elapse(10 * time.Minute)
 		}, period, "session_required"},
 		"an unavailable store": {access.Session(), func(s *sessions) { s.away.Store(true) }, 4 * period, "unavailable"},
 		"a store that was unavailable": {access.Session(), func(s *sessions) {
 			s.away.Store(true)
-			time.Sleep(period * 2)
+			elapse(period * 2)
 			s.away.Store(false)
 		}, 0, ""},
 	} {
@@ -312,14 +312,14 @@ func TestWatch(t *testing.T) {
 				}
 				ctx, stop := call.Watch(call)
 				defer stop()
-				time.Sleep(3 * period)
+				elapse(3 * period)
 				if ctx.Err() != nil {
 					t.Fatal(context.Cause(ctx))
 				}
 				if row.change != nil {
 					row.change(s)
 				}
-				time.Sleep(max(row.after, period))
+				elapse(max(row.after, period))
 				synctest.Wait()
 				var end *access.Error
 				errors.As(context.Cause(ctx), &end)
@@ -367,7 +367,7 @@ func TestWatchCost(t *testing.T) {
 		}
 		k.asked.Store(0)
 		s.lookups.Store(0)
-		time.Sleep(48 * time.Hour)
+		elapse(48 * time.Hour)
 		synctest.Wait()
 		n, asked, extended := s.lookups.Load(), k.asked.Load(), s.extended.Load()
 		if n < 48 || n > 96 || asked < 48 || asked > 96 || extended != 0 || uses != 1 {
@@ -392,10 +392,12 @@ func TestWatchByDefault(t *testing.T) {
 		_, stop := call.Watch(call)
 		defer stop()
 		s.lookups.Store(0)
-		time.Sleep(time.Hour)
+		elapse(time.Hour)
 		synctest.Wait()
 		if n := s.lookups.Load(); n < 120 || n > 240 {
 			t.Errorf("%d lookups in an hour", n)
 		}
 	})
 }
+
+func elapse(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the bubble's clock advances only by waiting

@@ -235,14 +235,6 @@ func (l *activities) of(ctx context.Context, userID string) ([]Activity, error) 
 	return list, err
 }
 
-// Activity returns the recent security activity of a user, the newest first. It is empty if Options.Activity is false.
-func (a *Account) Activity(ctx context.Context, userID string) ([]Activity, error) {
-	if !a.options.Activity {
-		return []Activity{}, nil
-	}
-	return a.handlers.activities.of(ctx, userID)
-}
-
 // activityOutput is the response to GET account/activity.
 type activityOutput struct {
 	Activity []Activity `json:"activity"`

@@ -4,11 +4,10 @@ package account
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-	"github.com/latchkey-go/latchkey/ui"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
+
+import "github.com/latchkey-go/latchkey/ui"
 
 // accountPage is the account page with its sections.
 func accountPage(page ui.Page, v *view, s flash) templ.Component {

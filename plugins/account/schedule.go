@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -150,44 +149,6 @@ type scheduler struct {
 	url func(query ...string) (string, error)
 	// notify runs change and then sends the email.
 	notify func(email core.Email, change func(ctx context.Context) error) error
-}
-
-// ScheduleDeletion schedules the deletion of a user after Options.DeleteAfter, for example for an administrator, and
-// emails the user. It returns the time of the deletion. If the deletion is scheduled already, its time stays. The
-// sessions and credentials of the user do not end: call [core.Auth.EndSessions]. It returns [core.ErrNotFound] if there
-// is no such user, and an error if Options.DeleteAfter or Config.URL is not set.
-func (a *Account) ScheduleDeletion(ctx context.Context, userID string) (due time.Time, err error) {
-	if a.handlers == nil || !a.handlers.schedule.on() {
-		return due, errors.New("account: ScheduleDeletion needs Options.Delete and Options.DeleteAfter: set both")
-	}
-	s := a.handlers.schedule
-	user, err := s.host.Store.User(ctx, userID)
-	if err != nil {
-		return due, err
-	}
-	if err := s.check(ctx, user); err != nil {
-		return due, err
-	}
-	page, err := s.host.URL("account/keep")
-	if err != nil {
-		return due, err
-	}
-	address, err := url.Parse(page)
-	if err != nil {
-		return due, err
-	}
-	return s.create(ctx, user, scheduler{
-		host: address.Host, language: s.host.Locale.Tag,
-		url: func(query ...string) (string, error) { return s.host.URL("account/keep", query...) },
-		notify: func(email core.Email, change func(ctx context.Context) error) error {
-			if err := change(ctx); err != nil || s.sender.mail == nil || email.To == "" {
-				return err
-			}
-			email.Theme, email.Host, email.Locale = s.host.Theme, address.Host, s.host.Locale
-			s.host.Notify(ctx, core.BackgroundEmail{Sender: senderName, Email: email, UserID: userID})
-			return nil
-		},
-	})
 }
 
 // create writes the record of a deletion and sends the email. If the deletion is scheduled already, its time stays.

@@ -709,8 +709,8 @@ func (b *browser) passkey(query string) string {
 	return options.Action
 }
 
-// TestPasskeys: a guest who registers a passkey keeps the ID. A guest who presses the button of the sign-in page uses an
-// existing passkey, and is merged into its user.
+// TestPasskeys: a guest who registers a passkey keeps the ID. A guest who presses the button of the sign-in page uses
+// an existing passkey, and is merged into its user.
 func TestPasskeys(t *testing.T) {
 	both(t, func(s *site) {
 		b := s.browser()

@@ -200,7 +200,9 @@ func (o *Organizations) check(h *core.PluginHost) {
 		}
 	}
 	if o.options.MembershipAge < 0 || o.options.MembershipAge > time.Minute {
-		h.AddConfigError(fmt.Sprintf("Options.MembershipAge is %v: it must be between 0 and a minute", o.options.MembershipAge))
+		h.AddConfigError(
+			fmt.Sprintf("Options.MembershipAge is %v: it must be between 0 and a minute", o.options.MembershipAge),
+		)
 	}
 	for field, n := range map[string]int{
 		"MaxOrganizations": o.options.MaxOrganizations, "MaxMembers": o.options.MaxMembers,

@@ -729,13 +729,15 @@ func TestConfig(t *testing.T) {
 		return webhooks.Options{Endpoints: []webhooks.Config{c}}
 	}
 	for want, options := range map[string]webhooks.Options{
-		"list an endpoint":                           {},
-		"Endpoints[0].ID":                            with(func(c *webhooks.Config) { c.ID = "A" }),
-		"Endpoints[1].ID":                            {Endpoints: []webhooks.Config{valid, valid}},
-		"Endpoints[0].URL":                           with(func(c *webhooks.Config) { c.URL = "http://example.com" }),
-		`contains "user.create"`:                     with(func(c *webhooks.Config) { c.Events = []string{"user.create"} }),
-		"Secrets has 0 entries":                      with(func(c *webhooks.Config) { c.Secrets = nil }),
-		"Secrets[0] is malformed":                    with(func(c *webhooks.Config) { c.Secrets = []core.Secret{"whsec_c2hvcnQ="} }),
+		"list an endpoint":       {},
+		"Endpoints[0].ID":        with(func(c *webhooks.Config) { c.ID = "A" }),
+		"Endpoints[1].ID":        {Endpoints: []webhooks.Config{valid, valid}},
+		"Endpoints[0].URL":       with(func(c *webhooks.Config) { c.URL = "http://example.com" }),
+		`contains "user.create"`: with(func(c *webhooks.Config) { c.Events = []string{"user.create"} }),
+		"Secrets has 0 entries":  with(func(c *webhooks.Config) { c.Secrets = nil }),
+		"Secrets[0] is malformed": with(func(c *webhooks.Config) {
+			c.Secrets = []core.Secret{"whsec_c2hvcnQ="}
+		}),
 		"Managers contains nil":                      {Managers: []core.Guard{nil}},
 		"Options.Overlap is -1ns: it must not be":    {Managers: []core.Guard{manager}, Overlap: -1},
 		"Options.MaxEndpoints is -1: it must not be": {Managers: []core.Guard{manager}, MaxEndpoints: -1},

@@ -107,7 +107,7 @@ func TestUsernameRules(t *testing.T) {
 	b := w.signUp(ada, good)
 	for name, want := range map[string]string{
 		"": "username_invalid", "ab": "username_invalid", strings.Repeat("a", 33): "username_invalid",
-		strings.Repeat("a", 100_000): "username_invalid", "a b c": "username_invalid", "a@b.example": "username_invalid",
+		strings.Repeat("a", 1e5): "username_invalid", "a b c": "username_invalid", "a@b.example": "username_invalid",
 		".ada": "username_invalid", "ada.": "username_invalid", "a..da": "username_invalid", "1234": "username_invalid",
 		"ada\u200bl": "username_invalid", "p\u0430ypal": "username_invalid", "ada\x00": "username_invalid",
 		"<b>ada</b>": "username_invalid", "\xffada": "username_invalid",
@@ -266,7 +266,8 @@ func TestFiftyNamesOfOne(t *testing.T) {
 func TestUsernameFaults(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{
-		"Record username", "Record user-name", "CreateRecord username", "CreateRecord user-name", "UpdateRecord username",
+		"Record username", "Record user-name", "CreateRecord username", "CreateRecord user-name",
+		"UpdateRecord username",
 	} {
 		w := site(t, withNames)
 		b, eve := w.signUp(ada, good), w.signUp("eve@example.com", evil)
@@ -408,7 +409,8 @@ func TestUsernameAtSignUpRevealsNothing(t *testing.T) {
 		t.Error("the form has no username, or a link fills it in")
 	}
 	page.post("callback/password", "email", ada, "password", good)
-	if chosen := string(page.get("/auth/password/username?error=taken").Body); !strings.Contains(chosen, "aria-invalid") {
+	chosen := string(page.get("/auth/password/username?error=taken").Body)
+	if !strings.Contains(chosen, "aria-invalid") {
 		t.Errorf("the page does not say that the name is taken: %s", chosen)
 	}
 	off := site(t)

@@ -805,10 +805,12 @@ func Arabic() ui.Locale {
 		"account.email.hint": "" +
 			"سنرسل رسالة إلى هناك. افتح رابطها في هذا المتصفح ليصبح العنوان لك. يمكن من العنوان القديم " +
 			"التراجع عن التغيير خلال الأيام السبعة القادمة.",
-		"account.activity":                 "نشاط الأمان الأخير",
-		"account.activity.view":            "عرض النشاط",
-		"account.activity.back":            "حسابك",
-		"account.activity.hint":            "إذا لم تتعرّف على شيء هنا، فغيّر كلمة المرور وسجّل الخروج من جميع الجلسات الأخرى.",
+		"account.activity":      "نشاط الأمان الأخير",
+		"account.activity.view": "عرض النشاط",
+		"account.activity.back": "حسابك",
+		"account.activity.hint": "" +
+			"إذا لم تتعرّف على شيء هنا، فغيّر كلمة المرور وسجّل " +
+			"الخروج من جميع الجلسات الأخرى.",
 		"account.activity.signin":          "تم تسجيل الدخول",
 		"account.activity.refused":         "فشل تسجيل الدخول",
 		"account.activity.reauth":          "تم تأكيد الهوية",

@@ -950,7 +950,9 @@ func German() ui.Locale {
 		"account.download.hint":            "Laden Sie herunter, was diese Website über Sie gespeichert hat, als JSON-Datei.",
 		"account.download.button":          "Meine Daten herunterladen",
 		"account.delete.heading":           "Konto löschen",
-		"account.delete.hint":              "Alles, was dazu gehört, wird mitgelöscht. Das lässt sich nicht rückgängig machen.",
+		"account.delete.hint": "" +
+			"Alles, was dazu gehört, wird mitgelöscht. Das lässt " +
+			"sich nicht rückgängig machen.",
 
 		"account.delete.later": "" +
 			"Wir löschen Ihr Konto und alle zugehörigen Daten am %s. Bis dahin können Sie sich anmelden und " +

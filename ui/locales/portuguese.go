@@ -848,10 +848,12 @@ func Portuguese() ui.Locale {
 		"account.email.hint": "" +
 			"Enviaremos um e-mail para lá. Abra o link dele neste navegador, e o endereço será seu. Pelo " +
 			"endereço antigo é possível desfazer a alteração nos próximos sete dias.",
-		"account.activity":                 "Atividade de segurança recente",
-		"account.activity.view":            "Ver atividade",
-		"account.activity.back":            "Sua conta",
-		"account.activity.hint":            "Se não reconhecer algo aqui, altere sua senha e saia de todas as outras sessões.",
+		"account.activity":      "Atividade de segurança recente",
+		"account.activity.view": "Ver atividade",
+		"account.activity.back": "Sua conta",
+		"account.activity.hint": "" +
+			"Se não reconhecer algo aqui, altere sua senha e saia " +
+			"de todas as outras sessões.",
 		"account.activity.signin":          "Login",
 		"account.activity.refused":         "Falha no login",
 		"account.activity.reauth":          "Identidade confirmada",

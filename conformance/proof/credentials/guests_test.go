@@ -16,8 +16,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// TestGuests continues as a guest on each router and with both strategies, opens a page that needs an account, and signs
-// in as an existing user.
+// TestGuests continues as a guest on each router and with both strategies, opens a page that needs an account, and
+// signs in as an existing user.
 func TestGuests(t *testing.T) {
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		for _, adapter := range wire.Adapters() {
@@ -62,7 +62,9 @@ func continued(t *testing.T, adapter string, strategy core.Strategy) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c := &http.Client{
+		Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	post := func(path string) {
 		t.Helper()
 		var token struct{ CSRFToken string }
