@@ -216,6 +216,20 @@ func TestImpersonateChecked(t *testing.T) {
 	}
 }
 
+// TestImpersonateNestedVisit checks that the check does not see the visit of the handler that makes another visit.
+func TestImpersonateNestedVisit(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range strategies {
+		w, _, _ := theater(t, strategy)
+		b := w.acting()
+		outer := b.auth.Visit(t.Context(), b.request("GET", "/", "", ""))
+		s, err := b.auth.Visit(outer, b.request("GET", "/", "", "")).Session()
+		if err != nil || s == nil || s.Actor != "root" {
+			t.Errorf("%s: the session is %+v (%v)", strategy, s, err)
+		}
+	}
+}
+
 // TestImpersonateRefused checks the sessions that may not start an impersonation, and the end without one.
 func TestImpersonateRefused(t *testing.T) {
 	t.Parallel()
@@ -293,9 +307,15 @@ func TestImpersonateChanges(t *testing.T) {
 			t.Errorf("%s: %d accounts were linked, and there are %d events", strategy, len(w.accounts), len(events))
 		}
 		events = nil
+		second := b.cookies[actorCookie]
 		b.submit("/auth/signout", nil)
 		if len(events) == 0 || events[len(events)-1].ActorID != "root" || w.role(b) != "" || b.cookies[actorCookie] != "" {
 			t.Errorf("%s: after a sign-out: %+v, %q", strategy, events, w.role(b))
+		}
+		thief := w.browser()
+		thief.cookies[sessionCookie] = second
+		if got := w.role(thief); got != "" {
+			t.Errorf("%s: after a sign-out the session of the actor is %q", strategy, got)
 		}
 	}
 }
