@@ -1,6 +1,7 @@
 package organization
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -57,7 +58,7 @@ func (o *Organizations) actions() []core.Action {
 		{http.MethodPost, "accept", signedIn, o.postAccept},
 	} {
 		action := core.Action{
-			Method: a.method, Name: name, Verb: a.verb, Require: a.require, Handle: inBrowser(a.handle),
+			Method: a.method, Name: name, Verb: a.verb, Require: a.require, Handle: inBrowser(a.verb, a.handle),
 		}
 		action.Describe(descriptions)
 		all = append(all, action)
@@ -69,7 +70,7 @@ type handler = func(ctx context.Context, c *core.ActionRequest, user *core.Sessi
 
 // inBrowser refuses requests with a bearer token, because a program must not give access to others. It turns the errors
 // of changes into problems.
-func inBrowser(handle handler) func(context.Context, *core.ActionRequest) (*core.Response, error) {
+func inBrowser(verb string, handle handler) func(context.Context, *core.ActionRequest) (*core.Response, error) {
 	return func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 		if c.ByBearer() {
 			return nil, &core.Problem{Status: http.StatusForbidden, Code: codeBrowser, Text: textProblemBrowser}
@@ -89,7 +90,7 @@ func inBrowser(handle handler) func(context.Context, *core.ActionRequest) (*core
 		if c.WantsJSON || c.Request.Method == http.MethodGet {
 			return nil, problem
 		}
-		return say(c, flash{Problem: problem.Code, Organization: c.Field("organization")})
+		return say(c, flash{Problem: problem.Code, Organization: c.Field("organization"), Page: pageOf(verb)})
 	}
 }
 
@@ -285,7 +286,9 @@ func (o *Organizations) getMembers(
 	}
 	v := &orgView{
 		view: o.view(c, s), place: *at, of: o, page: page, strong: core.Strong()(ctx, s) == nil,
-		only: c.Field("member") != "",
+	}
+	if c.Field("member") != "" {
+		v.part = pageMember
 	}
 	if v.may(Invite) {
 		if v.invitations, err = o.Invitations(ctx, at.org.ID); err != nil {
@@ -295,13 +298,30 @@ func (o *Organizations) getMembers(
 			return nil, err
 		}
 	}
-	if v.role == Owner && o.options.Resolver != nil {
-		if v.domains, err = o.Domains(ctx, at.org.ID); err != nil {
-			return nil, err
-		}
+	return v.render(ctx, c), nil
+}
+
+func (v *orgView) render(ctx context.Context, c *core.ActionRequest) *core.Response {
+	sheet := c.Page(v.org.Name)
+	return c.Render(ctx, http.StatusOK, sheet, orgPage(sheet, v))
+}
+
+// The pages of an organization in addition to that of its members. They are also the verbs of their actions.
+const (
+	pageMember   = "member" // one member, with the forms that change the membership
+	pageRequests = "requests"
+	pageDomains  = "domains"
+)
+
+// pageOf returns the page with the form of an action.
+func pageOf(verb string) string {
+	switch verb {
+	case "joining", "admit", "decline":
+		return pageRequests
+	case "domain", "verify-domain", "remove-domain":
+		return pageDomains
 	}
-	sheet := c.Page(at.org.Name)
-	return c.Render(ctx, http.StatusOK, sheet, orgPage(sheet, v)), nil
+	return ""
 }
 
 // page returns the page of members that the cursor of the request selects, or only the requested member.
@@ -665,6 +685,7 @@ type flash struct {
 	Done         string `json:"done,omitempty"`
 	Problem      string `json:"problem,omitempty"`
 	Organization string `json:"organization,omitempty"`
+	Page         string `json:"page,omitempty"` // that of the organization
 }
 
 const flashCookie = "organization-said"
@@ -687,7 +708,7 @@ func say(c *core.ActionRequest, f flash) (*core.Response, error) {
 		return nil, err
 	}
 	if isID(f.Organization) {
-		return c.Redirect(c.URL(name+"/members", "organization", f.Organization)), nil
+		return c.Redirect(c.URL(name+"/"+cmp.Or(f.Page, "members"), "organization", f.Organization)), nil
 	}
 	return c.Redirect(c.URL(name)), nil
 }

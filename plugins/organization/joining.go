@@ -35,7 +35,7 @@ func (o *Organizations) postJoining(
 	if err != nil {
 		return nil, err
 	}
-	return done(ctx, c, nil, flash{Done: doneSaved, Organization: at.org.ID})
+	return done(ctx, c, nil, flash{Done: doneSaved, Organization: at.org.ID, Page: pageRequests})
 }
 
 // joinableBy returns the organization of the field "organization" that the user can join, or ask to join.
@@ -163,7 +163,11 @@ func (o *Organizations) getRequests(
 	if err != nil {
 		return nil, err
 	}
-	return c.JSON(ctx, http.StatusOK, requestList{all}), nil
+	if c.WantsJSON {
+		return c.JSON(ctx, http.StatusOK, requestList{all}), nil
+	}
+	v := &orgView{view: o.view(c, s), place: *at, of: o, part: pageRequests, requests: all}
+	return v.render(ctx, c), nil
 }
 
 func (o *Organizations) postAdmit(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
@@ -189,7 +193,7 @@ func (o *Organizations) postAdmit(ctx context.Context, c *core.ActionRequest, s 
 	if err != nil {
 		return nil, err
 	}
-	return done(ctx, c, nil, flash{Done: doneAdmitted, Organization: at.org.ID})
+	return done(ctx, c, nil, flash{Done: doneAdmitted, Organization: at.org.ID, Page: pageRequests})
 }
 
 func (o *Organizations) postDecline(
@@ -210,7 +214,7 @@ func (o *Organizations) postDecline(
 	if err != nil {
 		return nil, err
 	}
-	return done(ctx, c, nil, flash{Done: doneDeclined, Organization: at.org.ID})
+	return done(ctx, c, nil, flash{Done: doneDeclined, Organization: at.org.ID, Page: pageRequests})
 }
 
 func (o *Organizations) getDomains(
@@ -224,7 +228,11 @@ func (o *Organizations) getDomains(
 	if err != nil {
 		return nil, err
 	}
-	return c.JSON(ctx, http.StatusOK, domainList{all}), nil
+	if c.WantsJSON {
+		return c.JSON(ctx, http.StatusOK, domainList{all}), nil
+	}
+	v := &orgView{view: o.view(c, s), place: *at, of: o, part: pageDomains, domains: all}
+	return v.render(ctx, c), nil
 }
 
 func (o *Organizations) postDomain(
@@ -242,7 +250,7 @@ func (o *Organizations) postDomain(
 	if err != nil {
 		return nil, err
 	}
-	return done(ctx, c, d, flash{Done: doneSaved, Organization: at.org.ID})
+	return done(ctx, c, d, flash{Done: doneSaved, Organization: at.org.ID, Page: pageDomains})
 }
 
 func (o *Organizations) postVerifyDomain(
@@ -260,7 +268,7 @@ func (o *Organizations) postVerifyDomain(
 	if err != nil {
 		return nil, err
 	}
-	return done(ctx, c, d, flash{Done: doneDomain, Organization: at.org.ID})
+	return done(ctx, c, d, flash{Done: doneDomain, Organization: at.org.ID, Page: pageDomains})
 }
 
 func (o *Organizations) postRemoveDomain(
@@ -276,7 +284,7 @@ func (o *Organizations) postRemoveDomain(
 	if err != nil {
 		return nil, err
 	}
-	return done(ctx, c, nil, flash{Done: doneSaved, Organization: at.org.ID})
+	return done(ctx, c, nil, flash{Done: doneSaved, Organization: at.org.ID, Page: pageDomains})
 }
 
 // joinURL returns the address of the page on which users ask to join.

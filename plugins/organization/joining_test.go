@@ -120,8 +120,8 @@ func TestRequestPages(t *testing.T) {
 	has(eve.page("/auth/organization/join?organization="+id), "Ask to join", "An admin of &lt;b&gt;Acme")
 	has(eve.submit("join", "organization", id), "You asked to join")
 	has(eve.submit("join", "organization", id), "already asked")
-	r := ada.page("/auth/organization/members?organization=" + id)
-	has(r, "Requests to join", "EVE", "eve@example.com", "Asked on")
+	has(ada.page("/auth/organization/members?organization="+id), "Requests to join (1)", "/requests?organization="+id)
+	has(ada.page("/auth/organization/requests?organization="+id), "EVE", "eve@example.com", "Asked on")
 	all, err := s.orgs.JoinRequests(t.Context(), id)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%+v, %v", all, err)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/ui"
@@ -88,26 +89,26 @@ type orgView struct {
 	invitations []Invitation
 	requests    []requestView
 	domains     []Domain
-	strong      bool // the session has a second factor
-	only        bool // the page shows one member, with the forms that change the membership
+	strong      bool   // the session has a second factor
+	part        string // the page, such as pageMember, or empty for that of the members
 }
 
 func (v *orgView) may(permission string) bool { return v.of.allows(v.role, permission) }
 
 // sections returns the sections that the member's role allows.
 func (v *orgView) sections() []ui.PageSection {
+	switch v.part {
+	case pageRequests:
+		return []ui.PageSection{{ID: "requests", Heading: v.say(textRequests), Content: requests(v)}}
+	case pageDomains:
+		return []ui.PageSection{{ID: "domains", Heading: v.say(textDomains), Content: domains(v)}}
+	}
 	all := []ui.PageSection{{ID: "members", Heading: v.say(textMembers), Content: memberRows(v)}}
-	if v.only {
+	if v.part == pageMember {
 		return all
 	}
 	if v.may(Invite) {
 		all = append(all, ui.PageSection{ID: "invitations", Heading: v.say(textInvitations), Content: invitations(v)})
-	}
-	if v.may(Invite) && (v.org.JoinRequests || len(v.requests) > 0 || v.may(Update)) {
-		all = append(all, ui.PageSection{ID: "requests", Heading: v.say(textRequests), Content: requests(v)})
-	}
-	if v.role == Owner && v.of.options.Resolver != nil {
-		all = append(all, ui.PageSection{ID: "domains", Heading: v.say(textDomains), Content: domains(v)})
 	}
 	if v.may(Update) {
 		all = append(all, ui.PageSection{ID: "settings", Heading: v.say(textSettings), Content: settings(v)})
@@ -118,6 +119,24 @@ func (v *orgView) sections() []ui.PageSection {
 	}
 	if v.role == Owner {
 		all = append(all, ui.PageSection{ID: "danger", Heading: v.say(textDelete), Content: deleteForm(v)})
+	}
+	return all
+}
+
+// related returns the links to the other pages of the organization that the member may see.
+func (v *orgView) related() (all []ui.Link) {
+	link := func(page, label string) ui.Link {
+		return ui.Link{Label: label, Action: v.url(page) + "?organization=" + v.org.ID}
+	}
+	if v.may(Invite) && (v.org.JoinRequests || len(v.requests) > 0 || v.may(Update)) {
+		label := v.say(textRequests)
+		if n := len(v.requests); n > 0 {
+			label += " (" + strconv.Itoa(n) + ")"
+		}
+		all = append(all, link(pageRequests, label))
+	}
+	if v.role == Owner && v.of.options.Resolver != nil {
+		all = append(all, link(pageDomains, v.say(textDomains)))
 	}
 	return all
 }

@@ -144,8 +144,10 @@ func TestMemberLooks(t *testing.T) {
 			id := s.organization(t)
 			v.open("/auth/organization")
 			shows("list")
-			v.open("/auth/organization/members?organization=" + url.QueryEscape(id))
-			shows("members")
+			for _, page := range []string{"members", "requests", "domains"} {
+				v.open("/auth/organization/" + page + "?organization=" + url.QueryEscape(id))
+				shows(page)
+			}
 			v.open("/auth/account")
 			shows("account")
 			v.open("/auth/password/username")

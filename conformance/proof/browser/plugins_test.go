@@ -118,6 +118,8 @@ func servePlugins(t *testing.T, change func(*core.Config)) *pluginSite {
 		{"members", "/auth/organization/members?organization=" + url.QueryEscape(own)},
 		{"member", "/auth/organization/members?member=user1&organization=" + url.QueryEscape(own)},
 		{"users", "/auth/admin"}, {"user", "/auth/admin/user?user=user1"}, {"user-own", "/auth/admin/user?user=ada"},
+		{"requests", "/auth/organization/requests?organization=" + url.QueryEscape(own)},
+		{"domains", "/auth/organization/domains?organization=" + url.QueryEscape(own)},
 		{"username", "/auth/password/username"}, {"device", "/auth/device"},
 	}
 	return s
