@@ -67,7 +67,8 @@ func compare(root, limits, vale string) (objections []string, err error) {
 		}
 		switch {
 		case figure > limit:
-			objections = append(objections, fmt.Sprintf("%s of %s: %d, at most %d is allowed", name, dir, figure, limit))
+			objections = append(objections,
+				fmt.Sprintf("%s of %s: %d, at most %d is allowed", name, dir, figure, limit))
 		case figure < limit && name != "words":
 			lines[i] = strings.TrimSuffix(line, strconv.Itoa(limit)) + strconv.Itoa(figure)
 		}
@@ -147,9 +148,12 @@ func read(dir string) (*pkg, error) {
 		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_templ.go") {
 			continue
 		}
-		f, err := parser.ParseFile(p.fset, path, nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(p.fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
+		}
+		if ast.IsGenerated(f) {
+			continue
 		}
 		files = append(files, f)
 		p.lines += p.fset.File(f.Pos()).LineCount()
@@ -157,7 +161,8 @@ func read(dir string) (*pkg, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("no Go files (%v)", err)
 	}
-	conf := types.Config{Importer: stubs{}, Error: func(error) {}} // other packages are empty stubs, so their members are unknown
+	// Other packages are empty stubs, so their members are unknown.
+	conf := types.Config{Importer: stubs{}, Error: func(error) {}}
 	p.types, _ = conf.Check(dir, p.fset, files, p.info)
 	return p, nil
 }
