@@ -42,7 +42,7 @@ type parsedRoute struct {
 	action, providerID string
 	query              weburl.Params
 	badQuery           error
-	// part reports whether the path belongs to a plugin. rule is then the path below the base path, else the action.
+	// plugin reports whether the path belongs to a plugin. rule is then the path below the base path, else the action.
 	plugin bool
 	rule   string
 }

@@ -114,7 +114,8 @@ func TestImpersonate(t *testing.T) {
 			t.Parallel()
 			w, u, now := theater(t, strategy, func(c *core.Config) {
 				n := 0
-				c.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) { // renews other sessions
+				c.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+					// renews other sessions
 					n++
 					return p.Token, p.Token.Extra.Set("n", n)
 				}
@@ -152,11 +153,13 @@ func TestImpersonate(t *testing.T) {
 				t.Error("the session was renewed")
 			}
 			for _, stored := range w.sessions {
-				if stored.UserID == "ada" && stored.Expires.Sub(*now) < 24*time.Hour && stored.Expires.Sub(*now) > time.Minute {
+				left := stored.Expires.Sub(*now)
+				if stored.UserID == "ada" && left < 24*time.Hour && left > time.Minute {
 					t.Errorf("the stored session was extended to %v", stored.Expires)
 				}
 			}
-			if r := b.submit("/auth/act/end", nil); r.Err != nil || w.role(b) != "root" || b.cookies[actorCookie] != "" {
+			r := b.submit("/auth/act/end", nil)
+			if r.Err != nil || w.role(b) != "root" || b.cookies[actorCookie] != "" {
 				t.Errorf("after the end the session is %q: %v", w.role(b), r.Err)
 			}
 			b.submit("/auth/act", url.Values{"user": {"ada"}}) // the restored session works as before
@@ -248,7 +251,8 @@ func TestImpersonateRefused(t *testing.T) {
 			"an access error": {"ada", core.NewError(core.ErrAccessDenied, nil), core.ErrForbidden},
 		} {
 			u.allowed = row.allowed
-			if b.submit("/auth/act", url.Values{"user": {row.user}}); !errors.Is(u.failed, row.want) || w.role(b) != "root" {
+			b.submit("/auth/act", url.Values{"user": {row.user}})
+			if !errors.Is(u.failed, row.want) || w.role(b) != "root" {
 				t.Errorf("%s, %s: %v, %s", strategy, name, u.failed, w.role(b))
 			}
 		}
@@ -309,7 +313,8 @@ func TestImpersonateChanges(t *testing.T) {
 		events = nil
 		second := b.cookies[actorCookie]
 		b.submit("/auth/signout", nil)
-		if len(events) == 0 || events[len(events)-1].ActorID != "root" || w.role(b) != "" || b.cookies[actorCookie] != "" {
+		if len(events) == 0 || events[len(events)-1].ActorID != "root" || w.role(b) != "" ||
+			b.cookies[actorCookie] != "" {
 			t.Errorf("%s: after a sign-out: %+v, %q", strategy, events, w.role(b))
 		}
 		thief := w.browser()
@@ -418,7 +423,8 @@ func TestImpersonateGuards(t *testing.T) {
 			}
 		}
 		own := w.userBrowser("ada")
-		if _, r := own.auth.Visit(t.Context(), own.request("GET", "/", "", "")).Require(core.NotImpersonated()); r != nil {
+		v := own.auth.Visit(t.Context(), own.request("GET", "/", "", ""))
+		if _, r := v.Require(core.NotImpersonated()); r != nil {
 			t.Errorf("%s: an own session is refused: %+v", strategy, r)
 		}
 	}

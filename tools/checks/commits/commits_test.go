@@ -14,7 +14,7 @@ import (
 const base = "a1f560e3d9f5db675fa4b73168cbf4fe992a6841"
 
 // form matches a subject, with its first verb.
-var form = regexp.MustCompile(`^[A-Za-z0-9._/*][A-Za-z0-9._/*, -]*: ([a-z-]+)( |$)`)
+var form = regexp.MustCompile(`^[A-Za-z0-9._/*][A-Za-z0-9._/*, -]*: ([a-z-]+)(,? |$)`)
 
 // noVerb matches words that are no imperative verbs.
 var noVerb = regexp.MustCompile("^(the|an?|what|who|which|how|when|no|all|each|some|new|more|only|" +
@@ -43,6 +43,7 @@ func TestObjection(t *testing.T) {
 		"storage/mysql: retry deadlocks":                             "",
 		"README, docs: show the sign-in page":                        "",
 		".ci/test: embed the list":                                   "",
+		"all: generate, and tidy the modules":                        "",
 		"core: pass the context, and address a race":                 "",
 		"core: process emails":                                       "",
 		"retry deadlocks":                                            "write a package",

@@ -61,7 +61,7 @@ var allowed = map[string]string{
 	"plugins/tokens/idtoken.go: asked != typeAccessToken":                       "a type of tokens is no secret",
 	"internal/weburl/below.go: path == sent":                                    "paths are no secrets",
 	"core/bounce.go: slices.Contains(keys, r.Key)":                              "the key of a stored record",
-	"core/email_first.go: step == stepPassword":                                     "the name of a page",
+	"core/email_first.go: step == stepPassword":                                 "the name of a page",
 	"ui/join.go: b.index == v.withPassword()":                                   "indexes of providers",
 	"ui/join.go: v.withPassword() != noIndex":                                   "indexes of providers",
 	"plugins/apikey/key.go: checksum(body) != key[:]":                           "the checksum is public",
@@ -81,7 +81,7 @@ var allowed = map[string]string{
 	"storage/sql/sessions.go: strings.Compare(string(a.Token), string(b.Token))": "the order of a list",
 
 	// A name of a sign-in method.
-	"core/plugin_passkey.go: slices.Contains(session.Methods, amr.Password)": "the name of a method",
+	"core/flow_passkey.go: slices.Contains(session.Methods, amr.Password)": "the name of a method",
 }
 
 // finding is a comparison that ends early.
