@@ -544,7 +544,7 @@ func (q *Queue[T]) adopt(ctx context.Context, r *recordstore.Record) error {
 	q.mu.Lock()
 	held := q.held[r.Key]
 	q.mu.Unlock()
-	j := &Job[T]{Key: r.Key, Context: ctx, record: r}
+	j := &Job[T]{Key: r.Key, Context: context.WithoutCancel(ctx), record: r} // it runs after Collect has returned
 	prefix, _ := q.config.Lane(r.Key)
 	now := q.config.Now()
 	if prefix == "" || held || json.Unmarshal(r.Value, &j.stored) != nil || j.stored.Due > now.UnixMilli() ||

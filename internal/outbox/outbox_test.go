@@ -421,3 +421,30 @@ func TestStoreFails(t *testing.T) {
 		}
 	})
 }
+
+// TestCollectedContext: a job that Collect has found runs on after the context of Collect has ended, which is that of a
+// periodic task.
+func TestCollectedContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		dead := start(m)
+		dead.send = func(*outbox.Job[string]) error { return outbox.Later(errBusy) }
+		dead.Add(job(t, "1-a"))
+		wait(outbox.ClaimFor)
+
+		p := start(m)
+		p.send = func(j *outbox.Job[string]) error {
+			time.Sleep(time.Second) //nolint:forbidigo // the clock of a synctest bubble
+			return j.Context.Err()
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := p.Collect(ctx, ""); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		wait(time.Minute)
+		if p.text() != "send 1-a" || m.keys() != "" {
+			t.Errorf("%s; left %q", p.text(), m.keys())
+		}
+	})
+}
