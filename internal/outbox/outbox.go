@@ -515,7 +515,7 @@ func (q *Queue[T]) Collect(ctx context.Context, prefix string) error {
 				q.handler.Fail(ctx, err)
 			}
 		}
-		if next == "" || len(list) < pageSize { // jobs expire, so they are on the first pages
+		if next == "" { // a page can have fewer records than the limit although another one follows
 			return nil
 		}
 		cursor = next

@@ -448,3 +448,35 @@ func TestCollectedContext(t *testing.T) {
 		}
 	})
 }
+
+// TestShortPages: the job on the second page is found although the first one has fewer records than the limit.
+func TestShortPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		dead := start(m)
+		dead.send = func(*outbox.Job[string]) error { return outbox.Later(errBusy) }
+		for _, key := range []string{"1-a", "1-b"} {
+			dead.Add(job(t, key))
+		}
+		wait(outbox.ClaimFor)
+
+		p := start(m, func(c *outbox.Config) {
+			c.List = func(ctx context.Context, kind, prefix, cursor string, limit int) (
+				[]*recordstore.Record, string, error,
+			) {
+				all, _, err := m.list(ctx, kind, prefix, "", limit)
+				if cursor == "" {
+					return all[:1], "second", err
+				}
+				return all[len(all)-1:], "", err
+			}
+		})
+		if err := p.Collect(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		wait(time.Second)
+		if p.text() != "send 1-a, send 1-b" || m.keys() != "" {
+			t.Errorf("%s; left %q", p.text(), m.keys())
+		}
+	})
+}
