@@ -24,9 +24,6 @@ func main() {
 		session, _ := authgin.Session(c)
 		c.String(200, "Hello, %s", session.User.Name)
 	})
-	server := &http.Server{
-		Addr: "localhost:3000", Handler: r,
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute,
-	}
+	server := &http.Server{Addr: "localhost:3000", Handler: r, ReadHeaderTimeout: 5 * time.Second}
 	panic(server.ListenAndServe())
 }
