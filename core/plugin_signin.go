@@ -274,7 +274,9 @@ func (a *Auth) NewSession(
 }
 
 // vouchedFor returns the identity of a user whose session the application creates.
-func (a *Auth) vouchedFor(ctx context.Context, current requestSession, user *User, o SessionOptions) (*identity, error) {
+func (a *Auth) vouchedFor(
+	ctx context.Context, current requestSession, user *User, o SessionOptions,
+) (*identity, error) {
 	account := &Account{Type: TypeCredentials, Provider: "application", ProviderAccountID: user.ID}
 	id := &identity{
 		user: user.Clone(), account: account, methods: []amr.Method{}, authTime: new(time.Time),
