@@ -70,4 +70,6 @@ func site(auth *core.Auth, guests *guest.Guests, c *carts) http.Handler {
 	return mux
 }
 
-func checkout(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "Where should we send it?") }
+func checkout(w http.ResponseWriter, _ *http.Request) {
+	_, _ = fmt.Fprintln(w, "Where should we send it?")
+}
