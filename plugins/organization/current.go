@@ -348,20 +348,25 @@ func (o *Organizations) Members(
 	if err != nil {
 		return nil, "", err
 	}
-	page, next, err := o.lister.ListRecords(ctx, kindMember, id+".", cursor, limit)
-	if err != nil {
-		return nil, "", err
-	}
 	members = []Membership{}
 	seen := map[string]*store.Record{}
-	for _, r := range page {
-		m, err := readMember(r)
-		if err != nil {
+	for len(members) == 0 { // a page of the store can have only records of former members, or none
+		var page []*store.Record
+		if page, next, err = o.lister.ListRecords(ctx, kindMember, id+".", cursor, limit); err != nil {
 			return nil, "", err
 		}
-		if m.Role = org.roleOf(m); m.Role != "" && seen[r.Key] == nil {
-			m.of, seen[r.Key] = o, r
-			members = append(members, m.Membership)
+		for _, r := range page {
+			m, err := readMember(r)
+			if err != nil {
+				return nil, "", err
+			}
+			if m.Role = org.roleOf(m); m.Role != "" && seen[r.Key] == nil {
+				m.of, seen[r.Key] = o, r
+				members = append(members, m.Membership)
+			}
+		}
+		if cursor = next; next == "" {
+			break
 		}
 	}
 	return members, next, nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/organization"
 )
@@ -433,4 +434,28 @@ func mustURL(t *testing.T, text string) *url.URL {
 		t.Fatal(err)
 	}
 	return u
+}
+
+// emptyPages is a store whose first page of each list is empty, as that of a store that filters its pages can be.
+type emptyPages struct{ *counted }
+
+func (s emptyPages) ListRecords(
+	ctx context.Context, kind, prefix, cursor string, limit int,
+) ([]*store.Record, string, error) {
+	if cursor == "" {
+		return nil, "first", nil
+	}
+	return s.counted.ListRecords(ctx, kind, prefix, strings.TrimPrefix(cursor, "first"), limit)
+}
+
+// TestEmptyPages: a list of members is empty only if no more members follow.
+func TestEmptyPages(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.found("bob member")
+	other := s.process(func(c *core.Config, _ *organization.Options) { c.Store = emptyPages{s.rows} })
+	members, next, err := other.orgs.Members(t.Context(), id, "", 15)
+	if err != nil || len(members) != 2 || next != "" {
+		t.Errorf("%d members, %q, %v", len(members), next, err)
+	}
 }

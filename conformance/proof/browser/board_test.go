@@ -58,6 +58,7 @@ func TestBoard(t *testing.T) {
 
 	demi.follow(click(`nav a[href="/auth/organization"]`))
 	demi.follow(click(`a.quiet[href*="members"]`))
+	demi.follow(click(`a.quiet[href*="requests"]`))
 	demi.sees("Grace Hopper")
 	film.take("Grace has asked to join, and Demi makes her a member …")
 	demi.follow(click(`form[action$="/admit"] button`))
