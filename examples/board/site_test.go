@@ -179,7 +179,7 @@ func (p *product) admit(owner, guest *person, role string) {
 	members := home + "/members?organization=" + p.people.board
 	_, at, text := owner.send(home+"/admit", "csrfToken", owner.csrf(members), "organization", p.people.board,
 		"id", all[0].ID, "role", role)
-	if at != home+"/members" || !strings.Contains(text, "The user is a member now.") {
+	if at != home+"/requests" || !strings.Contains(text, "The user is a member now.") {
 		p.Fatalf("the owner is at %s: %s", at, text)
 	}
 }

@@ -198,7 +198,7 @@ func documentedNginx(t *testing.T, at place) string {
 	t.Helper()
 	servers := shown(t, "recipes/production.md", "(?s)```nginx\n(.*?)```")
 	if at.removed {
-		removing := shown(t, "recipes/production.md", "`location /app/ { (proxy_pass [^ ]+;) }`")
+		removing := shown(t, "deployment.md", "`location /app/ { (proxy_pass [^ ]+;) }`")
 		servers = strings.Replace(servers, "location / {", "location /app/ {", 1)
 		servers = strings.Replace(servers, "proxy_pass http://127.0.0.1:3000;", removing, 1)
 	}

@@ -185,7 +185,8 @@ func (noMail) Send(context.Context, core.Email) error { return nil }
 // pluginSite serves a site with plugins, and returns its URL and the session cookie of a user.
 func pluginSite(t *testing.T) (site, cookie string) {
 	t.Helper()
-	server := httptest.NewServer(nil)
+	mux := http.NewServeMux()
+	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	rows := memory.New()
 	ada, err := rows.CreateUser(t.Context(), &core.User{ID: core.NewID(), Name: "Ada", Email: "ada@example.com"})
@@ -205,9 +206,7 @@ func pluginSite(t *testing.T) (site, cookie string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mux := http.NewServeMux()
 	authhttp.New(auth).Mount(mux)
-	server.Config.Handler = mux
 	session := authtest.Cookies(t, auth, server.URL, ada)[0]
 	return server.URL, session.Name + "=" + session.Value
 }
