@@ -175,7 +175,8 @@
     try {
       const able = await PublicKeyCredential.getClientCapabilities();
       if (!able.conditionalCreate || localStorage.getItem(key)) return;
-      const { options } = await requestJSON(address, []);
+      // Also aborted: a late response would replace the challenge of a passkey that the user adds with the button.
+      const { options } = await requestJSON(address, [], { signal: quiet.signal });
       made = await navigator.credentials.create({
         publicKey: creationOptions(options), mediation: "conditional", signal: quiet.signal,
       });
