@@ -138,7 +138,7 @@ const methodGuest amr.Method = "guest"
 // isGuest reports whether the identity is that of a new guest.
 func (id *identity) isGuest() bool { return slices.Contains(id.methods, methodGuest) }
 
-// of returns what a session with these methods is. It reads the store only for the session of a guest.
+// of returns the kind of a session with these methods. It reads the store only for the session of a guest.
 func (g *guests) of(
 	ctx context.Context, records store.RecordStore, userID string, methods []amr.Method,
 ) (guestSession, error) {
@@ -152,7 +152,7 @@ func (g *guests) of(
 	return sessionOfGuest, nil
 }
 
-// ofRequest returns what the session of a request is, and its user.
+// ofRequest returns the kind of the session of a request, and the ID of its user.
 func (g *guests) ofRequest(ctx context.Context, r requestSession) (guestSession, string, error) {
 	if g == nil {
 		return sessionOfUser, "", nil
