@@ -61,7 +61,7 @@ func (a *Auth) SessionSources() (cookie string, bearer bool) {
 	if a.site.pinned {
 		cookies = a.site.pinnedPlace.cookies
 	}
-	return cookies.session.name(), a.site.bearers
+	return cookies.Session.Name(), a.site.bearers
 }
 
 // resolve returns the Auth that handles r: a, or the one that the function of [PerRequest] selects. Every exported
@@ -146,7 +146,7 @@ type validTokens struct {
 
 // realmOf identifies the Auths that decrypt each other's session cookies: same secret, audience and cookie name.
 func realmOf(a *Auth) [sha256.Size]byte {
-	return sha256.Sum256([]byte(a.site.secrets[0] + "\x00" + a.audience + "\x00" + a.site.cookieSets[1].session.name()))
+	return sha256.Sum256([]byte(a.site.secrets[0] + "\x00" + a.audience + "\x00" + a.site.cookieSets[1].Session.Name()))
 }
 
 // signIns runs the steps that all sign-ins share: the provider's flow, Callbacks.SignIn, linking, and the session.

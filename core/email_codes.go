@@ -59,7 +59,7 @@ func (e *emailCodes) issue(ctx context.Context, c *call, r emailcode.Code) (code
 // forget returns the cookie that removes a code from the browser.
 func (e *emailCodes) forget(c *call, purpose string) Cookie {
 	spec := c.partCookie(codeCookie + purpose)
-	return spec.clear(spec.name())
+	return Cookie(spec.Clear())
 }
 
 // find returns the code that this browser requested for a purpose. It changes nothing.

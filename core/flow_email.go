@@ -465,7 +465,7 @@ const markSize = 22
 
 // in returns the marks in the cookie, the newest first.
 func (l *askedLinks) in(c *call) []string {
-	value, _ := c.jar.Get(c.cookies.askedLinks.name())
+	value, _ := c.jar.Get(c.cookies.AskedLinks.Name())
 	marks := strings.SplitN(value, ".", maxAskedLinks+1)
 	return slices.DeleteFunc(marks, func(mark string) bool { return len(mark) != markSize })
 }
@@ -484,14 +484,14 @@ func (l *askedLinks) forget(c *call, token, address string) []Cookie {
 	case at < 0:
 		return nil
 	case len(marks) == 1:
-		spec := &c.cookies.askedLinks
-		return []Cookie{spec.clear(spec.name())}
+		spec := &c.cookies.AskedLinks
+		return []Cookie{Cookie(spec.Clear())}
 	}
 	return []Cookie{l.cookie(c, slices.Delete(marks, at, at+1))}
 }
 
 func (l *askedLinks) cookie(c *call, marks []string) Cookie {
-	cookie := c.cookies.askedLinks.set(strings.Join(marks, "."))
+	cookie := Cookie(c.cookies.AskedLinks.Set(strings.Join(marks, ".")))
 	cookie.HasMaxAge, cookie.MaxAge = true, int(l.maxAge.Seconds())
 	return cookie
 }

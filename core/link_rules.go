@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/internal/linking"
 )
 
@@ -24,7 +25,7 @@ func (w *writer) facts(
 	if f.Means, known, err = w.meansOf(ctx, id, signedIn); err != nil {
 		return f, nil, err
 	}
-	if f.Means == linking.MeansNewAccount && signedIn.user != nil && id.started != flowSameSession {
+	if f.Means == linking.MeansNewAccount && signedIn.user != nil && id.started != flowstate.SameSession {
 		return f, known, callbackErrorf(errInvalidCheck, reasonUsed,
 			"the sign-in was started under another session: no account is linked")
 	}

@@ -45,8 +45,8 @@ func New(config Config) (*Auth, error) {
 	watchProviders(a.providers, observed)
 	data := dataOptions(&c, a.log, faults)
 	checkNeeds(&c, a, faults)
-	checks := newChecks(&c, a.site.secrets, faults)
-	a.site.cookieSets = newCookieSets(&c, a.site.secrets, faults)
+	checks := newChecks(&c, a.site.secrets)
+	a.site.cookieSets = cookieSetsOf(&c, a.site.secrets, faults)
 	a.site.pinnedPlace = a.site.placeOf(a.site.origins.Pinned)
 	if a.misconfigured(faults) {
 		return nil, faults
@@ -96,7 +96,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	cleaning := newCleaning(c, a.store, a.plugins.tasks, a.log)
 	a.store.cleanedBy(cleaning)
 	facts := a.plugins.facts || c.Session.Revocation.On == True
-	a.sessions = newSessions(c, checks.sealer, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
+	a.sessions = newSessions(c, checks.Sealer, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
 	a.sessions.jwt.keepsUser = a.plugins.proves
 	if a.sessions.impersonation = a.plugins.impersonation; a.sessions.impersonation != nil {
 		a.site.actorOf = a.sessions.actorOf
