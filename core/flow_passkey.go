@@ -15,6 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/mailboxes"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -457,7 +458,7 @@ func (f *passkeyFlow) userInfo(ctx context.Context, c *call) (user *User, exists
 	if address == "" {
 		return nil, false, nil
 	}
-	user, err = userByMailbox(ctx, f.users, address, c.query.Get("email"))
+	user, err = mailboxes.FindCanonical(ctx, f.users, address, c.query.Get("email"))
 	if errors.Is(err, ErrNotFound) && f.namesByTyped() {
 		user, err = userByAccount(ctx, f.users, typedAccount(f.ID, address))
 	}

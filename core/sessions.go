@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/observe"
@@ -48,7 +49,8 @@ type sessions struct {
 }
 
 func newSessions(
-	c *Config, seal cookies.Sealer, secrets []string, store stores, cleaning *cleaning, proofs, facts bool, log *reporter,
+	c *Config, seal cookies.Sealer, secrets []string, store stores, cleaning *cleanup.Schedule,
+	proofs, facts bool, log *reporter,
 ) *sessions {
 	s := &sessions{
 		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, providerSessions: newProviderSessions(c.Now), facts: facts,

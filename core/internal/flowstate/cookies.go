@@ -291,7 +291,7 @@ func (b *Browser) FindAnswer(client *Client, key string) (map[string]string, coo
 	spec := b.Cookies.FormAnswer.Tagged(key)
 	sealed, _ := b.Jar.Get(spec.Name())
 	if len(key) != cookies.TagLength || sealed == "" {
-		return nil, cookie.Cookie{}, noFlowf("no cookie has the provider's answer: it was read before, or is an answer "+
+		return nil, cookie.Cookie{}, noFlowf("no cookie has the provider's answer: it was read before, or is an answer " +
 			"to no sign-in of this browser")
 	}
 	claims, err := b.Keys.Open(spec.Keys, sealed)
