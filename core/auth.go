@@ -11,9 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/core/internal/refresh"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
-	"github.com/latchkey-go/latchkey/internal/flight"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 )
@@ -43,7 +42,7 @@ type Auth struct {
 	// sharedWarned is set after the warning shared-sessions was logged.
 	sharedWarned atomic.Bool
 	store        stores
-	refreshes    *refreshes
+	refreshes    *refresh.Refreshes
 }
 
 // BasePath returns the path prefix of all auth routes as the application receives them, "/auth" by default. Adapters
@@ -126,13 +125,6 @@ func (a *Auth) WarnHeaderLimit(bytes int, setting string) {
 // enoughHeader is the number of bytes of a request's header that a router should accept: a large session, a few pending
 // sign-ins, and the headers of browsers.
 const enoughHeader = 12 << 10
-
-// refreshes has the refreshes in progress, and the results of the last minute.
-type refreshes struct {
-	inProgress flight.Group[*Account]
-	known      once.Memory[refreshKey, refreshed]
-	accounts   store.AccountStore // nil: the caller stores the tokens
-}
 
 // tokenReaders read the session tokens of requests with the possible origins.
 type tokenReaders struct{ https, http, unknown tokensource.Sources[*Token] }

@@ -7,12 +7,11 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"time"
 	"weak"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
-	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/core/internal/refresh"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/random"
@@ -92,7 +91,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	a.pages = newPages(c, views)
 	a.pages.style, a.pages.script = pageStyle.address(a.site.publicBase), pageScript.address(a.site.publicBase)
 	a.pages.sheet = sheetStyle.address(a.site.publicBase)
-	a.refreshes = newRefreshes(a.store.accounts, c.Now)
+	a.refreshes = refresh.New(a.store.accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.plugins.tasks, a.log)
 	facts := a.plugins.facts || c.Session.Revocation.On == True
 	a.sessions = newSessions(c, checks.Sealer, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
@@ -290,12 +289,6 @@ func newSentLinks(m *flowMaker, p *EmailProvider) *sentLinks {
 	return &sentLinks{
 		records: m.store.records, secret: m.site.secrets[0], provider: p.ID, now: m.config.Now, life: life,
 	}
-}
-
-func newRefreshes(accounts store.AccountStore, now func() time.Time) *refreshes {
-	r := &refreshes{accounts: accounts}
-	r.inProgress.Timeout, r.known.Now = refreshTimeout, now
-	return r
 }
 
 func linkablesOf(providers []*provider) (can linkables) {
