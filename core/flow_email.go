@@ -14,6 +14,8 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/challenge"
+	"github.com/latchkey-go/latchkey/core/internal/cleanup"
+	"github.com/latchkey-go/latchkey/core/internal/mailboxes"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -45,7 +47,7 @@ type emailFlow struct {
 
 	sessions   *sessions
 	challenges *challenges
-	cleaning   *cleaning
+	cleaning   *cleanup.Schedule
 	// used contains the hashes of links that this process has redeemed.
 	used *once.Memory[string, struct{}]
 	// codes is set if emails have a code.
@@ -125,7 +127,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 // userByTyped finds the user of a typed address. It also returns the address that the token and the email are for,
 // which is the stored one if it is another spelling of the same mailbox.
 func userByTyped(ctx context.Context, users Store, address, typed string) (*User, string, error) {
-	user, err := userByMailbox(ctx, users, address, typed)
+	user, err := mailboxes.FindCanonical(ctx, users, address, typed)
 	if err == nil && SameMailbox(user.Email, address) {
 		address = user.Email
 	}
@@ -171,7 +173,7 @@ func (f *emailFlow) storeAndSend(
 	}
 	expires := f.now().Add(f.MaxAge)
 	row := &store.VerificationToken{Identifier: address, Token: f.stored(token), Expires: expires}
-	f.cleaning.perhaps()
+	f.cleaning.Perhaps()
 	err = f.tokens.CreateVerificationToken(ctx, row)
 	if err != nil {
 		return "", nil, errorf(ErrStore, "%w", err)
@@ -350,7 +352,7 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 
 // identityOf returns the identity of the recipient of an email: a stored user, or a new one.
 func (f *emailFlow) identityOf(ctx context.Context, invite *store.VerificationToken) (*identity, error) {
-	user, err := userByEmail(ctx, f.users, invite.Identifier)
+	user, err := mailboxes.ByEmail(ctx, f.users, invite.Identifier)
 	if errors.Is(err, ErrNotFound) {
 		user, err = f.newUser(invite.Identifier)
 	}
@@ -465,7 +467,7 @@ const markSize = 22
 
 // in returns the marks in the cookie, the newest first.
 func (l *askedLinks) in(c *call) []string {
-	value, _ := c.jar.Get(c.cookies.askedLinks.name())
+	value, _ := c.jar.Get(c.cookies.AskedLinks.Name())
 	marks := strings.SplitN(value, ".", maxAskedLinks+1)
 	return slices.DeleteFunc(marks, func(mark string) bool { return len(mark) != markSize })
 }
@@ -484,14 +486,14 @@ func (l *askedLinks) forget(c *call, token, address string) []Cookie {
 	case at < 0:
 		return nil
 	case len(marks) == 1:
-		spec := &c.cookies.askedLinks
-		return []Cookie{spec.clear(spec.name())}
+		spec := &c.cookies.AskedLinks
+		return []Cookie{Cookie(spec.Clear())}
 	}
 	return []Cookie{l.cookie(c, slices.Delete(marks, at, at+1))}
 }
 
 func (l *askedLinks) cookie(c *call, marks []string) Cookie {
-	cookie := c.cookies.askedLinks.set(strings.Join(marks, "."))
+	cookie := Cookie(c.cookies.AskedLinks.Set(strings.Join(marks, ".")))
 	cookie.HasMaxAge, cookie.MaxAge = true, int(l.maxAge.Seconds())
 	return cookie
 }

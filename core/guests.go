@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -175,7 +176,7 @@ func (g *guests) identify(ctx context.Context, r requestSession, id *identity) e
 	if err != nil {
 		return err
 	}
-	if id.asGuest = what != sessionOfUser; what == sessionOfGuest && id.started == flowSameSession {
+	if id.asGuest = what != sessionOfUser; what == sessionOfGuest && id.started == flowstate.SameSession {
 		id.guest = userID
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/exchange"
@@ -35,8 +36,8 @@ type identity struct {
 	// actor is who impersonates the user. It is zero for a sign-in.
 	actor actor
 	// started is the relation between the current session and the one that started the flow. An account may be linked to
-	// the current user only with flowSameSession.
-	started flowSession
+	// the current user only with flowstate.SameSession.
+	started flowstate.Session
 	// byApp means that an app has sent an ID token ([ActionRequest.SignInApp]): there is no browser, so that the sign-in
 	// gets no session and cannot wait for a gate.
 	byApp bool

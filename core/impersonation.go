@@ -50,7 +50,7 @@ func (s *sessions) actorOf(ctx context.Context, v *arrival) string {
 }
 
 // actorCookie returns the name of the cookie with the actor's own session.
-func actorCookie(v *arrival) string { return v.cookies.session.name() + "-actor" }
+func actorCookie(v *arrival) string { return v.cookies.Session.Name() + "-actor" }
 
 // actorCookies returns the cookies with the actor's own session.
 func (p *tokenCarrier) actorCookies() cookie.Joined { return cookie.Join(p.at.jar, actorCookie(p.at)) }

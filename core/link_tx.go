@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/linking"
@@ -417,7 +418,7 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 	if err != nil {
 		return member{}, errorf(ErrStore, "%w", err)
 	}
-	if id.started == flowSwitches { // ignore the current user; the new session replaces the current one
+	if id.started == flowstate.SwitchesUser { // ignore the current user; the new session replaces the current one
 		signedIn = sessionUser{token: signedIn.token}
 	}
 	at := r.carrier().at

@@ -88,22 +88,22 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 // actorCookies returns the cookies that store the token of the current session for the time of an impersonation.
 func (c *ActionRequest) actorCookies() ([]Cookie, error) {
 	carrier := c.in.session.carrier()
-	spec, value := &c.in.cookies.session, carrier.value()
+	spec, value := &c.in.cookies.Session, carrier.value()
 	chunks, err := carrier.actorCookies().Replace(value)
 	if err != nil {
 		return nil, err
 	}
-	if limit := c.in.r.HeaderLimit; limit > 0 && 2*len(value)+2*len(spec.name())*len(chunks) > limit-otherHeaders {
+	if limit := c.in.r.HeaderLimit; limit > 0 && 2*len(value)+2*len(spec.Name())*len(chunks) > limit-otherHeaders {
 		return nil, &headerLimitError{2 * len(value), limit}
 	}
 	expires := c.plugins.now().Add(impersonationAge)
 	var out []Cookie
 	for _, chunk := range chunks {
 		if chunk.Clear {
-			out = append(out, spec.clear(chunk.Name))
+			out = append(out, Cookie(spec.ClearName(chunk.Name)))
 			continue
 		}
-		one := spec.setSession(chunk.Value, expires)
+		one := Cookie(spec.SetSession(chunk.Value, expires))
 		one.Name = chunk.Name
 		out = append(out, one)
 	}
@@ -155,7 +155,7 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 	}
 	s.replaced.Forget(own.carrier().value())
 	for _, name := range r.carrier().actorCookies().Present() {
-		cookies = append(cookies, c.in.cookies.session.clear(name))
+		cookies = append(cookies, Cookie(c.in.cookies.Session.ClearName(name)))
 	}
 	c.replaceSession(cookies)
 	return true, nil

@@ -202,7 +202,7 @@ func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessi
 // outdatedForm reports whether the session cookie must be written again although the session is unchanged. This is so
 // if it is encrypted with an older secret, or if its chunks are not the ones that its value needs.
 func (p *jwtSession) outdatedForm() bool {
-	oldSecret := p.jwt.config.Decode == nil && !p.at.cookies.session.keys.Current(p.value())
+	oldSecret := p.jwt.config.Decode == nil && !p.at.cookies.Session.Keys.Current(p.value())
 	return oldSecret && !p.fromHeader || p.outdatedChunks()
 }
 
@@ -346,7 +346,7 @@ func (p *jwtSession) newFacts(ctx context.Context, t *Token, by authentication) 
 			return errorf(ErrStore, "read the revocation epoch of a user: %w", err)
 		}
 	}
-	sid, err := uuid(p.jwt.rand)
+	sid, err := uuid(p.jwt.Rand)
 	if err != nil {
 		return err
 	}
@@ -463,7 +463,7 @@ func (r *sessionRead) replaces() replacement {
 func (j *sessionTokens) begin(u *User) *Token {
 	t := &Token{Subject: u.ID, Name: u.Name, Email: u.Email, Picture: u.Image, Null: u.Null}
 	if j.session.AbsoluteMaxAge > 0 {
-		_ = t.Extra.Set(authTime, j.now().Unix())
+		_ = t.Extra.Set(authTime, j.Now().Unix())
 	}
 	return t
 }
@@ -490,7 +490,7 @@ func (j *sessionTokens) markUnverified(ctx context.Context, v *arrival, t *Token
 	case !u.EmailVerified.IsZero():
 		return nil
 	case applicationSays:
-		return t.Extra.Set(emailUnproved, j.now().Unix())
+		return t.Extra.Set(emailUnproved, j.Now().Unix())
 	}
 	return t.Extra.Set(emailUnproved, true)
 }

@@ -65,7 +65,7 @@ func (s *sessions) of(ctx context.Context, v *arrival) (requestSession, error) {
 			if kind, _ := v.credential(); kind != nil { // not a session token
 				token = ""
 			}
-			c.fromHeader, c.cookies = true, cookie.Whole(v.cookies.session.name(), token)
+			c.fromHeader, c.cookies = true, cookie.Whole(v.cookies.Session.Name(), token)
 		}
 	}
 	return s.choose(ctx, c)
@@ -78,7 +78,7 @@ func (s *sessions) ofCookies(ctx context.Context, v *arrival) (requestSession, e
 
 func (s *sessions) carrierOf(v *arrival) tokenCarrier {
 	return tokenCarrier{
-		at: v, cookies: cookie.Join(v.jar, v.cookies.session.name()), replaced: s.replaced, position: s.replaced.Position(),
+		at: v, cookies: cookie.Join(v.jar, v.cookies.Session.Name()), replaced: s.replaced, position: s.replaced.Position(),
 	}
 }
 
@@ -119,24 +119,24 @@ func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
 		}
 		return nil, nil
 	}
-	spec, limit := &p.at.cookies.session, p.at.r.HeaderLimit
+	spec, limit := &p.at.cookies.Session, p.at.r.HeaderLimit
 	if limit == 0 && p.cookies.One(value) { // the usual case
-		return []Cookie{spec.setSession(value, expires)}, nil
+		return []Cookie{Cookie(spec.SetSession(value, expires))}, nil
 	}
 	chunks, err := p.cookies.Replace(value)
 	if err != nil {
 		return nil, err
 	}
-	if limit > 0 && len(value)+len(chunks)*len(spec.name()) > limit-otherHeaders {
+	if limit > 0 && len(value)+len(chunks)*len(spec.Name()) > limit-otherHeaders {
 		return nil, &headerLimitError{len(value), limit}
 	}
 	out := make([]Cookie, 0, len(chunks))
 	for _, chunk := range chunks {
 		if chunk.Clear {
-			out = append(out, spec.clear(chunk.Name))
+			out = append(out, Cookie(spec.ClearName(chunk.Name)))
 			continue
 		}
-		c := spec.setSession(chunk.Value, expires)
+		c := Cookie(spec.SetSession(chunk.Value, expires))
 		c.Name = chunk.Name
 		out = append(out, c)
 	}
@@ -147,10 +147,10 @@ func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
 func (p *tokenCarrier) clear() []Cookie {
 	var out []Cookie
 	for _, name := range p.cookies.Present() {
-		out = append(out, p.at.cookies.session.clear(name))
+		out = append(out, Cookie(p.at.cookies.Session.ClearName(name)))
 	}
 	for _, name := range p.actorCookies().Present() {
-		out = append(out, p.at.cookies.session.clear(name))
+		out = append(out, Cookie(p.at.cookies.Session.ClearName(name)))
 	}
 	return out
 }

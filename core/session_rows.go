@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
 	"github.com/latchkey-go/latchkey/internal/storedtoken"
@@ -26,7 +27,7 @@ type sessionRows struct {
 	store    store.SessionStore
 	now      func() time.Time
 	rand     io.Reader
-	cleaning *cleaning
+	cleaning *cleanup.Schedule
 	// facts reports whether tokens contain the authentication time and methods.
 	facts bool
 	// records stores the records of sessions. It is nil if there are none.
@@ -98,7 +99,7 @@ func (s *sessionRows) create(
 		return nil, err
 	}
 	record := &store.Session{Token: Secret(token), UserID: userID, Expires: s.newExpiry(token)}
-	s.cleaning.perhaps()
+	s.cleaning.Perhaps()
 	kept := *record
 	kept.Token = Secret(s.atRest(token))
 	return record, sessions.CreateSession(ctx, &kept)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -19,7 +20,7 @@ import (
 // sessionTokens encrypts and decrypts the session tokens of StrategyJWT, and checks whether they are valid. The cookie
 // contains the whole session.
 type sessionTokens struct {
-	sealer
+	cookies.Sealer
 	session SessionConfig
 	config  JWTConfig
 	secrets []string
@@ -55,7 +56,7 @@ var (
 )
 
 // encode returns the session token for the cookie.
-func (j *sessionTokens) encode(ctx context.Context, cookies *cookieSet, t *Token) (string, error) {
+func (j *sessionTokens) encode(ctx context.Context, set *cookies.Set, t *Token) (string, error) {
 	maxAge := j.config.MaxAge
 	if isShort(t) {
 		maxAge = min(maxAge, j.session.lifetime(true))
@@ -64,7 +65,7 @@ func (j *sessionTokens) encode(ctx context.Context, cookies *cookieSet, t *Token
 		maxAge = min(maxAge, impersonationAge)
 	}
 	if j.config.Encode == nil {
-		value, err := j.seal(cookies.session.keys, t, maxAge)
+		value, err := j.Seal(set.Session.Keys, t, maxAge)
 		if errors.Is(err, jwe.ErrTooLong) || len(value) > cookie.MaxChunks*cookie.ChunkSize {
 			return "", tooLarge(t)
 		}
@@ -72,7 +73,7 @@ func (j *sessionTokens) encode(ctx context.Context, cookies *cookieSet, t *Token
 	}
 	return guarded("JWT.Encode", func() (string, error) {
 		p := EncodeParams{
-			Token: sessiontoken.ShowFacts(t), Secrets: j.secretList(), Salt: cookies.session.name(), MaxAge: maxAge,
+			Token: sessiontoken.ShowFacts(t), Secrets: j.secretList(), Salt: set.Session.Name(), MaxAge: maxAge,
 		}
 		return j.config.Encode(ctx, p)
 	})
@@ -98,8 +99,8 @@ func tooLarge(t *Token) error {
 
 // decode reads a session token. An *Error of type ErrSessionToken means that the result is unknown, because JWT.Decode
 // panicked. Any other error says why the token is invalid.
-func (j *sessionTokens) decode(ctx context.Context, cookies *cookieSet, value string) (*Token, error) {
-	t, err := j.decodeAs(ctx, cookies, value)
+func (j *sessionTokens) decode(ctx context.Context, set *cookies.Set, value string) (*Token, error) {
+	t, err := j.decodeAs(ctx, set, value)
 	if err != nil {
 		return nil, err
 	}
@@ -114,12 +115,12 @@ func (j *sessionTokens) decode(ctx context.Context, cookies *cookieSet, value st
 	return t, nil
 }
 
-func (j *sessionTokens) decodeAs(ctx context.Context, cookies *cookieSet, value string) (*Token, error) {
+func (j *sessionTokens) decodeAs(ctx context.Context, set *cookies.Set, value string) (*Token, error) {
 	if j.config.Decode == nil {
-		return j.openSession(cookies.session.keys, value, j.facts)
+		return j.OpenSession(set.Session.Keys, value, j.facts)
 	}
 	t, err := guarded("JWT.Decode", func() (*Token, error) {
-		return j.config.Decode(ctx, DecodeParams{Token: value, Secrets: j.secretList(), Salt: cookies.session.name()})
+		return j.config.Decode(ctx, DecodeParams{Token: value, Secrets: j.secretList(), Salt: set.Session.Name()})
 	})
 	var panicked *panics.Error
 	switch {
@@ -141,8 +142,8 @@ func (j *sessionTokens) secretList() []Secret {
 
 // valid returns the claims of a token that is valid and not revoked. An error of type ErrSessionToken means that this
 // is unknown.
-func (j *sessionTokens) valid(ctx context.Context, cookies *cookieSet, value string) (*Token, error) {
-	t, err := j.decode(ctx, cookies, value)
+func (j *sessionTokens) valid(ctx context.Context, set *cookies.Set, value string) (*Token, error) {
+	t, err := j.decode(ctx, set, value)
 	if err == nil {
 		err = j.check(ctx, t)
 	}
@@ -157,11 +158,11 @@ func (j *sessionTokens) valid(ctx context.Context, cookies *cookieSet, value str
 func (j *sessionTokens) check(ctx context.Context, t *Token) error {
 	if limit := j.session.AbsoluteMaxAge; limit > 0 {
 		at, ok := sessiontoken.Start(t)
-		if !ok || j.now().Sub(time.Unix(at, 0)) >= limit {
+		if !ok || j.Now().Sub(time.Unix(at, 0)) >= limit {
 			return errTooOld
 		}
 	}
-	if actorIn(t) != (actor{}) && !j.now().Before(j.ends(t, j.now())) {
+	if actorIn(t) != (actor{}) && !j.Now().Before(j.ends(t, j.Now())) {
 		return errTooOld
 	}
 	if j.revoked != nil {

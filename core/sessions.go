@@ -5,6 +5,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/cleanup"
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -47,14 +49,15 @@ type sessions struct {
 }
 
 func newSessions(
-	c *Config, seal sealer, secrets []string, store stores, cleaning *cleaning, proofs, facts bool, log *reporter,
+	c *Config, seal cookies.Sealer, secrets []string, store stores, cleaning *cleanup.Schedule,
+	proofs, facts bool, log *reporter,
 ) *sessions {
 	s := &sessions{
 		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, providerSessions: newProviderSessions(c.Now), facts: facts,
 		revoked: newRevocations(c, store.records, log), lister: store.lister, exchanges: exchange.New[exchangeResult](c.Now),
 		config: c.Session, replaced: supersede.New[replacement](c.Now),
 		jwt: sessionTokens{
-			sealer: seal, session: c.Session, config: c.JWT, secrets: secrets, callback: c.Callbacks.JWT,
+			Sealer: seal, session: c.Session, config: c.JWT, secrets: secrets, callback: c.Callbacks.JWT,
 			users: store.Store, proofs: proofs, facts: facts,
 		},
 		rows: sessionRows{

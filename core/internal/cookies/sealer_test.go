@@ -1,4 +1,4 @@
-package core
+package cookies_test
 
 import (
 	"crypto/rand"
@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/jwe"
 )
 
@@ -14,7 +17,7 @@ import (
 func TestSealsNeverRepeat(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	a := &sealer{rand: rand.Reader, now: func() time.Time { return now }}
+	a := &cookies.Sealer{Rand: rand.Reader, Now: func() time.Time { return now }}
 	keys, err := jwe.NewKeyring([]string{"a-secret-of-more-than-thirty-two-bytes"}, "salt")
 	if err != nil {
 		t.Fatal(err)
@@ -22,11 +25,11 @@ func TestSealsNeverRepeat(t *testing.T) {
 	const times = 2_000
 	ivs, ids := make(map[string]bool, times), make(map[string]bool, times)
 	for range times {
-		sealed, err := a.seal(keys, &Token{Subject: "1"}, time.Hour)
+		sealed, err := a.Seal(keys, &token.Token{Subject: "1"}, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
-		opened, err := a.open(keys, sealed)
+		opened, err := a.Open(keys, sealed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,18 +50,18 @@ func TestSealsNeverRepeat(t *testing.T) {
 func TestTokensShareNoMemory(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	a := &sealer{rand: rand.Reader, now: func() time.Time { return now }}
+	a := &cookies.Sealer{Rand: rand.Reader, Now: func() time.Time { return now }}
 	keys, err := jwe.NewKeyring([]string{"a-secret-of-more-than-thirty-two-bytes"}, "salt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := []string{"Ann", "Ben", "Eve"}
-	opened := make([]*Token, len(names))
+	opened := make([]*token.Token, len(names))
 	for i, name := range names {
-		extra := Members{"role": []byte(`"` + name + `"`), "team": []byte(`["` + name + `"]`)}
-		sealed, err := a.seal(keys, &Token{Subject: name, Name: name, Email: name + "@example.com", Extra: extra}, time.Hour)
+		extra := store.Members{"role": []byte(`"` + name + `"`), "team": []byte(`["` + name + `"]`)}
+		sealed, err := a.Seal(keys, &token.Token{Subject: name, Name: name, Email: name + "@example.com", Extra: extra}, time.Hour)
 		if err == nil {
-			opened[i], err = a.open(keys, sealed)
+			opened[i], err = a.Open(keys, sealed)
 		}
 		if err != nil {
 			t.Fatal(err)
