@@ -96,7 +96,7 @@ var table = []rule{
 	},
 	// Its tests sign guests up with a password.
 	{
-		module: "plugins/guest", code: []string{"core"},
+		module: "plugins/guest", code: []string{"core", "internal", "ui"},
 		tests:      []string{"dev", "providers/password", "storage/memory"},
 		thirdParty: []string{},
 	},
