@@ -68,6 +68,10 @@ type PluginHost struct {
 	RecordLister store.RecordLister
 	// UserFinder lists users. It is nil if the store does not implement it.
 	UserFinder store.UserFinder
+	// RequiresEmail reports that the store refuses users without an email address.
+	RequiresEmail bool
+	// Merge is Callbacks.Merge, or nil.
+	Merge func(ctx context.Context, guest, existing *User) error
 
 	faults       *ConfigError
 	plugins      *plugins
