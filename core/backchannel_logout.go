@@ -94,7 +94,7 @@ func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kno
 			if err != nil {
 				return known, err
 			}
-			p.User, err = s.jwt.user(ctx, owner)
+			p.User, err = s.jwt.User(ctx, owner)
 			if err != nil && !errors.Is(err, ErrNotFound) {
 				return known, err
 			}
@@ -105,14 +105,14 @@ func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kno
 	}
 	for _, token := range s.providerSessions.of(p.Provider, p.SessionID) {
 		known = true
-		ended, err := s.rows.store.DeleteSession(ctx, token)
+		ended, err := s.rows.Store.DeleteSession(ctx, token)
 		if errors.Is(err, ErrNotFound) || err == nil && ended == nil {
 			continue
 		}
 		if err != nil {
 			return known, err
 		}
-		p.User, err = s.jwt.user(ctx, ended.UserID)
+		p.User, err = s.jwt.User(ctx, ended.UserID)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return known, err
 		}

@@ -4,21 +4,10 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
-	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/internal/panics"
 )
-
-// TestTokenWithoutAnAge checks that a token that does not contain its start is too old for AbsoluteMaxAge.
-func TestTokenWithoutAnAge(t *testing.T) {
-	t.Parallel()
-	j := &sessionTokens{Sealer: cookies.Sealer{Now: time.Now}, session: SessionConfig{AbsoluteMaxAge: time.Hour}}
-	if err := j.check(context.Background(), &Token{Subject: "u1"}); err == nil {
-		t.Error("the token is accepted")
-	}
-}
 
 // TestProfilesWithoutAnID checks that a profile needs an ID, and that an address that cannot be normalized is dropped.
 func TestProfilesWithoutAnID(t *testing.T) {

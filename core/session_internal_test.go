@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -24,11 +25,11 @@ func TestMovedAddresses(t *testing.T) {
 		"another's was": {movedAddress{true, other, now, false}, "old@app.example", true},
 	} {
 		token := &Token{Email: "old@app.example", Null: store.NullEmail}
-		if err := token.Extra.Set(emailUnproved, true); err != nil {
+		if err := token.Extra.Set(sessionstate.EmailUnproved, true); err != nil {
 			t.Fatal(err)
 		}
 		row.m.write(token)
-		if _, unproved := token.Extra[emailUnproved]; token.Email != row.email || unproved != row.unproved {
+		if _, unproved := token.Extra[sessionstate.EmailUnproved]; token.Email != row.email || unproved != row.unproved {
 			t.Errorf("%s: %q, unproved %t", name, token.Email, unproved)
 		}
 	}

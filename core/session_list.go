@@ -181,3 +181,10 @@ func (s *sessions) addRecord(ctx context.Context, v *arrival, id, userID string,
 		v.log.failure(ctx, errorf(ErrStore, "create a session record: %w", err), v.attrs()...)
 	}
 }
+
+func methodsOf(texts []string) (methods []amr.Method) {
+	for _, m := range texts {
+		methods = append(methods, amr.Method(m))
+	}
+	return methods
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/records"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exchange"
@@ -21,8 +22,9 @@ import (
 // sessions reads, creates and ends the sessions of an Auth under both strategies.
 type sessions struct {
 	config    SessionConfig
-	jwt       sessionTokens // StrategyJWT
-	rows      sessionRows   // StrategyDatabase
+	jwt       sessionTokens     // StrategyJWT
+	rows      sessionstate.Rows // StrategyDatabase
+	cleaning  *cleanup.Schedule
 	replaced  *supersede.Memory[replacement]
 	callbacks *Callbacks
 	events    *Events
@@ -56,23 +58,23 @@ func newSessions(
 		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, providerSessions: newProviderSessions(c.Now), facts: facts,
 		revoked: newRevocations(c, store.records, log), lister: store.lister, exchanges: exchange.New[exchangeResult](c.Now),
 		config: c.Session, replaced: supersede.New[replacement](c.Now),
-		jwt: sessionTokens{
-			Sealer: seal, session: c.Session, config: c.JWT, secrets: secrets, callback: c.Callbacks.JWT,
-			users: store.Store, proofs: proofs, facts: facts,
+		cleaning: cleaning,
+		rows: sessionstate.Rows{
+			Lifetimes: c.Session.lifetimes(), Store: store.sessions, Now: c.Now, Rand: c.Rand, Audience: c.Audience,
+			HashTokens: c.Session.HashTokens, Facts: facts, Created: cleaning.Perhaps,
 		},
-		rows: sessionRows{
-			config: c.Session, audience: c.Audience, store: store.sessions, now: c.Now, rand: c.Rand,
-			cleaning: cleaning, facts: facts,
-		},
+	}
+	s.jwt = newSessionTokens(c, seal, secrets, store.Store, proofs, facts, s.revoked)
+	if generate := c.Session.GenerateToken; generate != nil {
+		s.rows.Generate = func() (string, error) { return guarded("Session.GenerateToken", generate) }
 	}
 	if facts {
 		s.records = sessionrecord.New(sessionrecord.Options{
 			Records: records.Of(store.records), Now: c.Now,
 			Failed: func(ctx context.Context, err error) { log.failure(ctx, errorf(ErrStore, "%w", err)) },
 		})
-		s.rows.records = s.records
+		s.rows.Records = s.records
 	}
-	s.jwt.revoked = s.revoked
 	return s
 }
 
