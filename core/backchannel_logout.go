@@ -88,7 +88,7 @@ func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kno
 	s := l.sessions
 	switch {
 	case s.revoked != nil:
-		for _, id := range s.providerSessions.of(p.Provider, p.SessionID) {
+		for _, id := range s.providerSessions.Of(p.Provider, p.SessionID) {
 			known = true
 			owner, err := s.endOne(ctx, id)
 			if err != nil {
@@ -103,7 +103,7 @@ func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kno
 	case s.config.Strategy != StrategyDatabase:
 		return false, nil
 	}
-	for _, token := range s.providerSessions.of(p.Provider, p.SessionID) {
+	for _, token := range s.providerSessions.Of(p.Provider, p.SessionID) {
 		known = true
 		ended, err := s.rows.Store.DeleteSession(ctx, token)
 		if errors.Is(err, ErrNotFound) || err == nil && ended == nil {

@@ -36,20 +36,6 @@ func TestProfilesWithoutAnID(t *testing.T) {
 	}
 }
 
-// TestKeyedNames checks that the hashes which replace names in stores and cookies depend on the secret, the provider
-// and the purpose.
-func TestKeyedNames(t *testing.T) {
-	t.Parallel()
-	if hashed("token", "one") == hashed("token", "another") {
-		t.Error("hashes of tokens do not depend on the secret")
-	}
-	mark := func(l askedLinks, secret string) string { return l.mark(secret, "token", "ada@example.com") }
-	one := askedLinks{provider: "email"}
-	if mark(one, "s") == mark(askedLinks{provider: "other"}, "s") || mark(one, "s") == mark(one, "t") {
-		t.Error("the mark of a link is that of another")
-	}
-}
-
 // TestBoundsOfWords checks that long texts of other parties are truncated.
 func TestBoundsOfWords(t *testing.T) {
 	t.Parallel()

@@ -284,7 +284,7 @@ func (p *jwtSession) start(
 			p.endReplaced(ctx)
 		}
 		if p.rows.Store != nil || p.revoked != nil { // the session can be ended
-			p.providerSessions.note(id, sessionID)
+			p.providerSessions.Add(id.account.Provider, id.sid(), sessionID)
 		}
 		note := sessionrecord.Note{
 			Ends: expires.Unix(), Epoch: sessiontoken.Epoch(token), Actor: id.actor.userID,
@@ -437,7 +437,7 @@ func (p *jwtSession) continueAs(ctx context.Context, old, after *Token, methods 
 	}
 	note.Ends, note.Methods, note.Epoch = ends.Unix(), audit.Texts(methods), sessiontoken.Epoch(after)
 	p.addRecord(ctx, p.at, sessiontoken.SessionID(after), after.Subject, note)
-	p.providerSessions.move(sessiontoken.SessionID(old), sessiontoken.SessionID(after))
+	p.providerSessions.Move(sessiontoken.SessionID(old), sessiontoken.SessionID(after))
 }
 
 // end implements [requestSession].

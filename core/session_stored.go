@@ -119,7 +119,7 @@ func (p *storedSession) start(
 ) (cookies []Cookie, sessionID string, err error) {
 	kept := p.rows.AtRest(string(who.session.Token))
 	sessionID = publicID(kept)
-	p.providerSessions.note(id, kept)
+	p.providerSessions.Add(id.account.Provider, id.sid(), kept)
 	if p.data != nil {
 		p.data.Forget(who.user.ID)
 	}
@@ -162,7 +162,7 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 	if err != nil {
 		return nil, err
 	}
-	p.providerSessions.move(before, p.rows.AtRest(string(who.session.Token)))
+	p.providerSessions.Move(before, p.rows.AtRest(string(who.session.Token)))
 	if p.facts {
 		note.Ends, note.Methods = who.session.Expires.Unix(), audit.Texts(id.proofs())
 		p.addRecord(ctx, p.at, after, user.ID, note)
