@@ -396,12 +396,12 @@ func (f *passkeyFlow) findUser(ctx context.Context, c *call) (who optionsUser, e
 	if who.user, who.signedIn, err = f.sessionUser(ctx, c); err != nil {
 		return who, errorf(ErrStore, "%w", err)
 	}
-	if who.signedIn && c.query.Get("action") != passkey.Register { // a guest may have a passkey of another user
-		what, _, err := f.plugins.guests.ofRequest(ctx, c.session)
+	if who.signedIn && c.query.Get("action") != passkey.Register {
+		current, err := c.session.current(ctx)
 		if err != nil {
 			return who, err
 		}
-		if what != sessionOfUser {
+		if current != nil && f.plugins.provisional.has(current.methods) { // they may have a passkey of another user
 			who = optionsUser{}
 		}
 	}

@@ -41,10 +41,10 @@ type identity struct {
 	// gets no session and cannot wait for a gate.
 	byApp bool
 
-	// guest is the ID of the guest whose session the sign-in was started under, and whom it upgrades or merges. asGuest
-	// reports that the current session is that of a guest.
-	guest   string
-	asGuest bool
+	// provisional is the ID of the provisional user whose session the sign-in was started under. unlinked reports that the
+	// current session is that of a provisional user, to whom nothing is linked.
+	provisional string
+	unlinked    bool
 
 	oauth   *oauthResult
 	passkey *passkeyResult
@@ -92,7 +92,7 @@ type signUpResult struct {
 	// create is SignIn.Create. It is nil if the plugin has already created the user.
 	create func(ctx context.Context) (*User, error)
 	// upgrade is SignIn.Upgrade, or nil.
-	upgrade func(ctx context.Context, guest *User) (*User, error)
+	upgrade func(ctx context.Context, provisional *User) (*User, error)
 }
 
 // byOAuth reports whether an OAuth provider has authenticated the user with this request.
@@ -134,7 +134,7 @@ type member struct {
 	created bool
 	// keepsSession reports that the browser's session continues, because a signed-in user linked another account.
 	keepsSession bool
-	// upgraded reports that this sign-in has upgraded a guest to this user.
+	// upgraded reports that this sign-in has upgraded a provisional user to this user.
 	upgraded bool
 }
 
@@ -368,8 +368,8 @@ type pendingData struct {
 	Created     bool   `json:"created,omitempty"`
 	// Short is identity.short.
 	Short bool `json:"short,omitempty"`
-	// Guest is identity.guest.
-	Guest string `json:"guest,omitempty"`
+	// Provisional is identity.provisional.
+	Provisional string `json:"provisional,omitempty"`
 	// Typed is the identifier that the user typed.
 	Typed string `json:"typed,omitempty"`
 	// Stored reports whether the user is in the store.

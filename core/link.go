@@ -59,7 +59,7 @@ type writer struct {
 	owner string
 	// made is the user that this sign-in created. Without a transaction, undo deletes them if a later step fails.
 	made *User
-	// upgrades is the ID of the guest that this sign-in upgrades instead of creating a user, or empty.
+	// upgrades is the ID of the provisional user that this sign-in upgrades instead of creating a user, or empty.
 	upgrades string
 	// refused is the user whose address the rules refused to this sign-in, or nil.
 	refused *User

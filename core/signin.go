@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
-	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
@@ -87,7 +86,7 @@ func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Resp
 	if err != nil || current == nil {
 		return nil, err
 	}
-	if slices.Contains(current.methods, methodGuest) { // the sign-in neither upgrades nor merges the guest
+	if s.plugins.provisional.has(current.methods) { // the sign-in does not upgrade the user
 		return nil, nil
 	}
 	owner := id.user
@@ -142,7 +141,7 @@ func (s *signIns) decide(ctx context.Context, c *call, out *outcome) (who member
 		}
 		return who, redirect, err
 	}
-	if err := s.plugins.guests.identify(ctx, c.session, id); err != nil {
+	if err := s.plugins.provisional.identify(ctx, c.session, id); err != nil {
 		return who, "", err
 	}
 	if next, err := s.gateLink(ctx, c, out); err != nil || next != "" {
@@ -178,7 +177,7 @@ func (v *arrival) debugMember(ctx context.Context, who member) {
 }
 
 // create creates the user of a plugin's sign-up after Callbacks.SignIn has allowed it, and calls Events.CreateUser. If
-// the browser's session is that of a guest, the sign-up upgrades the guest instead, as far as the plugin supports it.
+// the browser's session is that of a provisional user, the sign-up upgrades them instead, if the plugin supports it.
 func (s *signIns) create(ctx context.Context, c *call, id *identity) (upgraded bool, err error) {
 	if id.signUp == nil {
 		return false, nil
@@ -186,12 +185,12 @@ func (s *signIns) create(ctx context.Context, c *call, id *identity) (upgraded b
 	create, method, announced := id.signUp.create, "SignIn.Create", audit.Event{
 		Name: audit.UserCreated, UserID: id.user.ID, Subject: id.user.Email,
 	}
-	if upgrade := id.signUp.upgrade; upgrade != nil && id.guest != "" {
-		guest, err := s.store.User(ctx, id.guest)
+	if upgrade := id.signUp.upgrade; upgrade != nil && id.provisional != "" {
+		current, err := s.store.User(ctx, id.provisional)
 		switch {
 		case err == nil:
-			create, method = func(ctx context.Context) (*User, error) { return upgrade(ctx, guest) }, "SignIn.Upgrade"
-			announced = audit.Event{Name: audit.GuestUpgraded, UserID: id.guest}
+			create, method = func(ctx context.Context) (*User, error) { return upgrade(ctx, current) }, "SignIn.Upgrade"
+			announced = audit.Event{Name: audit.GuestUpgraded, UserID: id.provisional}
 		case !errors.Is(err, ErrNotFound):
 			return false, errorf(ErrStore, "%w", err)
 		}
@@ -209,8 +208,8 @@ func (s *signIns) create(ctx context.Context, c *call, id *identity) (upgraded b
 		}
 		id.become(user)
 	}
-	if id.guest != "" && id.user.ID == id.guest {
-		if err := s.plugins.guests.upgraded(ctx, &c.arrival, id.guest); err != nil {
+	if id.provisional != "" && id.user.ID == id.provisional {
+		if err := s.plugins.provisional.upgraded(ctx, &c.arrival, id.provisional); err != nil {
 			return false, err
 		}
 		s.events.updatedUser(ctx, &c.arrival, id.user)

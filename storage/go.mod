@@ -1,4 +1,4 @@
-module github.com/latchkey-go/latchkey/storage/hosted
+module github.com/latchkey-go/latchkey/storage
 
 go 1.26.0
 
@@ -7,7 +7,6 @@ require (
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/internal v0.0.0
 	github.com/latchkey-go/latchkey/storage/internal v0.0.0
-	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0
 )
 
 require (
@@ -21,11 +20,9 @@ require (
 )
 
 replace (
-	github.com/latchkey-go/latchkey/conformance => ../../conformance
-	github.com/latchkey-go/latchkey/core => ../../core
-	github.com/latchkey-go/latchkey/internal => ../../internal
-	github.com/latchkey-go/latchkey/storage/internal => ../internal
-	github.com/latchkey-go/latchkey/storage/keyvalue => ../keyvalue
-	github.com/latchkey-go/latchkey/storage/sql => ../sql
-	github.com/latchkey-go/latchkey/ui => ../../ui
+	github.com/latchkey-go/latchkey/conformance => ../conformance
+	github.com/latchkey-go/latchkey/core => ../core
+	github.com/latchkey-go/latchkey/internal => ../internal
+	github.com/latchkey-go/latchkey/storage/internal => ./internal
+	github.com/latchkey-go/latchkey/ui => ../ui
 )
