@@ -13,6 +13,7 @@ import (
 
 	"github.com/a-h/templ"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -200,7 +201,7 @@ type movedAddress struct {
 }
 
 // write replaces the old address, name and picture in a session token, unless the application has set the claim to
-// another value. If the new address is verified, it removes the claim emailUnproved, so that this session does not end
+// another value. If the new address is verified, it removes the claim email_unproved, so that this session does not end
 // with the verification.
 func (m movedAddress) write(t *Token) {
 	if !m.moved {
@@ -223,7 +224,7 @@ func (m movedAddress) write(t *Token) {
 		}
 	}
 	if m.verified {
-		delete(t.Extra, emailUnproved)
+		delete(t.Extra, sessionstate.EmailUnproved)
 	}
 }
 

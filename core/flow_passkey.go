@@ -64,7 +64,7 @@ func (f *passkeyFlow) sessionUser(ctx context.Context, c *call) (*User, bool, er
 		return nil, false, err
 	}
 	if current.token != nil {
-		if outdated, err := f.sessions.jwt.outdated(ctx, current.token); err != nil || outdated {
+		if outdated, err := f.sessions.jwt.Outdated(ctx, current.token); err != nil || outdated {
 			return nil, false, err
 		}
 	}

@@ -211,14 +211,6 @@ func (s *sessions) endActor(ctx context.Context, v *arrival) (there bool) {
 	return true
 }
 
-// earlier returns the earlier of two times. The zero time means no limit.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || b.Before(a) {
-		return b
-	}
-	return a
-}
-
 // checkTokenActor is checkActor for a token that was read without a session.
 func (a *Auth) checkTokenActor(ctx context.Context, r *Request, t *Token) error {
 	by := actorIn(t)

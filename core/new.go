@@ -10,7 +10,9 @@ import (
 	"weak"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
+	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/once"
@@ -89,13 +91,13 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 		views = append(views, p.view)
 	}
 	a.pages = newPages(c, views)
-	a.pages.style, a.pages.script = pageStyle.address(a.site.publicBase), pageScript.address(a.site.publicBase)
-	a.pages.sheet = sheetStyle.address(a.site.publicBase)
+	a.pages.style, a.pages.script = assets.Style.Address(a.site.publicBase), assets.Script.Address(a.site.publicBase)
+	a.pages.sheet = assets.SheetStyle.Address(a.site.publicBase)
 	a.refreshes = refresh.New(a.store.accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.plugins.tasks, a.log)
 	facts := a.plugins.facts || c.Session.Revocation.On == True
 	a.sessions = newSessions(c, checks.Sealer, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
-	a.sessions.jwt.keepsUser = a.plugins.proves
+	a.sessions.jwt.KeepsUser = a.plugins.proves
 	if a.sessions.impersonation = a.plugins.impersonation; a.sessions.impersonation != nil {
 		a.site.actorOf = a.sessions.actorOf
 	}
@@ -173,7 +175,7 @@ func (m *flowMaker) flow(p *provider) flow {
 		}
 	case p.email != nil:
 		f := &emailFlow{
-			asked:         askedLinks{secrets: m.site.secrets, provider: p.id, maxAge: p.email.MaxAge},
+			asked:         emaillinks.Asked{Secrets: m.site.secrets, Provider: p.id, MaxAge: p.email.MaxAge},
 			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store, tokens: m.store.tokens,
 			pages: m.pages, now: m.config.Now, challenges: m.plugins.challenges,
 			cleaning: m.cleaning, sent: newSentLinks(m, p.email), sessions: m.sessions,
@@ -278,16 +280,16 @@ func dataOptions(c *Config, log *reporter, faults *ConfigError) *sessiondata.Opt
 	return &o
 }
 
-func newSentLinks(m *flowMaker, p *EmailProvider) *sentLinks {
+func newSentLinks(m *flowMaker, p *EmailProvider) *emaillinks.Sent {
 	if m.store.records == nil || m.limits.known == nil && !p.Code {
 		return nil
 	}
 	life := p.MaxAge / 2
 	if !p.Code {
-		life = min(sentLinkLife, life)
+		life = min(emaillinks.SentLife, life)
 	}
-	return &sentLinks{
-		records: m.store.records, secret: m.site.secrets[0], provider: p.ID, now: m.config.Now, life: life,
+	return &emaillinks.Sent{
+		Records: m.store.records, Secret: m.site.secrets[0], Provider: p.ID, Now: m.config.Now, Life: life,
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
@@ -71,7 +72,7 @@ func (p *provider) provesFreshness() bool {
 		return false
 	}
 	return p.oauth == nil || p.oauth.Reauthenticates == True || !slices.Contains(noLoginPrompt, p.oauth.Issuer) ||
-		strings.Contains(p.oauth.sentParam("claims"), authTime)
+		strings.Contains(p.oauth.sentParam("claims"), sessionstate.AuthTime)
 }
 
 // checkMethods reports users who have no method to authenticate again: their provider cannot show that they did, and no

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/supersede"
@@ -246,9 +247,9 @@ func (p *jwtSession) choose(ctx context.Context) error {
 		return nil
 	}
 	for _, value := range slices.Collect(p.cookies.Values()) {
-		token, err := p.jwt.decode(ctx, p.at.cookies, value)
+		token, err := p.jwt.OpenSession(ctx, p.at.cookies, value)
 		if err == nil {
-			err = p.jwt.check(ctx, token)
+			err = p.jwt.Check(ctx, token)
 		}
 		switch {
 		case errors.Is(err, ErrSessionToken):
@@ -268,7 +269,7 @@ type storedSession struct {
 	tokenCarrier
 
 	// found is the session that choose found. It is nil if the request has a single session cookie.
-	found *foundSession
+	found *sessionstate.Found
 }
 
 // choose selects the token of a session that exists; see [sessions.of].
@@ -281,7 +282,7 @@ func (p *storedSession) choose(ctx context.Context) error {
 		return nil
 	}
 	for _, value := range candidates {
-		found, err := p.rows.find(ctx, value)
+		found, err := p.rows.Find(ctx, value)
 		switch {
 		case err == nil:
 			p.cookies.Prefer(value)

@@ -258,7 +258,7 @@ func (ps *plugins) storePendingSignIn(ctx context.Context, c *call, pending pend
 	if err != nil {
 		return Cookie{}, errorf(ErrStore, "store a pending sign-in: %w", err)
 	}
-	ps.auth.sessions.rows.cleaning.Perhaps()
+	ps.auth.sessions.cleaning.Perhaps()
 	return ps.cookie(&c.arrival, pendingCookie, name, expires)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
@@ -15,7 +16,7 @@ import (
 // authenticatedAt returns the auth_time of the ID token, at most now. known is false if there is none. An invalid value
 // is the zero time.
 func (t *TokenSet) authenticatedAt(now time.Time) (at time.Time, known bool) {
-	claim := t.Claims[authTime]
+	claim := t.Claims[sessionstate.AuthTime]
 	if claim == nil {
 		return time.Time{}, false
 	}

@@ -27,7 +27,7 @@ func newTokenReaders(s *site, jwt *sessionTokens) tokenReaders {
 		for _, set := range sets {
 			sources.Cookies = append(sources.Cookies, tokensource.Cookie[*Token]{
 				Name: set.Session.Name(),
-				Open: func(ctx context.Context, value string) (*Token, error) { return jwt.valid(ctx, set, value) },
+				Open: func(ctx context.Context, value string) (*Token, error) { return jwt.Valid(ctx, set, value) },
 			})
 		}
 		return sources
@@ -91,10 +91,10 @@ func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 	if a.sessions.facts {
 		token = sessiontoken.ShowFacts(token)
 	}
-	if !a.sessions.jwt.canEndOnVerification(token) {
+	if !a.sessions.jwt.CanEndOnVerification(token) {
 		return token, nil
 	}
-	outdated, err := a.sessions.jwt.outdated(ctx, token)
+	outdated, err := a.sessions.jwt.Outdated(ctx, token)
 	switch {
 	case err != nil && a.sessions.revoked != nil && a.sessions.revoked.Strict:
 		return nil, errorf(ErrSessionToken, "look up whether the address of the user was verified: %w", err)

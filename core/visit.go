@@ -64,7 +64,7 @@ func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 	}
 	v.auth, v.pages = chosen, chosen.pages
 	chosen.mail.perhaps()
-	chosen.sessions.rows.cleaning.Visited()
+	chosen.sessions.cleaning.Visited()
 	v.at = chosen.site.unsettled(r)
 	if v.refused = v.at.settle(); v.refused != nil {
 		chosen.log.failure(ctx, asError(v.refused, ErrAuth), v.at.attrs()...)
