@@ -674,6 +674,7 @@ func Arabic() ui.Locale {
 		"admin.nothing":         "لا يوجد.",
 		"admin.sessions":        "الجلسات النشطة",
 		"admin.used":            "آخر استخدام في %s",
+		"admin.actor":           "يستخدمها المسؤول %s",
 		"admin.unknown-browser": "متصفح غير معروف",
 		"admin.which":           "الجلسات المراد إنهاؤها",
 		"admin.all":             "كل الجلسات",
@@ -791,6 +792,8 @@ func Arabic() ui.Locale {
 		"account.sessions.others":      "تسجيل الخروج من كل مكان آخر",
 		"account.sessions.end":         "تسجيل الخروج",
 		"account.sessions.here":        "على هذا الجهاز",
+		"account.sessions.support":     "يستخدم أحد المسؤولين حسابك",
+		"account.sessions.since":       "منذ %s",
 		"account.email.heading":        "البريد الإلكتروني",
 		"account.email.code": "" +
 			"أرسلنا رسالة إلى هذا العنوان. أدخل هنا الرمز الذي فيها أو افتح رابطها في هذا المتصفح.",

@@ -710,6 +710,7 @@ func Portuguese() ui.Locale {
 		"admin.nothing":         "Nenhum.",
 		"admin.sessions":        "Sessões ativas",
 		"admin.used":            "Último uso em %s",
+		"admin.actor":           "Em uso pelo administrador %s",
 		"admin.unknown-browser": "Navegador desconhecido",
 		"admin.which":           "Sessões a encerrar",
 		"admin.all":             "Todas as sessões",
@@ -832,6 +833,8 @@ func Portuguese() ui.Locale {
 		"account.sessions.others":  "Sair de todos os outros lugares",
 		"account.sessions.end":     "Sair",
 		"account.sessions.here":    "neste dispositivo",
+		"account.sessions.support": "Um administrador está usando sua conta",
+		"account.sessions.since":   "Desde: %s",
 		"account.email.heading":    "E-mail",
 		"account.email.code": "" +
 			"Enviamos um e-mail para esse endereço. Digite aqui o código que está nele ou abra o " +
