@@ -29,7 +29,8 @@ func (h *PluginHost) AllowImpersonation(
 }
 
 // Impersonate starts a session of another user, in which [Session.Actor] is the current user. The current session stays
-// valid, in a second cookie; the new session needs it. It lasts one hour and is not renewed. The action's Method must
+// valid, in a second cookie; the new session needs it. It lasts one hour and is not renewed. Then a browser that opens a
+// page has its own session again, if that is still valid. The action's Method must
 // be POST. The error is of type [ErrNotFound] if there is no such user, and [ErrForbidden] if the current user may not
 // impersonate them: the function of [PluginHost.AllowImpersonation] decides, a user cannot impersonate themselves, and
 // an impersonated session cannot start another one.
@@ -63,7 +64,8 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		user: user.Clone(), methods: []amr.Method{}, authTime: new(time.Time), actor: actor{session.UserID, session.ID},
 		account: &Account{Type: TypeCredentials, Provider: "impersonation", ProviderAccountID: user.ID},
 	}
-	own, err := c.actorCookies()
+	expires := c.in.session.cookieExpires(session)
+	own, err := c.actorCookies(expires)
 	if err != nil {
 		return err
 	}
@@ -81,12 +83,18 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		s.takeBack(ctx, &c.in.arrival, who, sessionID)
 		return err
 	}
+	for i := range cookies { // the cookie outlives the session, so that restore knows the actor
+		if name := cookies[i].Name; !cookies[i].HasMaxAge || cookies[i].MaxAge > 0 {
+			cookies[i] = c.in.cookies.session.setSession(cookies[i].Value, expires)
+			cookies[i].Name = name
+		}
+	}
 	c.replaceSession(append(cookies, own...))
 	return nil
 }
 
-// actorCookies returns the cookies that store the token of the current session for the time of an impersonation.
-func (c *ActionRequest) actorCookies() ([]Cookie, error) {
+// actorCookies returns the cookies that store the token of the current session during an impersonation.
+func (c *ActionRequest) actorCookies(expires time.Time) ([]Cookie, error) {
 	carrier := c.in.session.carrier()
 	spec, value := &c.in.cookies.session, carrier.value()
 	chunks, err := carrier.actorCookies().Replace(value)
@@ -96,7 +104,6 @@ func (c *ActionRequest) actorCookies() ([]Cookie, error) {
 	if limit := c.in.r.HeaderLimit; limit > 0 && 2*len(value)+2*len(spec.name())*len(chunks) > limit-otherHeaders {
 		return nil, &headerLimitError{2 * len(value), limit}
 	}
-	expires := c.plugins.now().Add(impersonationAge)
 	var out []Cookie
 	for _, chunk := range chunks {
 		if chunk.Clear {
@@ -154,10 +161,7 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 		return false, err
 	}
 	s.replaced.Forget(own.carrier().value())
-	for _, name := range r.carrier().actorCookies().Present() {
-		cookies = append(cookies, c.in.cookies.session.clear(name))
-	}
-	c.replaceSession(cookies)
+	c.replaceSession(append(cookies, r.carrier().clearActor()...))
 	return true, nil
 }
 

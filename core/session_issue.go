@@ -48,6 +48,9 @@ func (s *sessions) issue(
 	if cookies, sessionID, err = r.start(ctx, id, who); err != nil {
 		return nil, "", err
 	}
+	if id.actor == (actor{}) && !c.fromHeader && len(cookies) > 0 {
+		cookies = append(cookies, c.clearActor()...)
+	}
 	switch {
 	case who.session != nil && random.Same(c.value(), who.session.Token):
 	case who.keepsSession:
