@@ -205,6 +205,12 @@ var textImpersonated = ui.Text{
 	Key: "impersonation.refused", English: "You can't do this while you use another person's account.",
 }
 
+// textTooLarge is the message of an impersonation whose cookies the router would not read.
+var textTooLarge = ui.Text{
+	Key: "impersonation.too-large", English: "Both sessions together are too large for this site. Its operators find the " +
+		"limit in the log.",
+}
+
 // readFor finds the session of a request, and refuses an action that is not allowed in it.
 func (s *sessions) readFor(ctx context.Context, to *rule, c *call) (err error) {
 	if c.session, err = s.of(ctx, &c.arrival); err == nil && !to.impersonated {

@@ -467,6 +467,35 @@ func TestImpersonateCookies(t *testing.T) {
 	}
 }
 
+// TestImpersonateTooLarge starts an impersonation whose cookies the router would not read.
+func TestImpersonateTooLarge(t *testing.T) {
+	t.Parallel()
+	for limit, fits := range map[int]bool{8000: false, 11000: true} {
+		w, u, _ := theater(t, core.StrategyJWT, func(c *core.Config) {
+			c.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+				return p.Token, p.Token.Extra.Set("data", strings.Repeat("x", 2500))
+			}
+		})
+		b := w.browser()
+		b.limit = limit
+		w.signedIn(b, b.submit("/auth/callback/credentials", url.Values{"id": {"root"}}))
+		b.submit("/auth/act", url.Values{"user": {"ada"}})
+		want := map[bool]string{false: "root", true: "ada by root"}[fits]
+		if got := w.role(b); got != want {
+			t.Errorf("with a limit of %d the session is %q (%v)", limit, got, u.failed)
+		}
+		var problem *core.Problem
+		if !fits && (!errors.As(u.failed, &problem) || problem.Code != "session_too_large" ||
+			!strings.Contains(u.failed.Error(), "the router reads 8000 bytes")) {
+			t.Errorf("the error is %v", u.failed)
+		}
+		list, err := w.app.Sessions(t.Context(), "ada")
+		if err != nil || (len(list) == 1) != fits {
+			t.Errorf("with a limit of %d the user has the sessions %+v (%v)", limit, list, err)
+		}
+	}
+}
+
 // TestImpersonateBearer checks that the session token of an impersonation is no bearer token.
 func TestImpersonateBearer(t *testing.T) {
 	t.Parallel()

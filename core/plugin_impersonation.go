@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
@@ -33,7 +34,8 @@ func (h *PluginHost) AllowImpersonation(
 // page has its own session again, if that is still valid. The action's Method must
 // be POST. The error is of type [ErrNotFound] if there is no such user, and [ErrForbidden] if the current user may not
 // impersonate them: the function of [PluginHost.AllowImpersonation] decides, a user cannot impersonate themselves, and
-// an impersonated session cannot start another one.
+// an impersonated session cannot start another one. It is a *[Problem] with the code "session_too_large" if the router
+// cannot read the cookies of both sessions.
 func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 	s := c.plugins.auth.sessions
 	session, err := c.Session(ctx)
@@ -76,12 +78,15 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		}
 	}
 	cookies, sessionID, err := s.issue(ctx, c.in.session, id, who)
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.fits(append(slices.Clone(cookies), own...))
 	}
-	if err := c.plugins.checkUser(ctx, user.ID); err != nil {
+	if err == nil {
+		err = c.plugins.checkUser(ctx, user.ID)
+	}
+	if err != nil {
 		s.takeBack(ctx, &c.in.arrival, who, sessionID)
-		return err
+		return tooLargeToImpersonate(err)
 	}
 	for i := range cookies { // the cookie outlives the session, so that restore knows the actor
 		if name := cookies[i].Name; !cookies[i].HasMaxAge || cookies[i].MaxAge > 0 {
@@ -101,9 +106,6 @@ func (c *ActionRequest) actorCookies(expires time.Time) ([]Cookie, error) {
 	if err != nil {
 		return nil, err
 	}
-	if limit := c.in.r.HeaderLimit; limit > 0 && 2*len(value)+2*len(spec.name())*len(chunks) > limit-otherHeaders {
-		return nil, &headerLimitError{2 * len(value), limit}
-	}
 	var out []Cookie
 	for _, chunk := range chunks {
 		if chunk.Clear {
@@ -115,6 +117,26 @@ func (c *ActionRequest) actorCookies(expires time.Time) ([]Cookie, error) {
 		out = append(out, one)
 	}
 	return out, nil
+}
+
+// fits returns a *headerLimitError if the router would refuse to read the cookies of two sessions.
+func (c *ActionRequest) fits(cookies []Cookie) error {
+	size, limit := 0, c.in.r.HeaderLimit
+	for _, one := range cookies {
+		size += len(one.Name) + len(one.Value)
+	}
+	if limit > 0 && size > limit-otherHeaders {
+		return &headerLimitError{size, limit}
+	}
+	return nil
+}
+
+// tooLargeToImpersonate turns a *headerLimitError into a problem for the administrator.
+func tooLargeToImpersonate(err error) error {
+	if !errors.As(err, new(*headerLimitError)) {
+		return err
+	}
+	return &Problem{Status: http.StatusConflict, Code: "session_too_large", Text: textTooLarge, Cause: err}
 }
 
 // replaceSession sets the cookies of another session.

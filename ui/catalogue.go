@@ -968,6 +968,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "You can't do this while you use another person's account.", true
 	case "impersonation.title":
 		return "Another person's account", true
+	case "impersonation.too-large":
+		return "Both sessions together are too large for this site. Its operators find the limit in the log.", true
 	case "impersonation.who":
 		return "You're using the account of %s.", true
 	case "label.Create an account":

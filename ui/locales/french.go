@@ -293,7 +293,9 @@ func French() ui.Locale {
 		"impersonation.title":   "Compte d’une autre personne",
 		"impersonation.end":     "Revenir à votre compte",
 		"impersonation.refused": "Cette action est impossible lorsque vous utilisez le compte d’une autre personne.",
-		"signin.continue":       "Continuer",
+		"impersonation.too-large": "Les deux sessions réunies sont trop volumineuses pour ce site. " +
+			"Ses exploitants trouvent la limite dans le journal.",
+		"signin.continue": "Continuer",
 
 		"terms": "Conditions d’utilisation",
 

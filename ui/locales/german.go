@@ -305,7 +305,9 @@ func German() ui.Locale {
 		"impersonation.title":   "Konto einer anderen Person",
 		"impersonation.end":     "Zu Ihrem Konto zurückkehren",
 		"impersonation.refused": "Das ist nicht möglich, während Sie das Konto einer anderen Person verwenden.",
-		"signin.continue":       "Weiter",
+		"impersonation.too-large": "Beide Sitzungen zusammen sind für diese Website zu groß. Die " +
+			"Betreiber finden die Grenze im Protokoll.",
+		"signin.continue": "Weiter",
 
 		"terms": "Nutzungsbedingungen",
 

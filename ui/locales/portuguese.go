@@ -271,7 +271,9 @@ func Portuguese() ui.Locale {
 		"impersonation.title":   "Conta de outra pessoa",
 		"impersonation.end":     "Voltar para a sua conta",
 		"impersonation.refused": "Você não pode fazer isso enquanto usa a conta de outra pessoa.",
-		"signin.continue":       "Continuar",
+		"impersonation.too-large": "As duas sessões juntas são grandes demais para este site. Os " +
+			"responsáveis encontram o limite no log.",
+		"signin.continue": "Continuar",
 
 		"terms": "Termos de uso",
 

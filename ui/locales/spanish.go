@@ -286,7 +286,9 @@ func Spanish() ui.Locale {
 		"impersonation.title":   "Cuenta de otra persona",
 		"impersonation.end":     "Volver a su cuenta",
 		"impersonation.refused": "No puede hacer esto mientras usa la cuenta de otra persona.",
-		"signin.continue":       "Continuar",
+		"impersonation.too-large": "Las dos sesiones juntas son demasiado grandes para este sitio. " +
+			"Sus responsables encuentran el límite en el registro.",
+		"signin.continue": "Continuar",
 
 		"terms": "Condiciones de uso",
 
