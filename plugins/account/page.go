@@ -215,7 +215,7 @@ func (v *view) offerEnd(o *offer, id string) bool {
 		return false
 	}
 	s := v.Sessions[i]
-	o.name, o.about = v.device(s.Agent), v.aboutSession(s)
+	o.name, o.about = v.sessionName(s), v.aboutSession(s)
 	o.label, o.button = v.locale.Say(textSignOut), o.name+separator+o.about
 	return true
 }

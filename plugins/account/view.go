@@ -255,6 +255,14 @@ func (v *view) ago(at time.Time) string {
 	return v.locale.Say(textOnDay.With(v.locale.Date(at)))
 }
 
+// sessionName returns what the list calls a session.
+func (v *view) sessionName(s Session) string {
+	if s.Support {
+		return v.locale.Say(textSupport)
+	}
+	return v.device(s.Agent)
+}
+
 // device returns a short name of a session's browser, such as "Firefox on Windows", or the start of its User-Agent
 // header.
 func (v *view) device(agent string) string {
@@ -280,11 +288,14 @@ func (v *view) aboutSignOut(s Session) string {
 	if s.Current {
 		return v.locale.Say(textHere)
 	}
-	return v.device(s.Agent) + separator + v.aboutSession(s)
+	return v.sessionName(s) + separator + v.aboutSession(s)
 }
 
 // aboutSession describes the last use and the network of a session.
 func (v *view) aboutSession(s Session) string {
+	if s.Support && !s.Made.IsZero() {
+		return v.locale.Say(textSince.With(v.locale.Moment(s.Made)))
+	}
 	var parts []string
 	switch {
 	case s.Current:
