@@ -28,10 +28,7 @@ func (h *PluginHost) AllowGuests(o GuestOptions) {
 		h.fault("guests need a Store that implements store.Transactor, store.RecordLister, store.UserDeleter and, under " +
 			"StrategyDatabase, store.SessionLister: use one of the stores of Latchkey")
 	}
-	if s, ok := h.Auth.store.given.(interface{ RequiresEmail() bool }); ok && s.RequiresEmail() {
-		h.fault("a guest has no email address, and the column of the email address is NOT NULL: make the column nullable " +
-			"and remove EmailRequired from the layout of the store")
-	}
+	h.AllowUsersWithoutEmail()
 	if o.MaxAge <= 0 {
 		h.fault("MaxAge of guests is %v: it must be positive", o.MaxAge)
 	}
@@ -39,6 +36,15 @@ func (h *PluginHost) AllowGuests(o GuestOptions) {
 	g := &guests{GuestOptions: o, plugin: h.plugin, auth: h.Auth, now: h.Now}
 	h.plugins.guests = g
 	h.AddTask(g.run)
+}
+
+// AllowUsersWithoutEmail reports a configuration error if the store cannot contain users without an email address. Call
+// it in Attach if the plugin creates such users.
+func (h *PluginHost) AllowUsersWithoutEmail() {
+	if s, ok := h.Auth.store.given.(interface{ RequiresEmail() bool }); ok && s.RequiresEmail() {
+		h.fault("it creates users without an email address, and the column of the email address is NOT NULL: make the " +
+			"column nullable and remove EmailRequired from the layout of the store")
+	}
 }
 
 // checkGuests reports a configuration in which the sessions of a guest could not end.

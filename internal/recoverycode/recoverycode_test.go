@@ -38,7 +38,9 @@ func TestCodes(t *testing.T) {
 // TestNotCodes: other texts have no number.
 func TestNotCodes(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "3", "3AAAAAAAAAAAAAA", "3AAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAA", "\xff23456789ABCDEFG"} {
+	for _, text := range []string{
+		"", "3", "3AAAAAAAAAAAAAA", "3AAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAA", "\xff23456789ABCDEF",
+	} {
 		if n := Number(text); n != -1 {
 			t.Errorf("%q has the number %d", text, n)
 		}
