@@ -284,7 +284,7 @@ func (u *usernames) claim(ctx context.Context, userID, name string) error {
 	case other == nil:
 		return errUsernameTaken
 	case other.UserID == userID && string(other.Value) == "null":
-		return nil
+		return claimError(u.extend(ctx, other))
 	case u.valid(other):
 		return errUsernameTaken
 	}
@@ -292,6 +292,15 @@ func (u *usernames) claim(ctx context.Context, userID, name string) error {
 		err = u.records.CreateRecord(ctx, r)
 	}
 	return claimError(err)
+}
+
+// extend extends a claim that is about to expire, so that another user cannot take it over before keep.
+func (u *usernames) extend(ctx context.Context, claim *store.Record) error {
+	if claim.Expires.IsZero() || claim.Expires.After(u.now().Add(claimFor/2)) {
+		return nil
+	}
+	claim.Expires = u.now().Add(claimFor)
+	return u.records.UpdateRecord(ctx, claim)
 }
 
 // release deletes an expired claim. Of concurrent calls, the one that marks the claim may delete it. The mark ends a
