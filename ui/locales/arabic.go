@@ -341,8 +341,26 @@ func Arabic() ui.Locale {
 		"password.username.invalid": "" +
 			"استخدم من 3 إلى 32 حرفًا ورقمًا. يُسمح بالنقاط والواصلات والشرطات " +
 			"السفلية بينها.",
-		"password.username.taken": "اسم المستخدم هذا غير متاح. اختر اسمًا آخر.",
-		"password.username.soon":  "غيّرت اسم المستخدم مؤخرًا. حاول مرة أخرى لاحقًا.",
+		"password.username.taken":   "اسم المستخدم هذا غير متاح. اختر اسمًا آخر.",
+		"password.username.soon":    "غيّرت اسم المستخدم مؤخرًا. حاول مرة أخرى لاحقًا.",
+		"password.username.missing": "اختر اسم مستخدم أولًا.",
+		"password.email.optional":   "البريد الإلكتروني (اختياري)",
+		"password.email.hint":       "من دون بريد إلكتروني لا يمكن إعادة تعيين كلمة مرورك إلا برمز استرداد.",
+		"password.codes.body": "" +
+			"إذا نسيت كلمة مرورك فهذه الرموز تعيدك إلى حسابك. يعمل كل رمز مرة واحدة. لن نعرضها مرة " +
+			"أخرى.",
+		"password.recover.heading": "استخدام رمز استرداد",
+		"password.recover.body":    "أدخل اسم المستخدم وأحد رموز الاسترداد، ثم اختر كلمة مرور جديدة.",
+		"password.recover.wrong":   "اسم المستخدم أو رمز الاسترداد غير صحيح.",
+		"password.recovery.left":   "رموز الاسترداد المتبقية: %s.",
+		"password.recovery.low":    "رموز الاسترداد المتبقية: %s. سجّل الدخول وأنشئ رموزًا جديدة في صفحة حسابك.",
+		"password.recovery.body":   "تحل الرموز الجديدة محل كل الرموز التي لديك الآن.",
+		"password.recovery.remove": "إزالة كل الرموز",
+		"password.recovery.only":   "أضف بريدًا إلكترونيًا أولًا. من دونه تكون هذه الرموز طريقك الوحيد إلى حسابك.",
+		"password.exposed.code": "" +
+			"ظهرت كلمة مرورك في تسريب بيانات، وقد يعرفها أشخاص آخرون. اختر كلمة مرور جديدة بأحد رموز " +
+			"الاسترداد.",
+		"password.done.alone": "تم تسجيل خروجك من أجهزتك الأخرى.",
 		"password.exposed.body": "" +
 			"ظهرت كلمة مرورك في تسريب بيانات، وقد يعرفها أشخاص آخرون. سنرسل إليك رمزًا بالبريد " +
 			"الإلكتروني. أدخله هنا، ثم اختر كلمة مرور جديدة.",
@@ -830,6 +848,7 @@ func Arabic() ui.Locale {
 		"account.activity.secured":         "تم تأمين الحساب",
 		"account.activity.factors":         "تم تغيير التحقق بخطوتين",
 		"account.activity.recovery":        "تم استخدام رمز استرداد",
+		"account.activity.codes":           "تم تغيير رموز الاسترداد",
 		"account.activity.key":             "تم إنشاء مفتاح API",
 		"account.activity.key-revoked":     "تم إبطال مفتاح API",
 		"account.activity.app":             "سجّل تطبيق الدخول",

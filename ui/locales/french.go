@@ -393,6 +393,30 @@ func French() ui.Locale {
 		"password.username.soon": "" +
 			"Vous avez modifié votre nom d'utilisateur récemment. Réessayez plus " +
 			"tard.",
+		"password.username.missing": "Choisissez d'abord un nom d'utilisateur.",
+		"password.email.optional":   "E-mail (facultatif)",
+		"password.email.hint":       "Sans e-mail, seul un code de secours permet de réinitialiser votre mot de passe.",
+		"password.codes.body": "" +
+			"Si vous oubliez votre mot de passe, ces codes vous redonnent accès à votre compte. Chaque " +
+			"code ne fonctionne qu'une fois. Nous ne les affichons que maintenant.",
+		"password.recover.heading": "Utiliser un code de secours",
+		"password.recover.body": "" +
+			"Saisissez votre nom d'utilisateur et l'un de vos codes de secours, puis choisissez un " +
+			"nouveau mot de passe.",
+		"password.recover.wrong": "Ce nom d'utilisateur ou ce code de secours n'est pas correct.",
+		"password.recovery.left": "Codes de secours restants : %s.",
+		"password.recovery.low": "" +
+			"Codes de secours restants : %s. Connectez-vous et créez-en de nouveaux sur la page de " +
+			"votre compte.",
+		"password.recovery.body":   "Les nouveaux codes remplacent tous ceux que vous avez.",
+		"password.recovery.remove": "Supprimer tous les codes",
+		"password.recovery.only": "" +
+			"Ajoutez d'abord une adresse e-mail. Sans elle, ces codes sont le seul moyen de retrouver " +
+			"votre compte.",
+		"password.exposed.code": "" +
+			"Votre mot de passe est apparu dans une fuite de données : d'autres personnes peuvent donc " +
+			"le connaître. Choisissez-en un nouveau avec l'un de vos codes de secours.",
+		"password.done.alone": "Vos autres appareils ont été déconnectés.",
 		"password.exposed.body": "" +
 			"Votre mot de passe est apparu dans une fuite de données : d'autres personnes peuvent donc " +
 			"le connaître. Nous allons vous envoyer un code par e-mail. Saisissez-le ici, puis " +
@@ -919,6 +943,7 @@ func French() ui.Locale {
 		"account.activity.secured":         "Compte sécurisé",
 		"account.activity.factors":         "Validation en deux étapes modifiée",
 		"account.activity.recovery":        "Code de récupération utilisé",
+		"account.activity.codes":           "Codes de secours modifiés",
 		"account.activity.key":             "Clé API créée",
 		"account.activity.key-revoked":     "Clé API révoquée",
 		"account.activity.app":             "Application connectée",

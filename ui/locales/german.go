@@ -408,6 +408,32 @@ func German() ui.Locale {
 		"password.username.soon": "" +
 			"Sie haben Ihren Benutzernamen vor Kurzem geändert. Versuchen Sie es " +
 			"später noch einmal.",
+		"password.username.missing": "Wählen Sie zuerst einen Benutzernamen.",
+		"password.email.optional":   "E-Mail-Adresse (freiwillig)",
+		"password.email.hint": "" +
+			"Ohne E-Mail-Adresse können Sie Ihr Passwort nur mit einem Wiederherstellungscode " +
+			"zurücksetzen.",
+		"password.codes.body": "" +
+			"Wenn Sie Ihr Passwort vergessen, kommen Sie mit diesen Codes wieder in Ihr Konto. Jeder " +
+			"Code gilt einmal. Wir zeigen sie nur jetzt.",
+		"password.recover.heading": "Wiederherstellungscode verwenden",
+		"password.recover.body": "" +
+			"Geben Sie Ihren Benutzernamen und einen Ihrer Wiederherstellungscodes ein, und wählen Sie " +
+			"ein neues Passwort.",
+		"password.recover.wrong": "Benutzername oder Wiederherstellungscode stimmt nicht.",
+		"password.recovery.left": "Verbleibende Wiederherstellungscodes: %s.",
+		"password.recovery.low": "" +
+			"Verbleibende Wiederherstellungscodes: %s. Melden Sie sich an und erstellen Sie auf Ihrer " +
+			"Kontoseite neue.",
+		"password.recovery.body":   "Neue Codes ersetzen alle, die Sie jetzt haben.",
+		"password.recovery.remove": "Alle Codes entfernen",
+		"password.recovery.only": "" +
+			"Fügen Sie zuerst eine E-Mail-Adresse hinzu. Ohne sie kommen Sie nur mit diesen Codes " +
+			"wieder in Ihr Konto.",
+		"password.exposed.code": "" +
+			"Ihr Passwort ist bei einem Datenleck aufgetaucht, andere Personen könnten es also kennen. " +
+			"Wählen Sie mit einem Ihrer Wiederherstellungscodes ein neues Passwort.",
+		"password.done.alone": "Ihre anderen Geräte wurden abgemeldet.",
 		"password.exposed.body": "" +
 			"Ihr Passwort ist bei einem Datenleck aufgetaucht, andere Personen könnten es also kennen. " +
 			"Wir senden Ihnen einen Code per E-Mail. Geben Sie ihn hier ein und wählen Sie dann ein " +
@@ -940,6 +966,7 @@ func German() ui.Locale {
 		"account.activity.secured":         "Konto gesichert",
 		"account.activity.factors":         "Bestätigung in zwei Schritten geändert",
 		"account.activity.recovery":        "Wiederherstellungscode benutzt",
+		"account.activity.codes":           "Wiederherstellungscodes geändert",
 		"account.activity.key":             "API-Schlüssel erstellt",
 		"account.activity.key-revoked":     "API-Schlüssel widerrufen",
 		"account.activity.app":             "App angemeldet",

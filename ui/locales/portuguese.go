@@ -363,6 +363,28 @@ func Portuguese() ui.Locale {
 		"password.username.soon": "" +
 			"Você alterou seu nome de usuário recentemente. Tente novamente mais " +
 			"tarde.",
+		"password.username.missing": "Escolha primeiro um nome de usuário.",
+		"password.email.optional":   "E-mail (opcional)",
+		"password.email.hint":       "Sem um e-mail, só um código de recuperação pode redefinir sua senha.",
+		"password.codes.body": "" +
+			"Se você esquecer a senha, estes códigos devolvem o acesso à conta. Cada código funciona " +
+			"uma vez. Só os mostramos agora.",
+		"password.recover.heading": "Usar um código de recuperação",
+		"password.recover.body": "" +
+			"Digite seu nome de usuário e um dos seus códigos de recuperação e escolha uma nova senha.",
+		"password.recover.wrong": "Esse nome de usuário ou código de recuperação não está correto.",
+		"password.recovery.left": "Códigos de recuperação restantes: %s.",
+		"password.recovery.low": "" +
+			"Códigos de recuperação restantes: %s. Entre e crie novos na página da sua conta.",
+		"password.recovery.body":   "Os novos códigos substituem todos os que você tem agora.",
+		"password.recovery.remove": "Remover todos os códigos",
+		"password.recovery.only": "" +
+			"Adicione primeiro um endereço de e-mail. Sem ele, estes códigos são a única forma de " +
+			"voltar à sua conta.",
+		"password.exposed.code": "" +
+			"Sua senha apareceu em um vazamento de dados, então outras pessoas podem conhecê-la. " +
+			"Escolha uma nova senha com um dos seus códigos de recuperação.",
+		"password.done.alone": "Encerramos as sessões nos seus outros dispositivos.",
 		"password.exposed.body": "" +
 			"Sua senha apareceu em um vazamento de dados, então outras pessoas podem conhecê-la. " +
 			"Enviaremos um código por e-mail. Digite-o aqui e escolha uma nova senha.",
@@ -874,6 +896,7 @@ func Portuguese() ui.Locale {
 		"account.activity.secured":         "Conta protegida",
 		"account.activity.factors":         "Verificação em duas etapas alterada",
 		"account.activity.recovery":        "Código de recuperação usado",
+		"account.activity.codes":           "Códigos de recuperação alterados",
 		"account.activity.key":             "Chave de API criada",
 		"account.activity.key-revoked":     "Chave de API revogada",
 		"account.activity.app":             "App conectado",

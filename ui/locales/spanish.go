@@ -382,6 +382,31 @@ func Spanish() ui.Locale {
 		"password.username.soon": "" +
 			"Ha cambiado su nombre de usuario hace poco. Inténtelo de nuevo más " +
 			"tarde.",
+		"password.username.missing": "Elija primero un nombre de usuario.",
+		"password.email.optional":   "Correo electrónico (opcional)",
+		"password.email.hint": "" +
+			"Sin correo electrónico, solo un código de recuperación puede restablecer su contraseña.",
+		"password.codes.body": "" +
+			"Si olvida su contraseña, estos códigos le devuelven el acceso a su cuenta. Cada código " +
+			"sirve una sola vez. Solo los mostramos ahora.",
+		"password.recover.heading": "Usar un código de recuperación",
+		"password.recover.body": "" +
+			"Escriba su nombre de usuario y uno de sus códigos de recuperación, y elija una contraseña " +
+			"nueva.",
+		"password.recover.wrong": "El nombre de usuario o el código de recuperación no es correcto.",
+		"password.recovery.left": "Códigos de recuperación restantes: %s.",
+		"password.recovery.low": "" +
+			"Códigos de recuperación restantes: %s. Inicie sesión y cree otros nuevos en la página de " +
+			"su cuenta.",
+		"password.recovery.body":   "Los códigos nuevos sustituyen a todos los que tiene ahora.",
+		"password.recovery.remove": "Quitar todos los códigos",
+		"password.recovery.only": "" +
+			"Añada primero un correo electrónico. Sin él, estos códigos son la única manera de volver " +
+			"a entrar en su cuenta.",
+		"password.exposed.code": "" +
+			"Su contraseña ha aparecido en una filtración de datos, por lo que otras personas podrían " +
+			"conocerla. Elija una nueva con uno de sus códigos de recuperación.",
+		"password.done.alone": "Hemos cerrado la sesión en sus otros dispositivos.",
 		"password.exposed.body": "" +
 			"Su contraseña ha aparecido en una filtración de datos, por lo que otras personas podrían " +
 			"conocerla. Le enviaremos un código por correo electrónico. Introdúzcalo aquí y elija una " +
@@ -900,6 +925,7 @@ func Spanish() ui.Locale {
 		"account.activity.secured":         "Cuenta protegida",
 		"account.activity.factors":         "Verificación en dos pasos cambiada",
 		"account.activity.recovery":        "Código de recuperación usado",
+		"account.activity.codes":           "Códigos de recuperación cambiados",
 		"account.activity.key":             "Clave de API creada",
 		"account.activity.key-revoked":     "Clave de API revocada",
 		"account.activity.app":             "Aplicación conectada",
