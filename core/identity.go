@@ -48,6 +48,8 @@ type identity struct {
 
 	oauth   *oauthResult
 	passkey *passkeyResult
+	// newPasskey is SignIn.Passkey. SignIn.Create stores it.
+	newPasskey *NewUserPasskey
 	form    *formResult
 	signUp  *signUpResult
 	// pending is the stored sign-in that this identity was read from, after a sign-in gate.

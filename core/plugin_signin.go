@@ -33,6 +33,10 @@ type SignIn struct {
 	// with the data of the sign-up; see [PluginHost.UpgradeGuest]. If the user is no guest any more, it does what Create
 	// does. If Upgrade is nil, Create is called, and the guest is merged into the new user.
 	Upgrade func(ctx context.Context, guest *User) (*User, error)
+	// Passkey, if not nil, is the passkey that the new user signs up with. Create and Upgrade must store it in the
+	// transaction that creates or upgrades the user. Account and Methods are ignored. The sign-in replaces the session of
+	// another user and links nothing to that user.
+	Passkey *NewUserPasskey
 	// Guest reports that Create creates a guest; see [PluginHost.CreateGuest]. The session does not count as a recent
 	// sign-in, and Methods is ignored.
 	Guest bool
@@ -69,6 +73,12 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 	id := &identity{user: s.User.Clone(), account: account.Clone(), methods: slices.Clone(s.Methods)}
 	if s.Created || s.Create != nil {
 		id.signUp = &signUpResult{s.Create, s.Upgrade}
+	}
+	if s.Passkey != nil {
+		if s.Passkey.in != c.in || s.Create == nil {
+			return nil, errors.New("core: ActionRequest.SignIn: SignIn.Passkey needs Create, and is of the same request")
+		}
+		id.account, id.methods, id.newPasskey = s.Passkey.id.account.Clone(), s.Passkey.id.methods, s.Passkey
 	}
 	if s.Guest {
 		id.methods, id.authTime = []amr.Method{methodGuest}, new(time.Time)

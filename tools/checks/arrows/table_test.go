@@ -69,9 +69,13 @@ var table = []rule{
 		thirdParty: []string{},
 		not:        []string{"crypto/...", "encoding/pem", "hash/..."},
 	},
-	// It renders pages.
+	// They render pages.
 	{
 		module: "providers/password", code: []string{"core", "ui"},
+		tests: []string{"dev", "storage/memory"},
+	},
+	{
+		module: "providers/webauthn", code: []string{"core", "ui"},
 		tests: []string{"dev", "storage/memory"},
 	},
 	{module: "providers/*", code: []string{"core", "providers"}, tests: []string{"conformance", "dev", "storage/memory"}},
