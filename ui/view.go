@@ -644,9 +644,14 @@ func (p Provider) linksAt(place string) (links []Link) {
 		}
 	}
 	if place == "foot" && p.SignUp != "" {
-		links = append(links, Link{Label: "Create an account with a passkey", Action: p.SignUp})
+		links = append(links, p.signUpLink())
 	}
 	return links
+}
+
+// signUpLink returns the link to the page on which new users sign up with a passkey.
+func (p Provider) signUpLink() Link {
+	return Link{Label: "Create an account with a passkey", Action: p.SignUp}
 }
 
 // firstField returns the index of the form's first field. In a form for an email address it is 0.
