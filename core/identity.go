@@ -50,8 +50,8 @@ type identity struct {
 	passkey *passkeyResult
 	// newPasskey is SignIn.Passkey. SignIn.Create stores it.
 	newPasskey *NewUserPasskey
-	form    *formResult
-	signUp  *signUpResult
+	form       *formResult
+	signUp     *signUpResult
 	// pending is the stored sign-in that this identity was read from, after a sign-in gate.
 	pending *pendingData
 }

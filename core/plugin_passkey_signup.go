@@ -126,4 +126,3 @@ func (s *signIns) addedPasskey(ctx context.Context, c *call, id *identity) {
 	w.trackPasskey(ctx, &key)
 	s.plugins.noteMethod(ctx, &c.arrival, id.user.ID, passkeyMethodID(made.CredentialID))
 }
-
