@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/challenge"
+	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -21,7 +22,7 @@ var descriptions = map[string][3]any{
 	"GET confirm":  {"Verify the address with the link of an email", tokenInput{}, nil},
 	"POST code":    {"Verify the address with the code of an email", codeInput{}, nil},
 	"GET create":   {"Get the sign-up whose address this browser has verified", struct{}{}, signUpState{}},
-	"GET options":  {"Get the options to create the passkey", linkInput{}, nil},
+	"GET options":  {"Get the options to create the passkey", linkInput{}, passkey.RegistrationResponse{}},
 	"POST create":  {"Create the user with the passkey and sign in", passkeyInput{}, nil},
 }
 

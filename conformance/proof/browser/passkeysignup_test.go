@@ -22,7 +22,7 @@ import (
 
 const (
 	bob           = "bob@example.com"
-	signUpAddress = `#input-email-for-passkey-sign-up`
+	signUpAddress = `form[action$="/passkey/sign-up"] input[name=email]`
 	signUpButton  = `form[action$="/passkey/sign-up"] button.button`
 	createButton  = `form[data-passkey-options] button[type=submit]`
 )

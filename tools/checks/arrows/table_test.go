@@ -75,7 +75,7 @@ var table = []rule{
 		tests: []string{"dev", "storage/memory"},
 	},
 	{
-		module: "providers/webauthn", code: []string{"core", "ui"},
+		module: "providers/webauthn", code: []string{"core", "ui", "internal"},
 		tests: []string{"dev", "storage/memory"},
 	},
 	{module: "providers/*", code: []string{"core", "providers"}, tests: []string{"conformance", "dev", "storage/memory"}},
