@@ -13,8 +13,8 @@ import (
 // errNoPasskeys is returned if no passkey provider is configured.
 var errNoPasskeys = errors.New("core: no passkey provider is configured: add one to Config.Providers")
 
-// passkeyProvider returns the first passkey provider, or the one with the ID id if that is not empty. It is nil if there
-// is none.
+// passkeyProvider returns the passkey provider with that ID, or the first one if id is empty. It is nil if there is
+// none.
 func (ps *plugins) passkeyProvider(id string) *provider {
 	for _, p := range ps.auth.providers {
 		if p.webauthn != nil && (id == "" || p.id == id) {

@@ -27,7 +27,7 @@ type PasskeyRegistration struct {
 type NewUserPasskey struct {
 	id     *identity
 	in     *call
-	watch  watch
+	stores stores
 	stored string // ID of the user of the last call of Store
 }
 
@@ -76,13 +76,17 @@ func (c *ActionRequest) VerifyNewPasskey(ctx context.Context, r PasskeyRegistrat
 	if err != nil {
 		return nil, err
 	}
-	return &NewUserPasskey{id: out.identity, in: c.in, watch: c.plugins.auth.store.watch}, nil
+	return &NewUserPasskey{id: out.identity, in: c.in, stores: c.plugins.auth.store}, nil
 }
 
-// Store stores the passkey and its account for a new user, within the transaction tx that creates the user. Call it in
-// [SignIn].Create and Upgrade. The error is [ErrConflict] if a user has this passkey.
+// Store stores the passkey and its account for a new user, within the transaction that creates the user. tx is nil if
+// the store does not support transactions: delete the user if Store fails. Call it in [SignIn].Create and Upgrade.
+// The error is [ErrConflict] if a user has this passkey.
 func (p *NewUserPasskey) Store(ctx context.Context, tx Store, userID string) error {
-	in := newStores(tx, p.watch, 0)
+	in := p.stores
+	if tx != nil {
+		in = newStores(tx, p.stores.watch, 0)
+	}
 	if in.passkeys == nil {
 		return errors.New("core: NewUserPasskey.Store: the store of the transaction does not implement " +
 			"store.AuthenticatorStore")

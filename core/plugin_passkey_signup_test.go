@@ -82,7 +82,9 @@ func newPasskeySignUps(
 	t *testing.T, strategy core.Strategy, change ...func(*core.WebAuthnProvider),
 ) (*town, *passkeySignUp) {
 	t.Helper()
-	s := &passkeySignUp{made: core.PasskeyRegistration{Provider: "passkey", Address: "ada@new.example", Purpose: "sign-up"}}
+	s := &passkeySignUp{made: core.PasskeyRegistration{
+		Provider: "passkey", Address: "ada@new.example", Purpose: "sign-up",
+	}}
 	w := newTown(t, power{true, true, true, true}, strategy, func(c *core.Config) {
 		c.Plugins = append(c.Plugins, s)
 		c.Callbacks.SignIn = func(_ context.Context, p core.SignInParams) (core.SignInResult, error) {
@@ -107,8 +109,8 @@ func (w *town) newUser(b *browser, name string) *core.Response {
 	return b.submit("/auth/new/create", form)
 }
 
-// TestNewUserWithPasskey: the user, account and passkey are stored, and the browser gets a session of the new user, also
-// if it had one of another user, who gets nothing.
+// TestNewUserWithPasskey: the user, account and passkey are stored. The browser gets a session of the new user instead
+// of that of another user, and the other user gets nothing.
 func TestNewUserWithPasskey(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range bothStrategies {
@@ -163,7 +165,8 @@ func TestNewPasskeyPurpose(t *testing.T) {
 		"action": {"authenticate"}, "data": form["data"], "name": {"a"},
 	}), b)
 	for _, bad := range []core.PasskeyRegistration{
-		{Provider: "passkey", Purpose: "p", Handle: make([]byte, 15)}, {Provider: "passkey", Purpose: "p", Handle: make([]byte, 65)},
+		{Provider: "passkey", Purpose: "p", Handle: make([]byte, 15)},
+		{Provider: "passkey", Purpose: "p", Handle: make([]byte, 65)},
 		{Provider: "passkey"}, {Provider: "plain", Purpose: "p"}, {Provider: "none", Purpose: "p"},
 	} {
 		before := s.made

@@ -29,8 +29,7 @@ type SignUpOptions struct {
 	Code bool
 }
 
-// SignUp is a passkey provider with which new users sign up. Create it with [WithSignUp]. It is safe for concurrent
-// use.
+// SignUp is a passkey provider for sign-in and sign-up. Create it with [WithSignUp]. It is safe for concurrent use.
 type SignUp struct {
 	*core.WebAuthnProvider
 	options SignUpOptions
@@ -40,7 +39,7 @@ type SignUp struct {
 // code, then creates a passkey, and is signed in. No password and no other provider is needed. If p is nil, it is
 // [Passkey]. Without a session, the routes of p then only authenticate: see [core.WebAuthnProvider].SignUp.
 //
-// The Store must implement store.Transactor, store.RecordStore and store.AuthenticatorStore.
+// The Store must implement store.RecordStore, store.AuthenticatorStore, and store.Transactor or store.UserDeleter.
 func WithSignUp(p *core.WebAuthnProvider, o SignUpOptions) *SignUp {
 	if p == nil {
 		p = Passkey()
@@ -90,9 +89,9 @@ func (s *SignUp) Attach(h *core.PluginHost) error {
 	if records == nil {
 		return nil
 	}
-	if h.Transactor == nil || h.Authenticators == nil {
-		h.AddConfigError("a sign-up with a passkey needs a Store that implements store.Transactor and " +
-			"store.AuthenticatorStore: use one of the stores of Latchkey")
+	if h.Authenticators == nil || h.Transactor == nil && h.UserDeleter == nil {
+		h.AddConfigError("a sign-up with a passkey needs a Store that implements store.AuthenticatorStore, and " +
+			"store.Transactor or store.UserDeleter: use one of the stores of Latchkey")
 	}
 	f := &signUps{host: h, provider: p.ID, records: records, mail: s.options.Mail, code: s.options.Code}
 	if s.options.Mail != nil {
@@ -199,8 +198,8 @@ func (s *signUps) start(ctx context.Context, c *core.ActionRequest) (*core.Respo
 		return nil, err
 	}
 	email := core.Email{
-		To: address, Kind: mailkind.VerifyPasskey, Host: c.Host(), Theme: s.host.Theme, Locale: c.Locale, Request: c.Request,
-		URL: core.Secret(c.URL(action+"/confirm", "token", token)), Expires: record.Expires,
+		To: address, Kind: mailkind.VerifyPasskey, Host: c.Host(), Theme: s.host.Theme, Locale: c.Locale,
+		Request: c.Request, URL: core.Secret(c.URL(action+"/confirm", "token", token)), Expires: record.Expires,
 	}
 	if s.code {
 		code := core.EmailCode{Purpose: codeSignUp, Address: address, Data: record.Key}
@@ -260,7 +259,8 @@ func (s *signUps) sender() core.EmailSender {
 				return email, err
 			}
 			s.drop(ctx, asked.Key)
-			email.Kind, email.URL, email.Code, email.Expires = mailkind.ExistsPasskey, core.Secret(asked.SignIn), "", time.Time{}
+			email.Kind, email.URL = mailkind.ExistsPasskey, core.Secret(asked.SignIn)
+			email.Code, email.Expires = "", time.Time{}
 			return email, nil
 		},
 		Undo: func(ctx context.Context, _ core.Email, data json.RawMessage) {
@@ -284,7 +284,7 @@ func (s *signUps) taken(ctx context.Context, users core.Store, typed string) (bo
 	return true, nil
 }
 
-// drop deletes a sign-up whose link is not sent. If that fails, the record expires.
+// drop deletes a sign-up without an email. If that fails, the record expires.
 func (s *signUps) drop(ctx context.Context, key string) {
 	_, err := s.records.DeleteRecord(ctx, kindSignUp, key)
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
@@ -501,31 +501,35 @@ func (s *signUps) refusePasskey(
 // errNotGuest means that the user is no guest any more: another request has upgraded or merged the guest.
 var errNotGuest = errors.New("webauthn: the user is no guest any more")
 
-// createUser uses up the sign-up, and writes the user, the account and the passkey in one transaction. If guestID is
-// not empty, the guest becomes the user. It returns errLink if the sign-up was used or the address belongs to a user,
-// and errNotGuest.
+// createUser uses up the sign-up, and writes the user, the account and the passkey: in one transaction if the store
+// supports them. If guestID is not empty, the guest becomes the user; guests exist on stores with transactions only. It
+// returns errLink if the sign-up was used or the address belongs to a user, and errNotGuest.
 func (s *signUps) createUser(
 	ctx context.Context, c *core.ActionRequest, record *store.Record, fresh *core.User, made *core.NewUserPasskey,
 	guestID string,
 ) (user *core.User, err error) {
-	err = s.host.Transactor.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
-		records, ok := tx.(store.RecordStore)
-		if !ok {
-			return errors.New("webauthn: the store's transactions do not support records")
-		}
-		if _, err := records.DeleteRecord(ctx, record.Kind, record.Key); err != nil {
-			return err
-		}
-		if guestID == "" {
-			user, err = tx.CreateUser(ctx, fresh.Clone())
-		} else if user, err = s.host.UpgradeGuest(ctx, tx, guestID, fresh); errors.Is(err, core.ErrNotFound) {
-			err = errNotGuest
-		}
-		if err != nil {
-			return err
-		}
-		return made.Store(ctx, tx, user.ID)
-	})
+	if s.host.Transactor == nil {
+		user, err = s.createInSequence(ctx, record, fresh, made)
+	} else {
+		err = s.host.Transactor.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
+			records, ok := tx.(store.RecordStore)
+			if !ok {
+				return errors.New("webauthn: the store's transactions do not support records")
+			}
+			if _, err := records.DeleteRecord(ctx, record.Kind, record.Key); err != nil {
+				return err
+			}
+			if guestID == "" {
+				user, err = tx.CreateUser(ctx, fresh.Clone())
+			} else if user, err = s.host.UpgradeGuest(ctx, tx, guestID, fresh); errors.Is(err, core.ErrNotFound) {
+				err = errNotGuest
+			}
+			if err != nil {
+				return err
+			}
+			return made.Store(ctx, tx, user.ID)
+		})
+	}
 	switch {
 	case errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict):
 		return nil, errLink
@@ -535,6 +539,46 @@ func (s *signUps) createUser(
 	c.DeleteEncryptedCookie(verifiedCookie)
 	c.DeleteEncryptedCookie(startCookie)
 	return user, nil
+}
+
+// createInSequence is createUser for stores without transactions. If a step fails or the store panics, it deletes the
+// user, whose address could not be used otherwise, and restores the link, unless the address belongs to another user.
+// If the store does not respond to the creation of the user, the user is found by the requested ID, unless the store
+// creates its own IDs.
+func (s *signUps) createInSequence(
+	ctx context.Context, record *store.Record, fresh *core.User, made *core.NewUserPasskey,
+) (user *core.User, err error) {
+	if _, err := s.records.DeleteRecord(ctx, record.Kind, record.Key); err != nil {
+		return nil, err
+	}
+	over, id := false, fresh.ID
+	defer func() {
+		if !over {
+			s.undo(context.WithoutCancel(ctx), record, id)
+		}
+	}()
+	if user, err = s.host.Store.CreateUser(ctx, fresh.Clone()); err != nil {
+		over = errors.Is(err, core.ErrConflict)
+		return nil, err
+	}
+	id = user.ID
+	if err = made.Store(ctx, nil, id); err != nil {
+		return nil, err
+	}
+	over = true
+	return user, nil
+}
+
+// undo deletes a user without a passkey, if there is one, and restores the link.
+func (s *signUps) undo(ctx context.Context, record *store.Record, userID string) {
+	if err := s.host.UserDeleter.DeleteUser(ctx, userID); err != nil && !errors.Is(err, core.ErrNotFound) {
+		s.host.Logger.ErrorContext(ctx, "webauthn: could not delete a user without a passkey", "user", userID, "error", err)
+	}
+	again := *record
+	again.Version = 0
+	if err := s.records.CreateRecord(ctx, &again); err != nil {
+		s.host.Logger.WarnContext(ctx, "webauthn: could not restore a link after a failure", "error", err)
+	}
 }
 
 // over responds to a sign-up that cannot continue. A browser that was signed in by it, such as after a double click,

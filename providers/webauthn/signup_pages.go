@@ -101,7 +101,8 @@ func (s *signUps) startPage(
 	}
 	for _, p := range s.host.Providers() {
 		if p.Type != core.TypeWebAuthn {
-			view.Providers = append(view.Providers, ui.Provider{ID: p.ID, Name: p.Name, Type: string(p.Type), Style: p.Style})
+			shown := ui.Provider{ID: p.ID, Name: p.Name, Type: string(p.Type), Style: p.Style}
+			view.Providers = append(view.Providers, shown)
 		}
 	}
 	return c.Render(ctx, status, page, startPage(view, c.URL(action+"/sign-up"), email, page.Locale.Say(problem)))
@@ -123,7 +124,8 @@ func (s *signUps) showSent(ctx context.Context, c *core.ActionRequest) (*core.Re
 	if s.code && started.Code && c.HasCode(codeSignUp) {
 		v.Text = page.Locale.Say(textSentCode)
 		code = &ui.CodeForm{
-			CSRFToken: c.CSRFToken, Action: c.URL(action + "/code"), Link: true, Error: c.Field("error"), Left: c.Field("left"),
+			CSRFToken: c.CSRFToken, Action: c.URL(action + "/code"), Link: true, Error: c.Field("error"),
+			Left: c.Field("left"),
 		}
 	}
 	return c.Render(ctx, http.StatusOK, v.Page, sentPage(v, code)), nil

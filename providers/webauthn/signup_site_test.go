@@ -101,6 +101,35 @@ func (s *brokenStore) UserByEmail(ctx context.Context, email string) (*core.User
 	return s.Store.UserByEmail(ctx, email)
 }
 
+// DeleteRecord and the next methods fail outside of transactions too.
+func (s *brokenStore) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+	if err := s.step("DeleteRecord " + kind); err != nil {
+		return nil, err
+	}
+	return s.Store.DeleteRecord(ctx, kind, key)
+}
+
+func (s *brokenStore) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
+	if err := s.step("CreateUser"); err != nil {
+		return nil, err
+	}
+	return s.Store.CreateUser(ctx, u)
+}
+
+func (s *brokenStore) LinkAccount(ctx context.Context, a *core.Account) error {
+	if err := s.step("LinkAccount"); err != nil {
+		return err
+	}
+	return s.Store.LinkAccount(ctx, a)
+}
+
+func (s *brokenStore) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
+	if err := s.step("CreateAuthenticator"); err != nil {
+		return err
+	}
+	return s.Store.CreateAuthenticator(ctx, a)
+}
+
 func (s *brokenStore) InTransaction(ctx context.Context, work func(context.Context, core.Store) error) error {
 	if err := s.step("InTransaction"); err != nil {
 		return err
@@ -115,6 +144,12 @@ func (s *brokenStore) InTransaction(ctx context.Context, work func(context.Conte
 		err = s.step("after the commit")
 	}
 	return err
+}
+
+// withoutTransactions hides the transactions of a store.
+func withoutTransactions(_ *webauthn.SignUpOptions, c *core.Config) {
+	s, _ := c.Store.(*brokenStore)
+	c.Store = struct{ transaction }{s}
 }
 
 // transaction is the store of a transaction.
