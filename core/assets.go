@@ -42,7 +42,10 @@ var (
 	// sheetStyle is the stylesheet of pages with sections.
 	sheetStyle = newVariant("sheet", "page.style", typeStyle, append(ui.Stylesheet(), ui.SheetStylesheet()...))
 
-	assets = [...]*asset{clientScript, pageScript, pageStyle}
+	// oneTapScript is served only if a plugin offers the prompt.
+	oneTapScript = newVariant("", "onetap.script", typeScript, ui.OneTapScript())
+
+	assets = [...]*asset{clientScript, pageScript, pageStyle, oneTapScript}
 )
 
 func newAsset(name, mediaType string, text []byte, version string) *asset {
@@ -73,7 +76,7 @@ func (s *site) asset(r *Request) *Response {
 	for _, asked := range assets {
 		if strings.Contains(r.Target, asked.name) && isSafe(r.Method) {
 			name, more, ok := weburl.Segments(r.Target, s.basePath)
-			if ok && name == asked.name && more == "" {
+			if ok && name == asked.name && more == "" && (asked != oneTapScript || s.oneTap) {
 				return s.serve(r, asked)
 			}
 		}

@@ -116,7 +116,10 @@ func finish(request *Request, r *Response) *Response {
 	if h.Get("Cache-Control") == "" {
 		setFields(h, "Cache-Control", noStore)
 	}
-	setFields(h, "X-Content-Type-Options", "nosniff", "Referrer-Policy", sameOriginReferrer)
+	setFields(h, "X-Content-Type-Options", "nosniff")
+	if h.Get("Referrer-Policy") == "" { // the page with the prompt of One Tap has its own
+		setFields(h, "Referrer-Policy", sameOriginReferrer)
+	}
 	return r
 }
 
