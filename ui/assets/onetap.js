@@ -13,8 +13,7 @@
   const prompts = async (nonce) => {
     if (fedcm) {
       if (!("IdentityCredential" in window)) return;
-      // Chrome 145 and later read the nonce in params, earlier versions the other one.
-      const provider = {configURL: fedcm, clientId: client, nonce, params: {nonce}};
+      const provider = {configURL: fedcm, clientId: client, params: {nonce}};
       post((await navigator.credentials.get({identity: {providers: [provider]}}))?.token);
       return;
     }
