@@ -116,10 +116,8 @@ func finish(request *Request, r *Response) *Response {
 	if h.Get("Cache-Control") == "" {
 		setFields(h, "Cache-Control", noStore)
 	}
-	setFields(h, "X-Content-Type-Options", "nosniff")
-	if h.Get("Referrer-Policy") == "" { // the page with the prompt of One Tap has its own
-		setFields(h, "Referrer-Policy", sameOriginReferrer)
-	}
+	referrer := or(h.Get("Referrer-Policy"), sameOriginReferrer) // permitOneTap sets another
+	setFields(h, "X-Content-Type-Options", "nosniff", "Referrer-Policy", referrer)
 	return r
 }
 

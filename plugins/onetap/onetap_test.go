@@ -128,6 +128,9 @@ func TestRefusals(t *testing.T) {
 			both(t, func(s *site) {
 				b := s.browser()
 				r := send(s, b)
+				if strings.HasPrefix(name, "a browser without") && !strings.HasPrefix(r.Redirect, "https://app.test/auth/signin?") {
+					s.Errorf("%d %s: no new prompt", r.Status, r.Redirect)
+				}
 				if b.session() != nil || strings.Contains(r.Redirect, "/cart") && !strings.Contains(r.Redirect, "/signin") {
 					s.Errorf("status %d, redirected to %s, signed in as %q", r.Status, r.Redirect, b.name())
 				}

@@ -100,6 +100,12 @@ var table = []rule{
 		tests:      []string{"dev", "providers/password", "storage/memory"},
 		thirdParty: []string{},
 	},
+	// It stores used nonces with internal/once if there is no store. Its tests upgrade guests.
+	{
+		module: "plugins/onetap", code: []string{"core", "ui", "internal"},
+		tests:      []string{"dev", "plugins/guest", "storage/memory"},
+		thirdParty: []string{},
+	},
 	// Its tests use the guards over HTTP, and the account page.
 	{
 		module: "plugins/organization", code: []string{"core", "ui"},
