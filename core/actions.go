@@ -155,6 +155,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	if view.SignedIn, guest = p.signedIn(ctx, c); !guest && view.SignedIn == (ui.Visitor{}) {
 		view.GuestURL = p.plugins.guests.guestAction(c)
 	}
+	view.Links = p.sessions.accountsLink(c)
 	p.showImpersonation(c, &view.Page, view.SignedIn)
 	if view.SignedIn != (ui.Visitor{}) {
 		view.Picture = view.SignedIn.Image
@@ -184,7 +185,7 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		return permitChallenge(permitPicture(response, view.Picture), view.Challenge)
 	}
 	plain := p.builtIn && (p.plugins.guests == nil || view.GuestURL != "") &&
-		view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil &&
+		view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil && view.Links == nil &&
 		view.CallbackURL == c.home
 	if !plain || len(view.Nonce) != nonceLen || len(view.CSRFToken) != csrf.TokenLen {
 		return draw(view)

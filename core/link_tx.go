@@ -426,7 +426,9 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 		return member{}, asError(err, ErrStore)
 	}
 	if who.session != nil && !who.keepsSession {
-		l.sessions.endReplacedRow(ctx, at, signedIn.token, who.session)
+		if !l.sessions.keepsReplaced(ctx, r.carrier(), who.user.ID) {
+			l.sessions.endReplacedRow(ctx, at, signedIn.token, who.session)
+		}
 		l.sessions.endOldest(ctx, at, who.session)
 	}
 	return who, nil

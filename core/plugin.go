@@ -132,7 +132,8 @@ type plugins struct {
 	limits     *limits
 	challenges *challenges
 	auth       *Auth
-	guests     *guests // nil if no plugin called PluginHost.AllowGuests
+	guests     *guests       // nil if no plugin called PluginHost.AllowGuests
+	kept       *keptSessions // nil if no plugin called PluginHost.KeepSessions
 }
 
 // partAction is an action and the name of its plugin in configuration errors.

@@ -48,6 +48,13 @@ func (s *sessions) issue(
 	if cookies, sessionID, err = r.start(ctx, id, who); err != nil {
 		return nil, "", err
 	}
+	if id.actor == (actor{}) && !who.keepsSession {
+		kept, err := s.keptAfterSignIn(ctx, c, who.user.ID)
+		if err != nil {
+			return nil, "", err
+		}
+		cookies = append(cookies, kept...)
+	}
 	switch {
 	case who.session != nil && random.Same(c.value(), who.session.Token):
 	case who.keepsSession:

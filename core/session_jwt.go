@@ -280,7 +280,7 @@ func (p *jwtSession) start(
 		expires = p.jwt.ends(token, p.now())
 	}
 	if p.facts && !who.keepsSession {
-		if id.actor == (actor{}) {
+		if id.actor == (actor{}) && !p.keepsReplaced(ctx, &p.tokenCarrier, who.user.ID) {
 			p.endReplaced(ctx)
 		}
 		if p.rows.store != nil || p.revoked != nil { // the session can be ended

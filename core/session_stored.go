@@ -193,7 +193,9 @@ func (s *sessions) createStored(ctx context.Context, c *tokenCarrier, id *identi
 	if err := s.newRow(ctx, id, who); err != nil {
 		return err
 	}
-	s.endReplacedRow(ctx, c.at, c.value(), who.session)
+	if !s.keepsReplaced(ctx, c, who.user.ID) {
+		s.endReplacedRow(ctx, c.at, c.value(), who.session)
+	}
 	s.endOldest(ctx, c.at, who.session)
 	return nil
 }
