@@ -83,7 +83,7 @@ func (a *Accounts) Switcher() templ.Component {
 }
 
 // ownSite refuses a request for JSON that a page of another site or subdomain sent, even one of Config.TrustedOrigins:
-// who uses this browser is nobody else's business. It also refuses a bearer token, which belongs to no browser.
+// the list has personal data of several users. It also refuses a bearer token, which belongs to no browser.
 func ownSite(c *core.ActionRequest) error {
 	h := c.Request.Header
 	sites, origins := h.Values("Sec-Fetch-Site"), h.Values("Origin")

@@ -17,8 +17,8 @@ var (
 	textAdd       = ui.Text{Key: "accounts.add", English: "Add an account"}
 	textAddHint   = ui.Text{
 		Key: "accounts.add.hint",
-		English: "You sign in with another account. The current one stays signed in on this list, and you can return to " +
-			"it at any time.",
+		English: "You sign in with another account. Your current account stays signed in, and you can return to it from " +
+			"this list at any time.",
 	}
 	textSignOutAll  = ui.Text{Key: "accounts.sign-out-all", English: "Sign out of all accounts"}
 	textManage      = ui.Text{Key: "accounts.manage", English: "Manage accounts"}

@@ -100,6 +100,11 @@ var table = []rule{
 		tests:      []string{"dev", "providers/password", "storage/memory"},
 		thirdParty: []string{},
 	},
+	// Its tests check that guests are no further accounts.
+	{
+		module: "plugins/multisession", code: []string{"core", "ui"},
+		tests: []string{"plugins/guest", "storage/memory"}, thirdParty: []string{templ},
+	},
 	// Its tests use the guards over HTTP, and the account page.
 	{
 		module: "plugins/organization", code: []string{"core", "ui"},
