@@ -291,7 +291,8 @@ func TestKeptSessionsAreBound(t *testing.T) {
 	}
 }
 
-// TestSwitchAsksUserChecks checks that a user who may get no new session cannot continue.
+// TestSwitchAsksUserChecks checks that a user who may get no new session cannot continue, and one whose session
+// Callbacks.JWT ends.
 func TestSwitchAsksUserChecks(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {
@@ -304,6 +305,23 @@ func TestSwitchAsksUserChecks(t *testing.T) {
 		if a.failed != nil || a.result || w.role(b) != "grace" {
 			t.Errorf("%s: the switch returns %t and %v, the user is %q", strategy, a.result, a.failed, w.role(b))
 		}
+	}
+	over := false
+	w, a, _ := photos(t, core.StrategyJWT, func(c *core.Config) {
+		c.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+			if over && p.Token.Subject == "ada" {
+				return nil, nil
+			}
+			return p.Token, nil
+		}
+	})
+	b := w.userBrowser("ada")
+	b.submit("/auth/album/keep", nil)
+	w.enters(b, "grace")
+	over = true
+	b.submit("/auth/album/switch", url.Values{"account": {a.ref(b, "ada")}})
+	if a.failed != nil || a.result || w.role(b) != "grace" {
+		t.Errorf("the switch returns %t and %v, the user is %q", a.result, a.failed, w.role(b))
 	}
 }
 

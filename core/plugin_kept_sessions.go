@@ -73,9 +73,6 @@ func (c *ActionRequest) changingAccounts(ctx context.Context) (*validSession, er
 	case c.ByBearer():
 		return nil, c.in.refuseBearer()
 	}
-	if c.in.session.actor(ctx) != (actor{}) {
-		return nil, ErrForbidden
-	}
 	active, err := c.in.session.current(ctx)
 	switch {
 	case err != nil || active == nil:
