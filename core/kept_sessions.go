@@ -2,18 +2,16 @@ package core
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
+	"github.com/latchkey-go/latchkey/internal/accountcookie"
 	"github.com/latchkey-go/latchkey/internal/cookie"
-	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/internal/storedtoken"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -22,9 +20,8 @@ import (
 // as without the plugin. Each other account has a cookie with its session token, unchanged: a kept session is not read
 // and not renewed until the user switches to it, so a switch changes neither its age nor how its user authenticated.
 //
-// A sibling subdomain can plant cookies with the names of these. So each of them has a message authentication code that
-// binds it to the browser. The cookie that identifies the browser has the prefix "__Host-" on https, which no other
-// host can set.
+// Package accountcookie binds these cookies to the browser. The cookie that identifies the browser has the prefix
+// "__Host-" on https, so that no other host can set it.
 
 const (
 	// maxKept is the number of other accounts: with the active one, five.
@@ -39,15 +36,13 @@ const (
 	keptReserve = 200
 	// keptResponse is the space in a response for other cookies: those of CSRF token, callback URL, browser and sign-in.
 	keptResponse = 1200
-	keptCodeLen  = 22 // 132 bits
-	keptRefLen   = 16
 )
 
 // keptSessions is the configuration of several accounts in one browser.
 type keptSessions struct {
 	// page is the action that lists the accounts.
-	page    string
-	secrets []string
+	page string
+	keys accountcookie.Keys
 }
 
 // keptSession is another account of a browser.
@@ -68,34 +63,6 @@ func keptBrowser(v *arrival) string {
 	return value
 }
 
-func (k *keptSessions) codeOf(secret, browser, payload string) string {
-	return digest(secret, "kept session", browser+"\x00"+payload)[:keptCodeLen]
-}
-
-// refOf returns the reference of an account in forms and in JSON. It is specific to the browser.
-func (k *keptSessions) refOf(browser, userID string) string {
-	return digest(k.secrets[0], "kept account", browser+"\x00"+userID)[:keptRefLen]
-}
-
-// pack returns the value of the cookie of another account.
-func (k *keptSessions) pack(browser, userID, token string) string {
-	payload := base64.RawURLEncoding.EncodeToString([]byte(userID)) + "." + token
-	return k.codeOf(k.secrets[0], browser, payload) + "." + payload
-}
-
-// unpack reads the value of such a cookie. It returns false if another browser or host has set it.
-func (k *keptSessions) unpack(browser, value string) (userID, token string, ok bool) {
-	code, payload, _ := strings.Cut(value, ".")
-	if browser == "" || !slices.ContainsFunc(k.secrets, func(secret string) bool {
-		return random.Same(code, k.codeOf(secret, browser, payload))
-	}) {
-		return "", "", false
-	}
-	encoded, token, _ := strings.Cut(payload, ".")
-	id, err := base64.RawURLEncoding.DecodeString(encoded)
-	return string(id), token, err == nil && len(id) > 0 && token != ""
-}
-
 // keptIn returns the other accounts of a request's browser, one for each user.
 func (s *sessions) keptIn(v *arrival) (list []keptSession) {
 	if s.kept == nil || v.cookies == nil {
@@ -106,12 +73,12 @@ func (s *sessions) keptIn(v *arrival) (list []keptSession) {
 		name := s.keptName(v, number)
 		values := cookie.Join(v.jar, name)
 		for value := range values.Values() {
-			userID, token, ok := s.kept.unpack(browser, value)
+			userID, token, ok := s.kept.keys.Unpack(browser, value)
 			if !ok || slices.ContainsFunc(list, func(k keptSession) bool { return k.userID == userID }) {
 				continue
 			}
 			list = append(list, keptSession{
-				number: number, name: name, value: value, token: token, userID: userID, ref: s.kept.refOf(browser, userID),
+				number: number, name: name, value: value, token: token, userID: userID, ref: s.kept.keys.Ref(browser, userID),
 			})
 			break
 		}
@@ -178,8 +145,8 @@ func (k *keptChange) addIf(userID, token string, expires time.Time, active int) 
 		number++
 	}
 	added := keptSession{
-		number: number, name: k.keptName(k.v, number), value: k.kept.pack(k.browser, userID, token), token: token,
-		userID: userID, ref: k.kept.refOf(k.browser, userID),
+		number: number, name: k.keptName(k.v, number), value: k.kept.keys.Pack(k.browser, userID, token), token: token,
+		userID: userID, ref: k.kept.keys.Ref(k.browser, userID),
 	}
 	list := append(slices.Clone(k.list), added)
 	if number > maxKept || len(added.name)+len(added.value) > cookie.ChunkSize || !k.fits(list, active) {
@@ -281,8 +248,8 @@ type keeping struct {
 	change *keptChange // nil if the session is not kept
 }
 
-// keepsReplaced reports whether the session of a request is kept when userID signs in: it is that of another user, who
-// is no guest and not impersonated, and there is room for it.
+// keepsReplaced reports whether the session of a request is kept when userID signs in: its user is another one, no guest
+// and not impersonated, and there is room for it.
 func (s *sessions) keepsReplaced(ctx context.Context, c *tokenCarrier, userID string) bool {
 	if s.kept == nil || c.fromHeader || c.value() == "" {
 		return false
@@ -386,7 +353,7 @@ func (s *sessions) browserAccounts(ctx context.Context, v *arrival, active *Sess
 	}
 	if active != nil && active.User != nil && !slices.Contains(active.Methods, methodGuest) {
 		all = append(all, BrowserAccount{
-			Ref: s.kept.refOf(keptBrowser(v), active.UserID), UserID: active.UserID,
+			Ref: s.kept.keys.Ref(keptBrowser(v), active.UserID), UserID: active.UserID,
 			User: shownUser(active.UserID, active.User), Active: true, SignedIn: true,
 		})
 	}

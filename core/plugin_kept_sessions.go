@@ -11,8 +11,8 @@ import (
 
 // KeepSessions allows several accounts in one browser: [ActionRequest.KeepSession] and [ActionRequest.SwitchSession].
 // A sign-in as another user than the current one then keeps the current session, if it fits. page is the path of the
-// plugin's action that lists the accounts. The sign-in page has a link to it if the browser has other accounts. Pages of
-// two accounts are told apart by the CSRF token, so a Config.CSRF without tokens is a configuration error.
+// plugin's action that lists the accounts. The sign-in page has a link to it if the browser has other accounts. The CSRF
+// token distinguishes the pages of two accounts, so a Config.CSRF without tokens is a configuration error.
 func (h *PluginHost) KeepSessions(page string) {
 	h.attaching("KeepSessions")
 	s := h.Auth.site
@@ -23,7 +23,7 @@ func (h *PluginHost) KeepSessions(page string) {
 		h.fault("another plugin keeps several sessions in a browser: remove one of them")
 		return
 	}
-	h.plugins.kept = &keptSessions{page: page, secrets: s.secrets}
+	h.plugins.kept = &keptSessions{page: page, keys: s.secrets}
 }
 
 // BrowserAccount is an account of a browser with several of them.
@@ -39,7 +39,7 @@ type BrowserAccount struct {
 }
 
 // BrowserAccounts returns the accounts of the request's browser, the active one first. Sessions of the others are
-// not renewed and do not count as used. An error means that it is unknown which of them are signed in.
+// not renewed and do not count as used. An error means that their state is unknown.
 func (c *ActionRequest) BrowserAccounts(ctx context.Context) ([]BrowserAccount, error) {
 	session, err := c.Session(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func (c *ActionRequest) SwitchSession(ctx context.Context, ref string) (signedIn
 		return false, err
 	}
 	s, carrier := c.plugins.auth.sessions, c.in.session.carrier()
-	if active != nil && ref == s.kept.refOf(keptBrowser(&c.in.arrival), active.user.ID) {
+	if active != nil && ref == s.kept.keys.Ref(keptBrowser(&c.in.arrival), active.user.ID) {
 		return true, nil
 	}
 	change, err := s.changeKept(&c.in.arrival)

@@ -35,7 +35,7 @@ type modelBrowser struct {
 	kept   map[string]*held
 }
 
-// model compares random histories of two browsers and two processes with what must happen.
+// model runs random histories of two browsers and two processes, and knows the expected sessions.
 type model struct {
 	*site
 	processes []*site

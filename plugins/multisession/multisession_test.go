@@ -124,8 +124,8 @@ func TestSignInKeepsOtherAccount(t *testing.T) {
 	})
 }
 
-// TestEarlierSessionOfUserEnds checks that a sign-in ends the kept session of the same user: it could come back after
-// the sign-out.
+// TestEarlierSessionOfUserEnds checks that a sign-in ends the kept session of the same user: otherwise it could be
+// used after the sign-out.
 func TestEarlierSessionOfUserEnds(t *testing.T) {
 	t.Parallel()
 	both(t, func(s *site) {
@@ -145,7 +145,7 @@ func TestEarlierSessionOfUserEnds(t *testing.T) {
 	})
 }
 
-// TestSignOut checks the sign-out of one account, of another and of all, and that no account becomes active by itself.
+// TestSignOut checks the sign-out of one account, of another and of all, and that no other account becomes active.
 func TestSignOut(t *testing.T) {
 	t.Parallel()
 	both(t, func(s *site) {

@@ -37,7 +37,7 @@ func (v *view) title(b *core.BrowserAccount) string {
 	return cmp.Or(b.User.Name, b.User.Email, v.say(textUnnamed))
 }
 
-// about returns the address of an account whose title is a name.
+// about returns the address of an account, unless it is the title.
 func (v *view) about(b *core.BrowserAccount) string {
 	if b.User.Name == "" {
 		return ""
