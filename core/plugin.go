@@ -136,6 +136,7 @@ type plugins struct {
 	auth       *Auth
 	// provisional was passed to PluginHost.AddProvisionalUsers, or nil.
 	provisional *provisional
+	kept       *keptSessions // nil if no plugin called PluginHost.KeepSessions
 }
 
 // partAction is an action and the name of its plugin in configuration errors.

@@ -308,6 +308,44 @@ func catalogued(key string) (english string, ok bool) {
 		return "Choose a new password", true
 	case "account.undone.removed":
 		return "These sign-in methods were added after the change, so we removed them:", true
+	case "accounts.account":
+		return "Account", true
+	case "accounts.active":
+		return "Active", true
+	case "accounts.add":
+		return "Add an account", true
+	case "accounts.add.hint":
+		return "You sign in with another account. Your current account stays signed in, and you can return to it from this list at any time.", true
+	case "accounts.again":
+		return "Sign in to this account again.", true
+	case "accounts.browser":
+		return "The accounts of a browser can only be changed in the browser.", true
+	case "accounts.continue":
+		return "Continue", true
+	case "accounts.cross-origin":
+		return "Another website cannot use the accounts of this browser.", true
+	case "accounts.heading":
+		return "Accounts", true
+	case "accounts.in-browser":
+		return "Accounts in this browser", true
+	case "accounts.manage":
+		return "Manage accounts", true
+	case "accounts.more":
+		return "More options", true
+	case "accounts.remove":
+		return "Remove", true
+	case "accounts.sign-in":
+		return "Sign in", true
+	case "accounts.sign-out":
+		return "Sign out", true
+	case "accounts.sign-out-all":
+		return "Sign out of all accounts", true
+	case "accounts.signed-out":
+		return "Signed out", true
+	case "accounts.unknown":
+		return "This account is not in this browser any more.", true
+	case "accounts.unnamed":
+		return "Account without a name", true
 	case "admin.actor":
 		return "In use by administrator %s", true
 	case "admin.added":
@@ -1432,6 +1470,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Enter the password you signed up with.", true
 	case "privacy":
 		return "Privacy", true
+	case "problem.accounts.full":
+		return "No further account fits in this browser. Sign out of one of them first.", true
 	case "problem.again":
 		return "Sign in again first.", true
 	case "problem.guest":
@@ -1464,6 +1504,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Use a different email", true
 	case "sent.spam":
 		return "Didn't get it? Check your spam folder.", true
+	case "signin.accounts":
+		return "Choose an account", true
 	case "signin.canceled":
 		return "Sign-in was canceled or didn't finish. Try again or use another sign-in method.", true
 	case "signin.challenge":

@@ -788,6 +788,31 @@ func French() ui.Locale {
 		"organization.problem.wait":         "Attendez quelques secondes et réessayez.",
 		"organization.problem.domain-taken": "Ce domaine appartient à une autre organisation.",
 
+		"signin.accounts":     "Choisir un compte",
+		"accounts.heading":    "Comptes",
+		"accounts.in-browser": "Comptes dans ce navigateur",
+		"accounts.more":       "Autres options",
+		"accounts.active":     "Actif",
+		"accounts.signed-out": "Déconnecté",
+		"accounts.unnamed":    "Compte sans nom",
+		"accounts.continue":   "Continuer",
+		"accounts.sign-in":    "Se connecter",
+		"accounts.sign-out":   "Se déconnecter",
+		"accounts.remove":     "Retirer",
+		"accounts.add":        "Ajouter un compte",
+		"accounts.add.hint": "" +
+			"Vous vous connectez avec un autre compte. Votre compte actuel reste connecté, et vous pouvez y " +
+			"revenir à tout moment depuis cette liste.",
+		"accounts.sign-out-all": "Se déconnecter de tous les comptes",
+		"accounts.manage":       "Gérer les comptes",
+		"accounts.account":      "Compte",
+		"accounts.unknown":      "Ce compte n’est plus dans ce navigateur.",
+		"accounts.again":        "Reconnectez-vous à ce compte.",
+		"accounts.browser":      "Les comptes d’un navigateur ne peuvent être modifiés que dans ce navigateur.",
+		"accounts.cross-origin": "Un autre site ne peut pas utiliser les comptes de ce navigateur.",
+		"problem.accounts.full": "" +
+			"Ce navigateur ne peut pas contenir d’autre compte. Déconnectez-vous d’abord de l’un d’eux.",
+
 		"admin.heading":         "Utilisateurs",
 		"admin.search":          "E-mail ou identifiant",
 		"admin.find":            "Rechercher",

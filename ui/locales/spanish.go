@@ -772,6 +772,31 @@ func Spanish() ui.Locale {
 		"organization.problem.wait":         "Espera unos segundos e inténtalo de nuevo.",
 		"organization.problem.domain-taken": "Este dominio pertenece a otra organización.",
 
+		"signin.accounts":     "Elegir una cuenta",
+		"accounts.heading":    "Cuentas",
+		"accounts.in-browser": "Cuentas en este navegador",
+		"accounts.more":       "Más opciones",
+		"accounts.active":     "Activa",
+		"accounts.signed-out": "Sesión cerrada",
+		"accounts.unnamed":    "Cuenta sin nombre",
+		"accounts.continue":   "Continuar",
+		"accounts.sign-in":    "Iniciar sesión",
+		"accounts.sign-out":   "Cerrar sesión",
+		"accounts.remove":     "Quitar",
+		"accounts.add":        "Añadir una cuenta",
+		"accounts.add.hint": "" +
+			"Inicie sesión con otra cuenta. La cuenta actual sigue abierta, y puede volver a ella desde esta " +
+			"lista en cualquier momento.",
+		"accounts.sign-out-all": "Cerrar sesión en todas las cuentas",
+		"accounts.manage":       "Administrar cuentas",
+		"accounts.account":      "Cuenta",
+		"accounts.unknown":      "Esta cuenta ya no está en este navegador.",
+		"accounts.again":        "Vuelva a iniciar sesión en esta cuenta.",
+		"accounts.browser":      "Las cuentas de un navegador solo se pueden cambiar en ese navegador.",
+		"accounts.cross-origin": "Otro sitio web no puede usar las cuentas de este navegador.",
+		"problem.accounts.full": "" +
+			"No cabe ninguna otra cuenta en este navegador. Cierre primero la sesión de una de ellas.",
+
 		"admin.heading":         "Usuarios",
 		"admin.search":          "Correo electrónico o ID de usuario",
 		"admin.find":            "Buscar",
