@@ -69,6 +69,12 @@ type Options struct {
 	// elsewhere end here. It is at most a minute. If it is 0, every request reads the membership, with one query.
 	// Under [core.StrategyDatabase] it has no effect.
 	MembershipAge time.Duration
+	// NoRequestEmails disables the emails about requests to join: to the owners and the members with the permission
+	// [Invite], at most one an hour for each organization, and to users whose request was accepted.
+	NoRequestEmails bool
+	// Keys stores the API keys of organizations: set it to orgkeys.Of of package orgkeys, with plugins/apikey. If it is
+	// nil, there is no page for them.
+	Keys Keys
 	// Directory stores organizations and memberships in tables of the application. The default are records of the store.
 	Directory Directory
 	// MaxOrganizations is the maximum number of organizations of a user. The default is 20.
@@ -79,8 +85,8 @@ type Options struct {
 	MaxInvitations int
 	// InvitationTTL is the lifetime of an invitation. The default is 7 days.
 	InvitationTTL time.Duration
-	// Fresh is the maximum time since the last sign-in of a user who transfers or deletes an organization. The default is
-	// 15 minutes.
+	// Fresh is the maximum time since the last sign-in of a user who transfers or deletes an organization, or creates an
+	// API key of one. The default is 15 minutes.
 	Fresh time.Duration
 }
 
@@ -142,6 +148,9 @@ func (o *Organizations) Attach(h *core.PluginHost) error {
 		h.AddFinalSignInGate(o.arrive)
 		h.AddTask(o.checkDomains)
 	}
+	if o.options.Keys != nil {
+		h.AddNoticeReversal(o.reverseKeys)
+	}
 	h.AddUserData(core.UserData{
 		Name: "organizations", Heading: textHeading,
 		Read: func(ctx context.Context, userID string) (any, error) { return o.Of(ctx, userID) },
@@ -150,6 +159,7 @@ func (o *Organizations) Attach(h *core.PluginHost) error {
 		return nil
 	}
 	h.AddEmailSender(core.EmailSender{Name: name, Mailer: o.options.Mail, Write: o.writeInvitation})
+	h.AddEmailSender(core.EmailSender{Name: joinSender, Mailer: o.options.Mail, Write: o.writeJoinEmail})
 	if m, ok := o.options.Mail.(core.ConfiguredMailer); ok {
 		if err := m.Configure(h.Getenv); err != nil {
 			return fmt.Errorf("Options.Mail: %w", err)

@@ -359,7 +359,11 @@ func (c *client) submit(verb string, fields ...string) reply {
 	r := c.send("POST", strings.TrimSuffix("/auth/organization/"+verb, "/"), strings.NewReader(form.Encode()),
 		"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
 	if r.status == http.StatusSeeOther {
-		return c.page(strings.TrimPrefix(r.header.Get("Location"), c.s.url))
+		to, err := url.Parse(r.header.Get("Location"))
+		if err != nil {
+			c.s.Fatal(err)
+		}
+		return c.page(to.RequestURI())
 	}
 	return r
 }
