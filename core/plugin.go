@@ -213,8 +213,8 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 		Now: c.Now, Rand: c.Rand, Getenv: c.Getenv, Logger: c.Logger, HTTPClient: c.HTTPClient,
 		Store: a.store.Store, Accounts: a.store.accounts, Authenticators: a.store.passkeys,
 		AuthenticatorDeleter: a.store.unkey, Transactor: a.store.tx, UserDeleter: a.store.deleter,
-		SessionLister: a.store.lister, RecordLister: a.store.listing, UserFinder: a.store.finder,
-		faults: faults, plugins: &a.plugins, plugin: name, cookieDomain: c.Cookies.SessionToken.Domain,
+		SessionLister: a.store.lister, RecordLister: a.store.listing, RecordPairs: a.store.pairs,
+		UserFinder: a.store.finder, faults: faults, plugins: &a.plugins, plugin: name, cookieDomain: c.Cookies.SessionToken.Domain,
 	}
 	if len(c.Locales) > 0 {
 		h.Locale, h.Locales = c.Locales[0], slices.Clone(c.Locales)

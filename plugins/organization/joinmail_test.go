@@ -148,10 +148,13 @@ func TestRequestEmailLimits(t *testing.T) {
 	if err := s.orgs.SetJoinRequests(ctx, id, true); err != nil {
 		t.Fatal(err)
 	}
-	for i := range 12 {
-		name := fmt.Sprintf("lead%02d", i)
+	for i := range 42 {
+		name, role := fmt.Sprintf("lead%02d", i), "lead"
+		if i >= 12 {
+			role = "member"
+		}
 		_, err := s.rows.CreateUser(ctx, &core.User{ID: name, Email: name + "@example.com", EmailVerified: s.clock()})
-		if err := cmp.Or(err, s.orgs.Add(ctx, id, name, "lead")); err != nil {
+		if err := cmp.Or(err, s.orgs.Add(ctx, id, name, role)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -133,6 +133,7 @@ func (s *keySite) lifeOfKeys() {
 	valid := func(scopes ...string) map[string]any {
 		return map[string]any{"organization": id, "name": "CI", "scopes": scopes}
 	}
+	s.then = func() { s.Error("a key was created and revoked") }
 	s.is(eve.postKey(valid("invoice:write")), "404 not_found")
 	s.is(kim.postKey(valid("invoice:write")), "403 role_denied")
 	s.is(bob.postKey(valid("invoice:write", "invoice:pay")), "403 role_denied")
@@ -151,6 +152,12 @@ func (s *keySite) lifeOfKeys() {
 		}[field]
 		s.is(ada.postKey(body), want)
 	}
+	for _, days := range []any{0, -1, "0", "x", 100_001, 213_504} {
+		body := valid("invoice:write")
+		body["days"] = days
+		s.is(ada.postKey(body), "422 lifetime_invalid")
+	}
+	s.then = nil
 	body := valid("invoice:write")
 	for _, field := range []string{"service", "userId", "UserID", "createdBy", "id", "key", "expires", "networks"} {
 		body[field] = "ada"
@@ -298,7 +305,7 @@ func TestKeyPages(t *testing.T) {
 	has(bob.submit("revoke-key", "organization", id, "id", all[1].ID), "API key revoked")
 }
 
-// TestKeyRaces: a member who loses the role while the key is created, or whose organization is deleted, gets no key.
+// TestKeyRaces: a member gets no key if the role is lost, or the organization is deleted, while the key is created.
 func TestKeyRaces(t *testing.T) {
 	t.Parallel()
 	s := newKeySite(t, core.StrategyJWT)
@@ -311,6 +318,7 @@ func TestKeyRaces(t *testing.T) {
 		"demoted":  {func(id string) error { return s.orgs.SetRole(ctx, id, "bob", "member") }, "403 role_denied"},
 		"promoted": {func(id string) error { return s.orgs.SetRole(ctx, id, "bob", "owner") }, "200"},
 		"deleted":  {func(id string) error { return s.orgs.Delete(ctx, id) }, "404 not_found"},
+		"payer":    {func(id string) error { return s.orgs.SetRole(ctx, id, "bob", "accountant") }, "403 role_denied"},
 		"another":  {func(id string) error { return s.orgs.SetRole(ctx, id, "bob", "lead") }, "403 role_denied"},
 	} {
 		id := s.found("bob keeper")

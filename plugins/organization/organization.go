@@ -97,7 +97,8 @@ type Organizations struct {
 	roles   map[string][]string
 	host    *core.PluginHost
 	records store.RecordStore
-	lister  store.RecordLister // nil if the store is none
+	lister  store.RecordLister     // nil if the store is none
+	pairs   store.RecordPairReader // nil if the store is none, and with Options.Directory
 
 	policies    policies
 	memberships memberships
@@ -132,10 +133,10 @@ func (o *Organizations) Attach(h *core.PluginHost) error {
 	if o.host != nil {
 		return errors.New("already attached to an Auth: call organization.New for each Auth")
 	}
-	o.host, o.records, o.lister = h, h.Records(), h.RecordLister
+	o.host, o.records, o.lister, o.pairs = h, h.Records(), h.RecordLister, h.RecordPairs
 	if o.options.Directory != nil {
 		own := &directoryRecords{o.records, o.lister, o.options.Directory}
-		o.records, o.lister = own, own
+		o.records, o.lister, o.pairs = own, own, nil
 	}
 	o.check(h)
 	h.TrackAuthentication() // for Options.Fresh

@@ -101,6 +101,14 @@ func (s *counted) Record(ctx context.Context, kind, key string) (*store.Record, 
 	return s.Store.Record(ctx, kind, key)
 }
 
+func (s *counted) RecordPair(ctx context.Context, first, second store.RecordName) (a, b *store.Record, err error) {
+	s.read()
+	if err := s.dead(); err != nil {
+		return nil, nil, err
+	}
+	return s.Store.RecordPair(ctx, first, second)
+}
+
 func (s *counted) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
 	s.read()
 	if err := s.dead(); err != nil {
