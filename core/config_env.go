@@ -1,28 +1,13 @@
 package core
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/internal/configcheck"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
-
-// named returns a configured address with its field and environment variable, which may be empty. It omits an address
-// that may contain a password.
-func named(field, value, variable string) string {
-	if variable != "" {
-		field += " (from " + variable + ")"
-	}
-	if strings.Contains(value, "@") {
-		return field
-	}
-	return fmt.Sprintf("%s is %.100q", field, value)
-}
-
-// reason returns the text of an error about an address, without the package name.
-func reason(err error) string { return strings.TrimPrefix(err.Error(), "weburl: ") }
 
 // readEnvironment sets empty fields from environment variables and returns the warnings to log.
 func readEnvironment(c *Config, faults *ConfigError) (warnings []warning) {
@@ -33,21 +18,19 @@ func readEnvironment(c *Config, faults *ConfigError) (warnings []warning) {
 	readTrustHost(c, faults)
 	if v := c.Getenv("AUTH_REDIRECT_PROXY_URL"); c.RedirectProxyURL == "" && v != "" {
 		if _, _, err := weburl.ParseOrigin(v); err != nil {
-			faults.add(ErrInvalidConfig, "%s: %s: "+howToSetProxy,
-				named("RedirectProxyURL", v, "AUTH_REDIRECT_PROXY_URL"), reason(err))
+			faults.add(ErrInvalidConfig, "%s: %s: "+configcheck.HowToSetProxy,
+				configcheck.Named("RedirectProxyURL", v, "AUTH_REDIRECT_PROXY_URL"), configcheck.Reason(err))
 		} else {
 			c.RedirectProxyURL = v
 		}
 	}
 	for _, s := range c.Secrets {
-		if len(s) < minSecret && c.InsecureShortSecrets {
+		if len(s) < configcheck.MinSecret && c.InsecureShortSecrets {
 			return append(warnings, warnShortSecret)
 		}
 	}
 	return warnings
 }
-
-const howToSetProxy = "write the full URL of the auth routes, https://auth.example/auth"
 
 // readURL sets URL, and BasePath from its path.
 func readURL(c *Config, faults *ConfigError) (warnings []warning) {
@@ -65,7 +48,7 @@ func readURL(c *Config, faults *ConfigError) (warnings []warning) {
 	switch {
 	case err != nil:
 		faults.add(ErrInvalidConfig, "%s: %s: write https://app.example, or http://localhost:3000 while you develop, "+
-			"followed by the base path if it is not /auth", named("URL", c.URL, variable), reason(err))
+			"followed by the base path if it is not /auth", configcheck.Named("URL", c.URL, variable), configcheck.Reason(err))
 	case c.BasePath == "":
 		c.BasePath = strings.TrimPrefix(path, strings.TrimRight(c.PublicPath, "/"))
 	case path != "":
@@ -96,6 +79,3 @@ func readTrustHost(c *Config, faults *ConfigError) {
 		c.TrustHost = True
 	}
 }
-
-// minSecret is the minimum length of a secret in bytes.
-const minSecret = 32
