@@ -164,7 +164,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		}
 	}
 	p.splitSignIn(c, &view)
-	if view.SwitchURL == "" && p.hasForm() {
+	if view.SwitchURL == "" && (p.hasForm() || view.GuestURL != "") {
 		view.Challenge = p.plugins.challenges.widget(challenge.SignIn)
 	}
 	view.Signals = p.unknownSignals(c)

@@ -46,7 +46,10 @@ func (s *sessions) issue(
 	c := r.carrier()
 	s.exchanges.SignedIn(id.exchange(), c.at.browser(), who.user.ID)
 	if cookies, sessionID, err = r.start(ctx, id, who); err != nil {
-		return nil, "", err
+		return nil, sessionID, err
+	}
+	if id.actor == (actor{}) && !c.fromHeader && len(cookies) > 0 {
+		cookies = append(cookies, c.clearActor()...)
 	}
 	switch {
 	case who.session != nil && random.Same(c.value(), who.session.Token):

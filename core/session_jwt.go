@@ -486,6 +486,29 @@ func (p *jwtSession) actor(ctx context.Context) actor {
 	return actorIn(token)
 }
 
+// expiredActor implements [requestSession]. It is empty if the application has its own JWT.Decode.
+func (p *jwtSession) expiredActor() actor {
+	if p.jwt.Decode != nil {
+		return actor{}
+	}
+	for value := range p.cookies.Values() {
+		payload, err := p.at.cookies.Session.Keys.OpenAgain(value)
+		if err != nil {
+			continue
+		}
+		token, err := sessiontoken.Parse(payload, time.Time{}, true) // whatever its expiry is
+		if err != nil {
+			continue
+		}
+		start, ok := sessiontoken.Start(token)
+		if !ok || p.now().Before(time.Unix(start, 0).Add(impersonationAge)) {
+			return actor{}
+		}
+		return actorIn(token)
+	}
+	return actor{}
+}
+
 // cookieExpires returns the expiry of the cookie of a session.
 func (p *jwtSession) cookieExpires(s *Session) time.Time {
 	return p.config.cookieExpiry(s.Token != nil && sessionstate.IsShort(s.Token), s.Expires)

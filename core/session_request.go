@@ -26,6 +26,8 @@ type requestSession interface {
 	owner(ctx context.Context) string
 	// actor returns who impersonates the user, as the token says. It needs no query, and the session may have ended.
 	actor(ctx context.Context) actor
+	// expiredActor returns the actor of an impersonation that has lasted impersonationAge. It needs no query.
+	expiredActor() actor
 	// current looks up the session now: it may have ended since the request arrived, in a callback of the application or
 	// while the request waited for a provider. It returns nil if there is no session.
 	current(ctx context.Context) (*validSession, error)
@@ -69,12 +71,12 @@ func (s *sessions) of(ctx context.Context, v *arrival) (requestSession, error) {
 			c.fromHeader, c.cookies = true, cookie.Whole(v.cookies.Session.Name(), token)
 		}
 	}
-	return s.choose(ctx, c)
+	return s.restore(ctx, c)
 }
 
 // ofCookies is of for a response that sets cookies even if the request has a bearer token.
 func (s *sessions) ofCookies(ctx context.Context, v *arrival) (requestSession, error) {
-	return s.choose(ctx, s.carrierOf(v))
+	return s.restore(ctx, s.carrierOf(v))
 }
 
 func (s *sessions) carrierOf(v *arrival) tokenCarrier {
@@ -99,6 +101,8 @@ type tokenCarrier struct {
 	// client with a bearer token must never act as the user of a cookie.
 	cookies    cookie.Joined
 	fromHeader bool   // the token is from the Authorization header
+	restored   bool   // the token is that of an administrator, after an impersonation
+	waits      bool   // an impersonation has expired, and a later request may restore the administrator's session
 	renewed    string // the new token for a client with a bearer token
 
 	replaced *supersede.Memory[replacement]
@@ -121,7 +125,7 @@ func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
 		return nil, nil
 	}
 	spec, limit := &p.at.cookies.Session, p.at.r.HeaderLimit
-	if limit == 0 && p.cookies.One(value) { // the usual case
+	if limit == 0 && p.cookies.One(value) && !p.restored { // the usual case
 		return []Cookie{Cookie(spec.SetSession(value, expires))}, nil
 	}
 	chunks, err := p.cookies.Replace(value)
@@ -141,6 +145,9 @@ func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
 		c.Name = chunk.Name
 		out = append(out, c)
 	}
+	if p.restored {
+		out = append(out, p.clearActor()...)
+	}
 	return out, nil
 }
 
@@ -150,15 +157,13 @@ func (p *tokenCarrier) clear() []Cookie {
 	for _, name := range p.cookies.Present() {
 		out = append(out, Cookie(p.at.cookies.Session.ClearName(name)))
 	}
-	for _, name := range p.actorCookies().Present() {
-		out = append(out, Cookie(p.at.cookies.Session.ClearName(name)))
-	}
-	return out
+	return append(out, p.clearActor()...)
 }
 
 // clearEnded returns the cookies that clear an ended session. It returns none if the browser has a newer session.
 func (p *tokenCarrier) clearEnded() []Cookie {
-	if by, since := p.replaced.Of(p.value(), p.position); since || by == tokenReplaced || by == tokenUpdated {
+	by, since := p.replaced.Of(p.value(), p.position)
+	if since || by == tokenReplaced || by == tokenUpdated || p.waits {
 		return nil
 	}
 	return p.clear()
@@ -167,8 +172,8 @@ func (p *tokenCarrier) clearEnded() []Cookie {
 // outdatedChunks reports whether the cookies of the session are not the ones that its token needs.
 func (p *tokenCarrier) outdatedChunks() bool {
 	value := p.value()
-	if p.fromHeader || p.cookies.One(value) {
-		return false
+	if p.fromHeader || p.cookies.One(value) || p.restored {
+		return p.restored
 	}
 	chunks, err := p.cookies.Replace(value)
 	if err != nil || len(chunks) != len(p.cookies.Present()) {

@@ -310,6 +310,15 @@ func (p *storedSession) actor(context.Context) actor {
 	return actor{userID, sessionID}
 }
 
+// expiredActor implements [requestSession].
+func (p *storedSession) expiredActor() actor {
+	by := p.actor(context.Background())
+	if by == (actor{}) || !storedtoken.Start(p.value()).Add(impersonationAge).Before(p.now()) {
+		return actor{}
+	}
+	return by
+}
+
 func (p *storedSession) cookieExpires(s *Session) time.Time {
 	return p.config.cookieExpiry(storedtoken.IsShort(p.value()), s.Expires)
 }

@@ -280,6 +280,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Sessions can't be listed here. To end a session, sign out on that device.", true
 	case "account.sessions.others":
 		return "Sign out of all other sessions", true
+	case "account.sessions.since":
+		return "Since %s", true
+	case "account.sessions.support":
+		return "An administrator is using your account", true
 	case "account.sign-in":
 		return "Sign in", true
 	case "account.stale":
@@ -302,6 +306,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Choose a new password", true
 	case "account.undone.removed":
 		return "These sign-in methods were added after the change, so we removed them:", true
+	case "admin.actor":
+		return "In use by administrator %s", true
 	case "admin.added":
 		return "Added %s", true
 	case "admin.admin":
@@ -962,6 +968,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "You can't do this while you use another person's account.", true
 	case "impersonation.title":
 		return "Another person's account", true
+	case "impersonation.too-large":
+		return "Both sessions together are too large for this site. Its operators find the limit in the log.", true
 	case "impersonation.who":
 		return "You're using the account of %s.", true
 	case "label.Create an account":

@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -116,6 +117,13 @@ func (g *Guests) post(ctx context.Context, c *core.ActionRequest) (*core.Respons
 	}
 	if session != nil {
 		return c.Redirect(c.CallbackURL), nil
+	}
+	if err := c.CheckChallenge(ctx, challenge.SignIn); err != nil { // the widget of the sign-in page
+		var refused *core.Problem
+		if c.WantsJSON || !errors.As(err, &refused) || refused.Code != "challenge_failed" {
+			return nil, err
+		}
+		return c.Redirect(c.URL("signin", "error", "ChallengeFailed", "callbackUrl", c.CallbackURL)), nil
 	}
 	if err := c.Allow(ctx, limit.AttemptSignUp, ""); err != nil {
 		return nil, err

@@ -61,14 +61,25 @@ func (g *Guests) finish(ctx context.Context, guestID string, w work) error {
 			return fmt.Errorf("Callbacks.Merge, which is called again later: %w", err)
 		}
 	}
-	if err := h.UserDeleter.DeleteUser(ctx, guestID); err != nil && !errors.Is(err, core.ErrNotFound) {
+	event := audit.Event{Name: audit.GuestMerged, Outcome: audit.OK, UserID: w.Existing, ActorID: guestID}
+	if err := g.delete(ctx, guestID, event); err != nil {
 		return fmt.Errorf("delete a guest: %w", err)
 	}
-	h.Audit(ctx, audit.Event{Name: audit.GuestMerged, Outcome: audit.OK, UserID: w.Existing, ActorID: guestID})
 	if err := g.done(ctx, guestID); err != nil {
 		return fmt.Errorf("delete the record of a merge: %w", err)
 	}
 	return nil
+}
+
+// delete deletes a guest and reports it. If another process was first, that one reports it.
+func (g *Guests) delete(ctx context.Context, guestID string, e audit.Event) error {
+	err := g.host.AuditChange(ctx, e, func(ctx context.Context) error {
+		return g.host.UserDeleter.DeleteUser(ctx, guestID)
+	})
+	if errors.Is(err, core.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // finishAll continues the work whose time has come.
@@ -171,14 +182,9 @@ func (g *Guests) removeIfOld(ctx context.Context, r *store.Record) error {
 			return fmt.Errorf("delete the data of an old guest, which is tried again: %w", err)
 		}
 	}
-	switch err := h.UserDeleter.DeleteUser(ctx, user.ID); {
-	case errors.Is(err, core.ErrNotFound):
-		return nil
-	case err != nil:
+	event := audit.Event{Name: audit.UserDeleted, Outcome: audit.OK, Reason: audit.ReasonExpired, UserID: user.ID}
+	if err := g.delete(ctx, user.ID, event); err != nil {
 		return fmt.Errorf("delete an old guest: %w", err)
 	}
-	h.Audit(ctx, audit.Event{
-		Name: audit.UserDeleted, Outcome: audit.OK, Reason: audit.ReasonExpired, UserID: user.ID,
-	})
 	return nil
 }

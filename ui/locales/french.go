@@ -293,7 +293,9 @@ func French() ui.Locale {
 		"impersonation.title":   "Compte d’une autre personne",
 		"impersonation.end":     "Revenir à votre compte",
 		"impersonation.refused": "Cette action est impossible lorsque vous utilisez le compte d’une autre personne.",
-		"signin.continue":       "Continuer",
+		"impersonation.too-large": "Les deux sessions réunies sont trop volumineuses pour ce site. " +
+			"Ses exploitants trouvent la limite dans le journal.",
+		"signin.continue": "Continuer",
 
 		"terms": "Conditions d’utilisation",
 
@@ -751,6 +753,7 @@ func French() ui.Locale {
 		"admin.nothing":         "Aucun élément.",
 		"admin.sessions":        "Sessions actives",
 		"admin.used":            "Dernière utilisation le %s",
+		"admin.actor":           "Utilisée par l’administrateur %s",
 		"admin.unknown-browser": "Navigateur inconnu",
 		"admin.which":           "Sessions à fermer",
 		"admin.all":             "Toutes les sessions",
@@ -874,10 +877,12 @@ func French() ui.Locale {
 		"account.sessions.heading":     "Où vous êtes connecté",
 		"account.sessions.none": "" +
 			"Ce site ne peut pas en dresser la liste. Déconnectez-vous vous-même sur chaque appareil.",
-		"account.sessions.others": "Se déconnecter partout ailleurs",
-		"account.sessions.end":    "Déconnecter",
-		"account.sessions.here":   "sur cet appareil",
-		"account.email.heading":   "Adresse e-mail",
+		"account.sessions.others":  "Se déconnecter partout ailleurs",
+		"account.sessions.end":     "Déconnecter",
+		"account.sessions.here":    "sur cet appareil",
+		"account.sessions.support": "Un administrateur utilise votre compte",
+		"account.sessions.since":   "Depuis : %s",
+		"account.email.heading":    "Adresse e-mail",
 		"account.email.code": "" +
 			"Nous avons envoyé un e-mail à cette adresse. Saisissez ici le code qu’il contient ou " +
 			"ouvrez son lien dans ce navigateur.",

@@ -305,7 +305,9 @@ func German() ui.Locale {
 		"impersonation.title":   "Konto einer anderen Person",
 		"impersonation.end":     "Zu Ihrem Konto zurückkehren",
 		"impersonation.refused": "Das ist nicht möglich, während Sie das Konto einer anderen Person verwenden.",
-		"signin.continue":       "Weiter",
+		"impersonation.too-large": "Beide Sitzungen zusammen sind für diese Website zu groß. Die " +
+			"Betreiber finden die Grenze im Protokoll.",
+		"signin.continue": "Weiter",
 
 		"terms": "Nutzungsbedingungen",
 
@@ -773,6 +775,7 @@ func German() ui.Locale {
 		"admin.nothing":         "Keine.",
 		"admin.sessions":        "Aktive Sitzungen",
 		"admin.used":            "Zuletzt benutzt am %s",
+		"admin.actor":           "Wird vom Administrator %s verwendet",
 		"admin.unknown-browser": "Unbekannter Browser",
 		"admin.which":           "Zu beendende Sitzungen",
 		"admin.all":             "Alle Sitzungen",
@@ -898,6 +901,8 @@ func German() ui.Locale {
 		"account.sessions.others":      "Überall sonst abmelden",
 		"account.sessions.end":         "Abmelden",
 		"account.sessions.here":        "auf diesem Gerät",
+		"account.sessions.support":     "Ein Administrator verwendet Ihr Konto",
+		"account.sessions.since":       "Seit %s",
 		"account.email.heading":        "E-Mail-Adresse",
 		"account.email.code": "" +
 			"Wir haben eine E-Mail an diese Adresse gesendet. Geben Sie den Code daraus hier ein, " +

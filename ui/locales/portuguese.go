@@ -271,7 +271,9 @@ func Portuguese() ui.Locale {
 		"impersonation.title":   "Conta de outra pessoa",
 		"impersonation.end":     "Voltar para a sua conta",
 		"impersonation.refused": "Você não pode fazer isso enquanto usa a conta de outra pessoa.",
-		"signin.continue":       "Continuar",
+		"impersonation.too-large": "As duas sessões juntas são grandes demais para este site. Os " +
+			"responsáveis encontram o limite no log.",
+		"signin.continue": "Continuar",
 
 		"terms": "Termos de uso",
 
@@ -710,6 +712,7 @@ func Portuguese() ui.Locale {
 		"admin.nothing":         "Nenhum.",
 		"admin.sessions":        "Sessões ativas",
 		"admin.used":            "Último uso em %s",
+		"admin.actor":           "Em uso pelo administrador %s",
 		"admin.unknown-browser": "Navegador desconhecido",
 		"admin.which":           "Sessões a encerrar",
 		"admin.all":             "Todas as sessões",
@@ -832,6 +835,8 @@ func Portuguese() ui.Locale {
 		"account.sessions.others":  "Sair de todos os outros lugares",
 		"account.sessions.end":     "Sair",
 		"account.sessions.here":    "neste dispositivo",
+		"account.sessions.support": "Um administrador está usando sua conta",
+		"account.sessions.since":   "Desde: %s",
 		"account.email.heading":    "E-mail",
 		"account.email.code": "" +
 			"Enviamos um e-mail para esse endereço. Digite aqui o código que está nele ou abra o " +

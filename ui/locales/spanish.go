@@ -286,7 +286,9 @@ func Spanish() ui.Locale {
 		"impersonation.title":   "Cuenta de otra persona",
 		"impersonation.end":     "Volver a su cuenta",
 		"impersonation.refused": "No puede hacer esto mientras usa la cuenta de otra persona.",
-		"signin.continue":       "Continuar",
+		"impersonation.too-large": "Las dos sesiones juntas son demasiado grandes para este sitio. " +
+			"Sus responsables encuentran el límite en el registro.",
+		"signin.continue": "Continuar",
 
 		"terms": "Condiciones de uso",
 
@@ -735,6 +737,7 @@ func Spanish() ui.Locale {
 		"admin.nothing":         "Ninguno.",
 		"admin.sessions":        "Sesiones activas",
 		"admin.used":            "Último uso: %s",
+		"admin.actor":           "En uso por el administrador %s",
 		"admin.unknown-browser": "Navegador desconocido",
 		"admin.which":           "Sesiones que se cerrarán",
 		"admin.all":             "Todas las sesiones",
@@ -857,10 +860,12 @@ func Spanish() ui.Locale {
 		"account.sessions.heading": "Dónde tiene la sesión iniciada",
 		"account.sessions.none": "" +
 			"Este sitio no puede mostrar la lista. Cierre la sesión usted mismo en cada dispositivo.",
-		"account.sessions.others": "Cerrar sesión en los demás sitios",
-		"account.sessions.end":    "Cerrar sesión",
-		"account.sessions.here":   "en este dispositivo",
-		"account.email.heading":   "Correo electrónico",
+		"account.sessions.others":  "Cerrar sesión en los demás sitios",
+		"account.sessions.end":     "Cerrar sesión",
+		"account.sessions.here":    "en este dispositivo",
+		"account.sessions.support": "Un administrador está usando su cuenta",
+		"account.sessions.since":   "Desde: %s",
+		"account.email.heading":    "Correo electrónico",
 		"account.email.code": "" +
 			"Hemos enviado un correo a esa dirección. Introduzca aquí el código que contiene o " +
 			"abra su enlace en este navegador.",

@@ -22,6 +22,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/guest"
+	"github.com/latchkey-go/latchkey/plugins/webhooks"
 )
 
 // guestSite is an application with guests in several processes.
@@ -32,17 +33,26 @@ type guestSite struct {
 	upgrades atomic.Int64
 	merges   atomic.Int64 // successful ones
 	merge    func(guest, existing *core.User) error
+	endpoint string // receives webhooks, if it is not empty
+	hooks    *webhooks.Webhooks
 }
 
 func (s *guestSite) clock() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
 
 // process starts a process of the application.
 func (s *guestSite) process() (*core.Auth, error) {
+	plugins := []core.Plugin{guest.New(guest.Options{})}
+	if s.endpoint != "" {
+		s.hooks = webhooks.New(webhooks.Options{Endpoints: []webhooks.Config{{
+			ID: "crm", URL: s.endpoint, Events: []string{"guest.*"}, Secrets: []core.Secret{hookSecret}, Internal: true,
+		}}})
+		plugins = append(plugins, s.hooks)
+	}
 	return core.New(core.Config{
 		URL: "https://app.example", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: s.kept,
 		Getenv: func(string) string { return "" }, StoreTimeout: time.Minute, Now: s.clock, CleanUp: core.False,
 		Logger: slog.New(slog.DiscardHandler), Session: core.SessionConfig{Strategy: s.strategy}, InsecureNoLimits: true,
-		Plugins: []core.Plugin{guest.New(guest.Options{})},
+		Plugins: plugins,
 		Providers: []core.Provider{&core.OAuthProvider{
 			ID: "hub", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
 			HTTPClient:    &http.Client{Transport: hub{}},
@@ -283,6 +293,8 @@ type guestEnd struct {
 	Cookies  map[string]string
 	// Merged is a file that stands for the application's database: Callbacks.Merge writes to it.
 	Merged string
+	// Endpoint receives webhooks.
+	Endpoint string
 }
 
 // merge writes the two IDs to the file.
@@ -303,13 +315,18 @@ func endGuest(text string) int {
 		if err != nil {
 			return err
 		}
-		s := &guestSite{kept: mortal(kept.Store, e.Writes), strategy: e.Strategy, merge: e.merge}
+		s := &guestSite{
+			kept: mortal(kept.Store, e.Writes), strategy: e.Strategy, merge: e.merge, endpoint: e.Endpoint,
+		}
 		auth, err := s.process()
 		if err != nil {
 			return err
 		}
 		b := &guestBrowser{nil, auth, e.Cookies}
 		auth.Handle(ctx, b.request("GET", e.Target, ""))
+		if err := s.hooks.Flush(ctx); err != nil {
+			return err
+		}
 		return kept.close()
 	}()
 	if err != nil {
@@ -339,7 +356,8 @@ func (e *guestEnd) run(t *testing.T) bool {
 }
 
 // TestGuestEnds kills a process with SIGKILL while a guest signs in: after each of its writes, on the store of each
-// database. Another process finishes what was started. Otherwise the guest is unchanged, and signs in again.
+// database. Another process finishes what was started, and sends the event. Otherwise the guest is unchanged, and signs in
+// again.
 func TestGuestEnds(t *testing.T) {
 	for _, engine := range stores {
 		if slices.Contains([]string{"memory", "mongodb", "dynamodb"}, engine.name) { // lost, or without transactions
@@ -382,14 +400,15 @@ func (e *guestEnd) ends(t *testing.T, engine engine, merges bool) (killed bool) 
 	}
 	b := s.browse(t)
 	id, old := b.guest(), b
-	e.Target, e.Cookies, e.Merged = b.callback(person), b.cookies, t.TempDir()+"/merged"
+	r := newHookReceiver(t)
+	e.Target, e.Cookies, e.Merged, e.Endpoint = b.callback(person), b.cookies, t.TempDir()+"/merged", r.URL
 	check(t, kept.close())
 	killed = e.run(t)
 
 	kept, err = engine.open(t.Context(), e.Place)
 	check(t, err)
 	defer func() { check(t, kept.close()) }()
-	s = &guestSite{kept: kept.Store, strategy: e.Strategy, merge: e.merge}
+	s = &guestSite{kept: kept.Store, strategy: e.Strategy, merge: e.merge, endpoint: r.URL}
 	next := s.browse(t)
 	s.works(t, next)
 	u, err := kept.Store.UserByAccount(t.Context(), "hub", person)
@@ -414,6 +433,13 @@ func (e *guestEnd) ends(t *testing.T, engine engine, merges bool) (killed bool) 
 	}
 	if got := old.copied(next.auth).user(); got == id {
 		t.Errorf("write %d: a session of the guest is still valid", e.Writes)
+	}
+	s.ahead.Add(int64(10 * time.Minute)) // until the claims of the dead process have ended
+	for range 2 {
+		check(t, s.hooks.Flush(t.Context()))
+	}
+	if len(r.ids) != 1 || len(r.ids[u.ID]) == 0 {
+		t.Errorf("write %d: events of %v, want one of %s", e.Writes, r.ids, u.ID)
 	}
 	last := s.browse(t)
 	last.send("GET", last.callback(person), "")
