@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -113,7 +114,7 @@ func (s *site) warnOfOtherOrigin(r *forwarded.Request) {
 	if !elsewhere || slices.Contains(s.protected, visited) || s.originWarned.Swap(true) {
 		return
 	}
-	s.log.warn(context.Background(), warnVisitedElsewhere,
+	s.log.warn(context.Background(), warnings.VisitedElsewhere,
 		slog.String("visited", visited.String()), slog.String("configured", s.pinnedOrigin),
 		slog.String("hint", "URL (AUTH_URL) has another origin than requests: browsers are redirected to it and do not send "+
 			"their cookies there. Ignore this warning if a proxy terminates TLS or rewrites the Host header without "+

@@ -6,14 +6,15 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/configcheck"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // checkConfig reads the environment and checks the fields that can be checked independently. chosen is the configured
 // Strategy.
-func checkConfig(c *Config, chosen Strategy, faults *ConfigError) []warning {
-	warnings := readEnvironment(c, faults)
-	warnings = append(warnings, checkStrategy(chosen, c, faults)...)
+func checkConfig(c *Config, chosen Strategy, faults *ConfigError) []warnings.Code {
+	codes := readEnvironment(c, faults)
+	codes = append(codes, checkStrategy(chosen, c, faults)...)
 	configcheck.Secrets(c.Secrets, c.InsecureShortSecrets, faults.report)
 	checkSession(c, faults)
 	for _, problem := range c.Theme.Validate() {
@@ -28,7 +29,7 @@ func checkConfig(c *Config, chosen Strategy, faults *ConfigError) []warning {
 		{"SignIn", c.Pages.SignIn}, {"SignOut", c.Pages.SignOut}, {"Error", c.Pages.Error},
 		{"VerifyRequest", c.Pages.VerifyRequest}, {"NewUser", c.Pages.NewUser},
 	}, faults.report)
-	return warnings
+	return codes
 }
 
 // report adds a problem of package configcheck.
@@ -53,14 +54,14 @@ func checkSession(c *Config, faults *ConfigError) {
 // checkStrategy checks for a JWT callback that is never called. chosen is the configured Strategy. If it is empty and
 // StrategyDatabase is the default because of the Store, the callback is a configuration error. If StrategyDatabase was
 // configured explicitly, it is only a warning.
-func checkStrategy(chosen Strategy, c *Config, faults *ConfigError) []warning {
+func checkStrategy(chosen Strategy, c *Config, faults *ConfigError) []warnings.Code {
 	switch {
 	case c.Callbacks.JWT == nil || c.Session.Strategy != StrategyDatabase:
 	case chosen == "":
 		faults.add(ErrInvalidConfig, "Callbacks.JWT would never run: with this Store, Session.Strategy is "+
 			"StrategyDatabase, whose sessions have no token. Set Session.Strategy to StrategyJWT, or use Callbacks.Session")
 	default:
-		return []warning{warnUnusedJWTCallback}
+		return []warnings.Code{warnings.UnusedJWTCallback}
 	}
 	return nil
 }
@@ -162,19 +163,19 @@ func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
 
 // storeWarnings returns a warning for each interface that account linking needs and the Store lacks, and for a plugin
 // that promises to end sessions in a configuration that cannot end them. Linking uses a safe alternative.
-func storeWarnings(c *Config, can linkables, a *Auth) (warnings []warning) {
+func storeWarnings(c *Config, can linkables, a *Auth) (codes []warnings.Code) {
 	if a.store.Store != nil && can.prove {
 		if a.store.accounts == nil && can.open {
-			warnings = append(warnings, warnAccountsNotListed)
+			codes = append(codes, warnings.AccountsNotListed)
 		}
 		if a.store.lister == nil && c.Session.Strategy == StrategyDatabase {
-			warnings = append(warnings, warnSessionsNotEnded)
+			codes = append(codes, warnings.SessionsNotEnded)
 		}
 	}
 	if a.plugins.ends != "" && c.Session.Strategy == StrategyJWT && c.Session.Revocation.On == False {
-		warnings = append(warnings, warnSessionsNotRevoked)
+		codes = append(codes, warnings.SessionsNotRevoked)
 	}
-	return warnings
+	return codes
 }
 
 // linkables describes what sign-ins with the configured providers can mean for account linking.

@@ -5,16 +5,17 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/configcheck"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // readEnvironment sets empty fields from environment variables and returns the warnings to log.
-func readEnvironment(c *Config, faults *ConfigError) (warnings []warning) {
+func readEnvironment(c *Config, faults *ConfigError) (codes []warnings.Code) {
 	if len(c.Secrets) == 0 {
 		c.Secrets = tokensource.Secrets[Secret](c.Getenv)
 	}
-	warnings = readURL(c, faults)
+	codes = readURL(c, faults)
 	readTrustHost(c, faults)
 	if v := c.Getenv("AUTH_REDIRECT_PROXY_URL"); c.RedirectProxyURL == "" && v != "" {
 		if _, _, err := weburl.ParseOrigin(v); err != nil {
@@ -26,14 +27,14 @@ func readEnvironment(c *Config, faults *ConfigError) (warnings []warning) {
 	}
 	for _, s := range c.Secrets {
 		if len(s) < configcheck.MinSecret && c.InsecureShortSecrets {
-			return append(warnings, warnShortSecret)
+			return append(codes, warnings.ShortSecret)
 		}
 	}
-	return warnings
+	return codes
 }
 
 // readURL sets URL, and BasePath from its path.
-func readURL(c *Config, faults *ConfigError) (warnings []warning) {
+func readURL(c *Config, faults *ConfigError) (codes []warnings.Code) {
 	variable := ""
 	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
 		if v := c.Getenv(name); c.URL == "" && v != "" {
@@ -52,13 +53,13 @@ func readURL(c *Config, faults *ConfigError) (warnings []warning) {
 	case c.BasePath == "":
 		c.BasePath = strings.TrimPrefix(path, strings.TrimRight(c.PublicPath, "/"))
 	case path != "":
-		warnings = append(warnings, warnURLBasePathRedundant)
+		codes = append(codes, warnings.URLBasePathRedundant)
 		full := strings.TrimRight(c.PublicPath, "/") + c.BasePath
 		if spelt != full && c.BasePath != "/" { // compared exactly, as in Auth.js
-			warnings = append(warnings, warnURLBasePathMismatch)
+			codes = append(codes, warnings.URLBasePathMismatch)
 		}
 	}
-	return warnings
+	return codes
 }
 
 func readTrustHost(c *Config, faults *ConfigError) {
