@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/latchkey-go/latchkey/core/internal/announcements"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -34,7 +35,7 @@ type arrival struct {
 	// that the session cookie of a call is ignored, because no page of this site made the call.
 	program, foreign bool
 	// pending are the announced changes that were not reported yet.
-	pending []announcement
+	pending announcements.Pending
 	// verified is the credential of the request. Copies of the arrival share it. It is nil if the request cannot have
 	// one.
 	verified *verifiedCredential
