@@ -47,8 +47,10 @@ type identity struct {
 
 	oauth   *oauthResult
 	passkey *passkeyResult
-	form    *formResult
-	signUp  *signUpResult
+	// newPasskey is SignIn.Passkey. SignIn.Create stores it.
+	newPasskey *NewUserPasskey
+	form       *formResult
+	signUp     *signUpResult
 	// pending is the stored sign-in that this identity was read from, after a sign-in gate.
 	pending *pendingData
 }

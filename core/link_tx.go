@@ -405,7 +405,7 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 	if l.store.Store == nil {
 		return member{user: id.user, created: id.signUp != nil}, nil
 	}
-	if id.account.Type == TypeCredentials {
+	if id.account.Type == TypeCredentials || id.newPasskey != nil {
 		return l.linkCredentials(ctx, r.carrier(), id)
 	}
 	signedIn, err := l.sessionUserOf(ctx, r)
@@ -456,8 +456,8 @@ func (l *linker) createSession(ctx context.Context, c *tokenCarrier, id *identit
 	return l.sessions.createStored(ctx, c, id, who)
 }
 
-// linkCredentials creates the session of a user whom the application has authenticated. Under the database strategy the
-// user must be in the store.
+// linkCredentials creates the session of a user whom the application has authenticated or has just created. Under the
+// database strategy the user must be in the store.
 func (l *linker) linkCredentials(ctx context.Context, c *tokenCarrier, id *identity) (member, error) {
 	who := member{user: id.user, created: id.signUp != nil}
 	if l.gated {

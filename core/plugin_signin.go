@@ -34,6 +34,10 @@ type SignIn struct {
 	// upgraded any more, it does what Create does. If Upgrade is nil, Create is called, and the new user counts as an
 	// existing one.
 	Upgrade func(ctx context.Context, provisional *User) (*User, error)
+	// Passkey, if not nil, is the passkey that the new user signs up with. Create and Upgrade must store it in the
+	// transaction that creates or upgrades the user. Account and Methods are ignored. The sign-in replaces the session of
+	// another user and links nothing to that user.
+	Passkey *NewUserPasskey
 	// CallbackURL is where the browser goes after the sign-in. The default is [ActionRequest.CallbackURL]. It passes
 	// Callbacks.Redirect.
 	CallbackURL string
@@ -67,6 +71,12 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 	id := &identity{user: s.User.Clone(), account: account.Clone(), methods: slices.Clone(s.Methods)}
 	if s.Created || s.Create != nil {
 		id.signUp = &signUpResult{s.Create, s.Upgrade}
+	}
+	if s.Passkey != nil {
+		if s.Passkey.in != c.in || s.Create == nil {
+			return nil, errors.New("core: ActionRequest.SignIn: SignIn.Passkey needs Create, and is of the same request")
+		}
+		id.account, id.methods, id.newPasskey = s.Passkey.id.account.Clone(), s.Passkey.id.methods, s.Passkey
 	}
 	if c.plugins.provisional.has(id.methods) { // nothing has authenticated the user
 		id.authTime = new(time.Time)

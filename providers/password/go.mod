@@ -6,6 +6,7 @@ require (
 	github.com/a-h/templ v0.3.977
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
+	github.com/latchkey-go/latchkey/internal v0.0.0
 	github.com/latchkey-go/latchkey/storage v0.0.0
 	github.com/latchkey-go/latchkey/ui v0.0.0
 	golang.org/x/crypto v0.59.0
@@ -14,7 +15,6 @@ require (
 
 require (
 	github.com/go-jose/go-jose/v4 v4.1.9 // indirect
-	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
