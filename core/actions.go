@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/challenge"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/pagecache"
@@ -76,7 +77,7 @@ func onlyPasskeys(providers []*provider) (id string) {
 // getCSRF handles GET csrf. It returns the token that POST requests must contain.
 func getCSRF(ctx context.Context, c *call) (*Response, error) {
 	if c.site.csrf.Skip {
-		c.log.warn(ctx, warnCSRFDisabled)
+		c.log.warn(ctx, warnings.CSRFDisabled)
 		spec := &c.cookies.CSRF
 		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{Cookie(spec.Clear())}}, nil
 	}
