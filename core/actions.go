@@ -77,8 +77,8 @@ func onlyPasskeys(providers []*provider) (id string) {
 func getCSRF(ctx context.Context, c *call) (*Response, error) {
 	if c.site.csrf.Skip {
 		c.log.warn(ctx, warnCSRFDisabled)
-		spec := &c.cookies.csrf
-		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{spec.clear(spec.name())}}, nil
+		spec := &c.cookies.CSRF
+		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{Cookie(spec.Clear())}}, nil
 	}
 	body := append(make([]byte, 0, 32+csrf.TokenLen), `{"csrfToken":`...)
 	return uncachedJSON(append(exactjson.AppendText(body, c.csrf.Token), '}')), nil

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/linking"
@@ -410,7 +412,7 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 	if err != nil {
 		return member{}, errorf(ErrStore, "%w", err)
 	}
-	if id.started == flowSwitches { // ignore the current user; the new session replaces the current one
+	if id.started == flowstate.SwitchesUser { // ignore the current user; the new session replaces the current one
 		signedIn = sessionUser{token: signedIn.token}
 	}
 	at := r.carrier().at
@@ -479,14 +481,14 @@ func (l *linker) sessionUserOf(ctx context.Context, r requestSession) (sessionUs
 	if current.token == nil {
 		return v, nil
 	}
-	v.user, err = l.sessions.jwt.user(ctx, current.token.Subject)
+	v.user, err = l.sessions.jwt.User(ctx, current.token.Subject)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return none, nil
 	case err != nil:
 		return v, err
 	}
-	v.outdated = issuedBefore(current.token, v.user.EmailVerified)
+	v.outdated = sessionstate.IssuedBefore(current.token, v.user.EmailVerified)
 	return v, nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -109,7 +110,7 @@ type plugins struct {
 	knows     bool // PluginHost.RememberBrowsers was called
 	// ends is the first plugin that called PluginHost.EndsSessions, by its name in configuration errors, or empty.
 	ends    string
-	tasks   []task
+	tasks   []cleanup.Task
 	notices notices
 	// passkeys was passed to PluginHost.TrackPasskeys, or nil.
 	passkeys *PasskeyTracker

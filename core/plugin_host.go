@@ -336,6 +336,24 @@ func (h *PluginHost) Digests(purpose, text string) []string {
 	return all
 }
 
+// FindRecord returns the unexpired record of a kind whose key is one of the digests: those of [PluginHost.Digests], so
+// that records from before a rotation of the secrets are found. It returns [ErrNotFound] if there is none. records are
+// those of the host or of a transaction.
+func (h *PluginHost) FindRecord(
+	ctx context.Context, records store.RecordStore, kind string, digests ...string,
+) (*store.Record, error) {
+	for _, key := range digests {
+		r, err := records.Record(ctx, kind, key)
+		if err == nil && r.Expires.After(h.Now()) {
+			return r, nil
+		}
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return nil, fmt.Errorf("record of kind %s: %w", kind, err)
+		}
+	}
+	return nil, ErrNotFound
+}
+
 func digest(secret, purpose, text string) string { return purposekey.Digest(secret, purpose, text) }
 
 // noRequest returns the arrival of a notice outside of a request.

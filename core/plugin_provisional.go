@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 )
 
 // ProvisionalUsers describes users without a sign-in method, such as guests: see [PluginHost.AddProvisionalUsers]. All
@@ -90,7 +91,7 @@ func (p *provisional) identify(ctx context.Context, r requestSession, id *identi
 	if err != nil || current == nil || !p.has(current.methods) {
 		return err
 	}
-	if id.unlinked = true; id.started == flowSameSession {
+	if id.unlinked = true; id.started == flowstate.SameSession {
 		id.provisional = current.user.ID
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -78,7 +79,7 @@ func (s *signIns) alreadySignedIn(ctx context.Context, c *call, out *outcome, er
 // as the other user, or an error if the flow belongs to another session. The sign-in never links an account then.
 func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Response, error) {
 	id := out.identity
-	if id.started != flowSignedOut && id.started != flowOtherSession {
+	if id.started != flowstate.SignedOut && id.started != flowstate.OtherSession {
 		return nil, nil
 	}
 	current, err := c.session.current(ctx)
@@ -97,7 +98,7 @@ func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Resp
 		return nil, errorf(ErrStore, "%w", err)
 	case err == nil && owner.ID == current.user.ID:
 		return nil, nil
-	case id.started == flowOtherSession || !id.byOAuth():
+	case id.started == flowstate.OtherSession || !id.byOAuth():
 		return nil, callbackErrorf(errInvalidCheck, reasonUsed, "the sign-in was started under another session")
 	}
 	view := ui.SwitchView{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/internal/pending"
 )
@@ -140,7 +141,7 @@ func (ps *plugins) askGate(ctx context.Context, gate *partGate, p *PendingSignIn
 // user had a second factor, could add a sign-in method for themselves.
 func (s *signIns) gateLink(ctx context.Context, c *call, out *outcome) (string, error) {
 	id := out.identity
-	if len(s.plugins.gates) == 0 || s.store.Store == nil || id.started == flowSwitches || id.unlinked ||
+	if len(s.plugins.gates) == 0 || s.store.Store == nil || id.started == flowstate.SwitchesUser || id.unlinked ||
 		!id.byOAuth() && id.passkey == nil {
 		return "", nil
 	}
@@ -257,7 +258,7 @@ func (ps *plugins) storePendingSignIn(ctx context.Context, c *call, pending pend
 	if err != nil {
 		return Cookie{}, errorf(ErrStore, "store a pending sign-in: %w", err)
 	}
-	ps.auth.sessions.rows.cleaning.perhaps()
+	ps.auth.sessions.cleaning.Perhaps()
 	return ps.cookie(&c.arrival, pendingCookie, name, expires)
 }
 

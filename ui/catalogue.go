@@ -16,6 +16,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Your account", true
 	case "account.activity.banned":
 		return "Account banned", true
+	case "account.activity.codes":
+		return "Recovery codes changed", true
 	case "account.activity.deletion":
 		return "Account deletion requested", true
 	case "account.activity.email":
@@ -280,6 +282,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Sessions can't be listed here. To end a session, sign out on that device.", true
 	case "account.sessions.others":
 		return "Sign out of all other sessions", true
+	case "account.sessions.since":
+		return "Since %s", true
+	case "account.sessions.support":
+		return "An administrator is using your account", true
 	case "account.sign-in":
 		return "Sign in", true
 	case "account.stale":
@@ -302,6 +308,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Choose a new password", true
 	case "account.undone.removed":
 		return "These sign-in methods were added after the change, so we removed them:", true
+	case "admin.actor":
+		return "In use by administrator %s", true
 	case "admin.added":
 		return "Added %s", true
 	case "admin.admin":
@@ -962,6 +970,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "You can't do this while you use another person's account.", true
 	case "impersonation.title":
 		return "Another person's account", true
+	case "impersonation.too-large":
+		return "Both sessions together are too large for this site. Its operators find the limit in the log.", true
 	case "impersonation.who":
 		return "You're using the account of %s.", true
 	case "label.Create an account":
@@ -1242,6 +1252,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Your password was just changed somewhere else. Try again with the new password.", true
 	case "password.closed":
 		return "Sign-up is by invitation only.", true
+	case "password.codes.body":
+		return "If you forget your password, these codes get you back into your account. Each code works once. We show them only now.", true
 	case "password.common":
 		return "This password is too common. Choose another one.", true
 	case "password.confirm.body":
@@ -1258,6 +1270,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Choose a password that isn't based on your email or the name of this site.", true
 	case "password.current":
 		return "Current password", true
+	case "password.done.alone":
+		return "We signed you out on your other devices.", true
 	case "password.done.body":
 		return "We signed you out on your other devices and emailed you a confirmation.", true
 	case "password.done.go-on":
@@ -1272,12 +1286,18 @@ func catalogued(key string) (english string, ok bool) {
 		return "Sign in", true
 	case "password.email":
 		return "Email", true
+	case "password.email.hint":
+		return "Without an email, only a recovery code can reset your password.", true
+	case "password.email.optional":
+		return "Email (optional)", true
 	case "password.exposed.again":
 		return "Email me another code", true
 	case "password.exposed.body":
 		return "Your password has appeared in a data breach, so other people may know it. We'll email you a code. Enter it here, then choose a new password.", true
 	case "password.exposed.button":
 		return "Email me a code", true
+	case "password.exposed.code":
+		return "Your password has appeared in a data breach, so other people may know it. Choose a new password with one of your recovery codes.", true
 	case "password.exposed.none":
 		return "Your password has appeared in a data breach, so other people may know it. Your account has no email address, so we can't check that it's you. Sign in another way, or contact support.", true
 	case "password.field.invalid":
@@ -1306,6 +1326,22 @@ func catalogued(key string) (english string, ok bool) {
 		return "Passkey", true
 	case "password.password":
 		return "Password", true
+	case "password.recover.body":
+		return "Enter your username and one of your recovery codes, and choose a new password.", true
+	case "password.recover.heading":
+		return "Use a recovery code", true
+	case "password.recover.wrong":
+		return "That username or recovery code isn't right.", true
+	case "password.recovery.body":
+		return "New codes replace all codes that you have now.", true
+	case "password.recovery.left":
+		return "Recovery codes left: %s.", true
+	case "password.recovery.low":
+		return "Recovery codes left: %s. Sign in and create new ones on your account page.", true
+	case "password.recovery.only":
+		return "Add an email address first. Without one, these codes are the only way back into your account.", true
+	case "password.recovery.remove":
+		return "Remove all codes", true
 	case "password.reset.added":
 		return "added on %s", true
 	case "password.reset.body":
@@ -1344,6 +1380,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Use 3 to 32 letters and digits. Dots, hyphens and underscores are allowed between them.", true
 	case "password.username.label":
 		return "Username", true
+	case "password.username.missing":
+		return "Choose a username first.", true
 	case "password.username.soon":
 		return "You changed your username recently. Try again later.", true
 	case "password.username.taken":

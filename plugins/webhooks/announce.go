@@ -45,8 +45,9 @@ var parts = map[audit.Name]part{
 	audit.UsernameChanged: {records: "*"}, audit.DeletionScheduled: {records: "*"},
 	audit.DeletionCanceled: {records: "*"},
 	audit.FactorAdded:      {records: "*"}, audit.FactorRemoved: {records: "*"}, audit.FactorsReset: {records: "*"},
-	audit.RecoveryUsed: {records: "*"}, audit.RecoveryRenewed: {records: "*"}, audit.AdminFactorsReset: {records: "*"},
-	audit.KeyCreated: {records: "*"}, audit.KeyRotated: {records: "*"}, audit.KeyRevoked: {records: "*"},
+	audit.RecoveryUsed: {records: "*"}, audit.RecoveryRenewed: {records: "*"}, audit.RecoveryRemoved: {records: "*"},
+	audit.AdminFactorsReset: {records: "*"},
+	audit.KeyCreated:        {records: "*"}, audit.KeyRotated: {records: "*"}, audit.KeyRevoked: {records: "*"},
 	audit.MemberJoined: {records: "*"}, audit.MemberChanged: {records: "*"}, audit.MemberRemoved: {records: "*"},
 	audit.AdminBanned: {records: "*"}, audit.AdminUnbanned: {records: "*"},
 }

@@ -7,7 +7,7 @@ require (
 	github.com/go-webauthn/webauthn v0.18.2
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
-	github.com/latchkey-go/latchkey/storage/memory v0.0.0
+	github.com/latchkey-go/latchkey/storage v0.0.0
 )
 
 require (
@@ -38,6 +38,7 @@ replace (
 	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/internal => ../../internal
 	github.com/latchkey-go/latchkey/providers => ./..
-	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
+	github.com/latchkey-go/latchkey/storage => ../../storage
+	github.com/latchkey-go/latchkey/storage/internal => ../../storage/internal
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

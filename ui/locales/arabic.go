@@ -248,17 +248,18 @@ func Arabic() ui.Locale {
 		"email.deleted.body":    "تم حذف حسابك.",
 		"email.deleted.footer":  "إذا لم تكن أنت فتواصل مع القائمين على الموقع.",
 
-		"signin.to":             "تسجيل الدخول إلى %s",
-		"signin.mail-link":      "أرسل إليّ رابط دخول بالبريد",
-		"signin.show":           "إظهار كلمة المرور",
-		"signin.last":           "آخر استخدام",
-		"signin.remember":       "البقاء مسجّلاً للدخول",
-		"signin.who":            "لقد سجّلت الدخول باسم %s.",
-		"impersonation.who":     "أنت تستخدم حساب %s.",
-		"impersonation.title":   "حساب شخص آخر",
-		"impersonation.end":     "العودة إلى حسابك",
-		"impersonation.refused": "لا يمكنك فعل ذلك أثناء استخدام حساب شخص آخر.",
-		"signin.continue":       "متابعة",
+		"signin.to":               "تسجيل الدخول إلى %s",
+		"signin.mail-link":        "أرسل إليّ رابط دخول بالبريد",
+		"signin.show":             "إظهار كلمة المرور",
+		"signin.last":             "آخر استخدام",
+		"signin.remember":         "البقاء مسجّلاً للدخول",
+		"signin.who":              "لقد سجّلت الدخول باسم %s.",
+		"impersonation.who":       "أنت تستخدم حساب %s.",
+		"impersonation.title":     "حساب شخص آخر",
+		"impersonation.end":       "العودة إلى حسابك",
+		"impersonation.refused":   "لا يمكنك فعل ذلك أثناء استخدام حساب شخص آخر.",
+		"impersonation.too-large": "حجم الجلستين معًا أكبر مما يسمح به هذا الموقع. يجد مشغّلوه الحد في السجل.",
+		"signin.continue":         "متابعة",
 
 		"terms": "شروط الاستخدام",
 
@@ -340,8 +341,26 @@ func Arabic() ui.Locale {
 		"password.username.invalid": "" +
 			"استخدم من 3 إلى 32 حرفًا ورقمًا. يُسمح بالنقاط والواصلات والشرطات " +
 			"السفلية بينها.",
-		"password.username.taken": "اسم المستخدم هذا غير متاح. اختر اسمًا آخر.",
-		"password.username.soon":  "غيّرت اسم المستخدم مؤخرًا. حاول مرة أخرى لاحقًا.",
+		"password.username.taken":   "اسم المستخدم هذا غير متاح. اختر اسمًا آخر.",
+		"password.username.soon":    "غيّرت اسم المستخدم مؤخرًا. حاول مرة أخرى لاحقًا.",
+		"password.username.missing": "اختر اسم مستخدم أولًا.",
+		"password.email.optional":   "البريد الإلكتروني (اختياري)",
+		"password.email.hint":       "من دون بريد إلكتروني لا يمكن إعادة تعيين كلمة مرورك إلا برمز استرداد.",
+		"password.codes.body": "" +
+			"إذا نسيت كلمة مرورك فهذه الرموز تعيدك إلى حسابك. يعمل كل رمز مرة واحدة. لن نعرضها مرة " +
+			"أخرى.",
+		"password.recover.heading": "استخدام رمز استرداد",
+		"password.recover.body":    "أدخل اسم المستخدم وأحد رموز الاسترداد، ثم اختر كلمة مرور جديدة.",
+		"password.recover.wrong":   "اسم المستخدم أو رمز الاسترداد غير صحيح.",
+		"password.recovery.left":   "رموز الاسترداد المتبقية: %s.",
+		"password.recovery.low":    "رموز الاسترداد المتبقية: %s. سجّل الدخول وأنشئ رموزًا جديدة في صفحة حسابك.",
+		"password.recovery.body":   "تحل الرموز الجديدة محل كل الرموز التي لديك الآن.",
+		"password.recovery.remove": "إزالة كل الرموز",
+		"password.recovery.only":   "أضف بريدًا إلكترونيًا أولًا. من دونه تكون هذه الرموز طريقك الوحيد إلى حسابك.",
+		"password.exposed.code": "" +
+			"ظهرت كلمة مرورك في تسريب بيانات، وقد يعرفها أشخاص آخرون. اختر كلمة مرور جديدة بأحد رموز " +
+			"الاسترداد.",
+		"password.done.alone": "تم تسجيل خروجك من أجهزتك الأخرى.",
 		"password.exposed.body": "" +
 			"ظهرت كلمة مرورك في تسريب بيانات، وقد يعرفها أشخاص آخرون. سنرسل إليك رمزًا بالبريد " +
 			"الإلكتروني. أدخله هنا، ثم اختر كلمة مرور جديدة.",
@@ -674,6 +693,7 @@ func Arabic() ui.Locale {
 		"admin.nothing":         "لا يوجد.",
 		"admin.sessions":        "الجلسات النشطة",
 		"admin.used":            "آخر استخدام في %s",
+		"admin.actor":           "يستخدمها المسؤول %s",
 		"admin.unknown-browser": "متصفح غير معروف",
 		"admin.which":           "الجلسات المراد إنهاؤها",
 		"admin.all":             "كل الجلسات",
@@ -791,6 +811,8 @@ func Arabic() ui.Locale {
 		"account.sessions.others":      "تسجيل الخروج من كل مكان آخر",
 		"account.sessions.end":         "تسجيل الخروج",
 		"account.sessions.here":        "على هذا الجهاز",
+		"account.sessions.support":     "يستخدم أحد المسؤولين حسابك",
+		"account.sessions.since":       "منذ %s",
 		"account.email.heading":        "البريد الإلكتروني",
 		"account.email.code": "" +
 			"أرسلنا رسالة إلى هذا العنوان. أدخل هنا الرمز الذي فيها أو افتح رابطها في هذا المتصفح.",
@@ -826,6 +848,7 @@ func Arabic() ui.Locale {
 		"account.activity.secured":         "تم تأمين الحساب",
 		"account.activity.factors":         "تم تغيير التحقق بخطوتين",
 		"account.activity.recovery":        "تم استخدام رمز استرداد",
+		"account.activity.codes":           "تم تغيير رموز الاسترداد",
 		"account.activity.key":             "تم إنشاء مفتاح API",
 		"account.activity.key-revoked":     "تم إبطال مفتاح API",
 		"account.activity.app":             "سجّل تطبيق الدخول",

@@ -293,7 +293,9 @@ func French() ui.Locale {
 		"impersonation.title":   "Compte d’une autre personne",
 		"impersonation.end":     "Revenir à votre compte",
 		"impersonation.refused": "Cette action est impossible lorsque vous utilisez le compte d’une autre personne.",
-		"signin.continue":       "Continuer",
+		"impersonation.too-large": "Les deux sessions réunies sont trop volumineuses pour ce site. " +
+			"Ses exploitants trouvent la limite dans le journal.",
+		"signin.continue": "Continuer",
 
 		"terms": "Conditions d’utilisation",
 
@@ -391,6 +393,30 @@ func French() ui.Locale {
 		"password.username.soon": "" +
 			"Vous avez modifié votre nom d'utilisateur récemment. Réessayez plus " +
 			"tard.",
+		"password.username.missing": "Choisissez d'abord un nom d'utilisateur.",
+		"password.email.optional":   "E-mail (facultatif)",
+		"password.email.hint":       "Sans e-mail, seul un code de secours permet de réinitialiser votre mot de passe.",
+		"password.codes.body": "" +
+			"Si vous oubliez votre mot de passe, ces codes vous redonnent accès à votre compte. Chaque " +
+			"code ne fonctionne qu'une fois. Nous ne les affichons que maintenant.",
+		"password.recover.heading": "Utiliser un code de secours",
+		"password.recover.body": "" +
+			"Saisissez votre nom d'utilisateur et l'un de vos codes de secours, puis choisissez un " +
+			"nouveau mot de passe.",
+		"password.recover.wrong": "Ce nom d'utilisateur ou ce code de secours n'est pas correct.",
+		"password.recovery.left": "Codes de secours restants : %s.",
+		"password.recovery.low": "" +
+			"Codes de secours restants : %s. Connectez-vous et créez-en de nouveaux sur la page de " +
+			"votre compte.",
+		"password.recovery.body":   "Les nouveaux codes remplacent tous ceux que vous avez.",
+		"password.recovery.remove": "Supprimer tous les codes",
+		"password.recovery.only": "" +
+			"Ajoutez d'abord une adresse e-mail. Sans elle, ces codes sont le seul moyen de retrouver " +
+			"votre compte.",
+		"password.exposed.code": "" +
+			"Votre mot de passe est apparu dans une fuite de données : d'autres personnes peuvent donc " +
+			"le connaître. Choisissez-en un nouveau avec l'un de vos codes de secours.",
+		"password.done.alone": "Vos autres appareils ont été déconnectés.",
 		"password.exposed.body": "" +
 			"Votre mot de passe est apparu dans une fuite de données : d'autres personnes peuvent donc " +
 			"le connaître. Nous allons vous envoyer un code par e-mail. Saisissez-le ici, puis " +
@@ -751,6 +777,7 @@ func French() ui.Locale {
 		"admin.nothing":         "Aucun élément.",
 		"admin.sessions":        "Sessions actives",
 		"admin.used":            "Dernière utilisation le %s",
+		"admin.actor":           "Utilisée par l’administrateur %s",
 		"admin.unknown-browser": "Navigateur inconnu",
 		"admin.which":           "Sessions à fermer",
 		"admin.all":             "Toutes les sessions",
@@ -874,10 +901,12 @@ func French() ui.Locale {
 		"account.sessions.heading":     "Où vous êtes connecté",
 		"account.sessions.none": "" +
 			"Ce site ne peut pas en dresser la liste. Déconnectez-vous vous-même sur chaque appareil.",
-		"account.sessions.others": "Se déconnecter partout ailleurs",
-		"account.sessions.end":    "Déconnecter",
-		"account.sessions.here":   "sur cet appareil",
-		"account.email.heading":   "Adresse e-mail",
+		"account.sessions.others":  "Se déconnecter partout ailleurs",
+		"account.sessions.end":     "Déconnecter",
+		"account.sessions.here":    "sur cet appareil",
+		"account.sessions.support": "Un administrateur utilise votre compte",
+		"account.sessions.since":   "Depuis : %s",
+		"account.email.heading":    "Adresse e-mail",
 		"account.email.code": "" +
 			"Nous avons envoyé un e-mail à cette adresse. Saisissez ici le code qu’il contient ou " +
 			"ouvrez son lien dans ce navigateur.",
@@ -914,6 +943,7 @@ func French() ui.Locale {
 		"account.activity.secured":         "Compte sécurisé",
 		"account.activity.factors":         "Validation en deux étapes modifiée",
 		"account.activity.recovery":        "Code de récupération utilisé",
+		"account.activity.codes":           "Codes de secours modifiés",
 		"account.activity.key":             "Clé API créée",
 		"account.activity.key-revoked":     "Clé API révoquée",
 		"account.activity.app":             "Application connectée",

@@ -305,7 +305,9 @@ func German() ui.Locale {
 		"impersonation.title":   "Konto einer anderen Person",
 		"impersonation.end":     "Zu Ihrem Konto zurückkehren",
 		"impersonation.refused": "Das ist nicht möglich, während Sie das Konto einer anderen Person verwenden.",
-		"signin.continue":       "Weiter",
+		"impersonation.too-large": "Beide Sitzungen zusammen sind für diese Website zu groß. Die " +
+			"Betreiber finden die Grenze im Protokoll.",
+		"signin.continue": "Weiter",
 
 		"terms": "Nutzungsbedingungen",
 
@@ -406,6 +408,32 @@ func German() ui.Locale {
 		"password.username.soon": "" +
 			"Sie haben Ihren Benutzernamen vor Kurzem geändert. Versuchen Sie es " +
 			"später noch einmal.",
+		"password.username.missing": "Wählen Sie zuerst einen Benutzernamen.",
+		"password.email.optional":   "E-Mail-Adresse (freiwillig)",
+		"password.email.hint": "" +
+			"Ohne E-Mail-Adresse können Sie Ihr Passwort nur mit einem Wiederherstellungscode " +
+			"zurücksetzen.",
+		"password.codes.body": "" +
+			"Wenn Sie Ihr Passwort vergessen, kommen Sie mit diesen Codes wieder in Ihr Konto. Jeder " +
+			"Code gilt einmal. Wir zeigen sie nur jetzt.",
+		"password.recover.heading": "Wiederherstellungscode verwenden",
+		"password.recover.body": "" +
+			"Geben Sie Ihren Benutzernamen und einen Ihrer Wiederherstellungscodes ein, und wählen Sie " +
+			"ein neues Passwort.",
+		"password.recover.wrong": "Benutzername oder Wiederherstellungscode stimmt nicht.",
+		"password.recovery.left": "Verbleibende Wiederherstellungscodes: %s.",
+		"password.recovery.low": "" +
+			"Verbleibende Wiederherstellungscodes: %s. Melden Sie sich an und erstellen Sie auf Ihrer " +
+			"Kontoseite neue.",
+		"password.recovery.body":   "Neue Codes ersetzen alle, die Sie jetzt haben.",
+		"password.recovery.remove": "Alle Codes entfernen",
+		"password.recovery.only": "" +
+			"Fügen Sie zuerst eine E-Mail-Adresse hinzu. Ohne sie kommen Sie nur mit diesen Codes " +
+			"wieder in Ihr Konto.",
+		"password.exposed.code": "" +
+			"Ihr Passwort ist bei einem Datenleck aufgetaucht, andere Personen könnten es also kennen. " +
+			"Wählen Sie mit einem Ihrer Wiederherstellungscodes ein neues Passwort.",
+		"password.done.alone": "Ihre anderen Geräte wurden abgemeldet.",
 		"password.exposed.body": "" +
 			"Ihr Passwort ist bei einem Datenleck aufgetaucht, andere Personen könnten es also kennen. " +
 			"Wir senden Ihnen einen Code per E-Mail. Geben Sie ihn hier ein und wählen Sie dann ein " +
@@ -773,6 +801,7 @@ func German() ui.Locale {
 		"admin.nothing":         "Keine.",
 		"admin.sessions":        "Aktive Sitzungen",
 		"admin.used":            "Zuletzt benutzt am %s",
+		"admin.actor":           "Wird vom Administrator %s verwendet",
 		"admin.unknown-browser": "Unbekannter Browser",
 		"admin.which":           "Zu beendende Sitzungen",
 		"admin.all":             "Alle Sitzungen",
@@ -898,6 +927,8 @@ func German() ui.Locale {
 		"account.sessions.others":      "Überall sonst abmelden",
 		"account.sessions.end":         "Abmelden",
 		"account.sessions.here":        "auf diesem Gerät",
+		"account.sessions.support":     "Ein Administrator verwendet Ihr Konto",
+		"account.sessions.since":       "Seit %s",
 		"account.email.heading":        "E-Mail-Adresse",
 		"account.email.code": "" +
 			"Wir haben eine E-Mail an diese Adresse gesendet. Geben Sie den Code daraus hier ein, " +
@@ -935,6 +966,7 @@ func German() ui.Locale {
 		"account.activity.secured":         "Konto gesichert",
 		"account.activity.factors":         "Bestätigung in zwei Schritten geändert",
 		"account.activity.recovery":        "Wiederherstellungscode benutzt",
+		"account.activity.codes":           "Wiederherstellungscodes geändert",
 		"account.activity.key":             "API-Schlüssel erstellt",
 		"account.activity.key-revoked":     "API-Schlüssel widerrufen",
 		"account.activity.app":             "App angemeldet",

@@ -271,7 +271,9 @@ func Portuguese() ui.Locale {
 		"impersonation.title":   "Conta de outra pessoa",
 		"impersonation.end":     "Voltar para a sua conta",
 		"impersonation.refused": "Você não pode fazer isso enquanto usa a conta de outra pessoa.",
-		"signin.continue":       "Continuar",
+		"impersonation.too-large": "As duas sessões juntas são grandes demais para este site. Os " +
+			"responsáveis encontram o limite no log.",
+		"signin.continue": "Continuar",
 
 		"terms": "Termos de uso",
 
@@ -361,6 +363,28 @@ func Portuguese() ui.Locale {
 		"password.username.soon": "" +
 			"Você alterou seu nome de usuário recentemente. Tente novamente mais " +
 			"tarde.",
+		"password.username.missing": "Escolha primeiro um nome de usuário.",
+		"password.email.optional":   "E-mail (opcional)",
+		"password.email.hint":       "Sem um e-mail, só um código de recuperação pode redefinir sua senha.",
+		"password.codes.body": "" +
+			"Se você esquecer a senha, estes códigos devolvem o acesso à conta. Cada código funciona " +
+			"uma vez. Só os mostramos agora.",
+		"password.recover.heading": "Usar um código de recuperação",
+		"password.recover.body": "" +
+			"Digite seu nome de usuário e um dos seus códigos de recuperação e escolha uma nova senha.",
+		"password.recover.wrong": "Esse nome de usuário ou código de recuperação não está correto.",
+		"password.recovery.left": "Códigos de recuperação restantes: %s.",
+		"password.recovery.low": "" +
+			"Códigos de recuperação restantes: %s. Entre e crie novos na página da sua conta.",
+		"password.recovery.body":   "Os novos códigos substituem todos os que você tem agora.",
+		"password.recovery.remove": "Remover todos os códigos",
+		"password.recovery.only": "" +
+			"Adicione primeiro um endereço de e-mail. Sem ele, estes códigos são a única forma de " +
+			"voltar à sua conta.",
+		"password.exposed.code": "" +
+			"Sua senha apareceu em um vazamento de dados, então outras pessoas podem conhecê-la. " +
+			"Escolha uma nova senha com um dos seus códigos de recuperação.",
+		"password.done.alone": "Encerramos as sessões nos seus outros dispositivos.",
 		"password.exposed.body": "" +
 			"Sua senha apareceu em um vazamento de dados, então outras pessoas podem conhecê-la. " +
 			"Enviaremos um código por e-mail. Digite-o aqui e escolha uma nova senha.",
@@ -710,6 +734,7 @@ func Portuguese() ui.Locale {
 		"admin.nothing":         "Nenhum.",
 		"admin.sessions":        "Sessões ativas",
 		"admin.used":            "Último uso em %s",
+		"admin.actor":           "Em uso pelo administrador %s",
 		"admin.unknown-browser": "Navegador desconhecido",
 		"admin.which":           "Sessões a encerrar",
 		"admin.all":             "Todas as sessões",
@@ -832,6 +857,8 @@ func Portuguese() ui.Locale {
 		"account.sessions.others":  "Sair de todos os outros lugares",
 		"account.sessions.end":     "Sair",
 		"account.sessions.here":    "neste dispositivo",
+		"account.sessions.support": "Um administrador está usando sua conta",
+		"account.sessions.since":   "Desde: %s",
 		"account.email.heading":    "E-mail",
 		"account.email.code": "" +
 			"Enviamos um e-mail para esse endereço. Digite aqui o código que está nele ou abra o " +
@@ -869,6 +896,7 @@ func Portuguese() ui.Locale {
 		"account.activity.secured":         "Conta protegida",
 		"account.activity.factors":         "Verificação em duas etapas alterada",
 		"account.activity.recovery":        "Código de recuperação usado",
+		"account.activity.codes":           "Códigos de recuperação alterados",
 		"account.activity.key":             "Chave de API criada",
 		"account.activity.key-revoked":     "Chave de API revogada",
 		"account.activity.app":             "App conectado",

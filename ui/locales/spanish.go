@@ -286,7 +286,9 @@ func Spanish() ui.Locale {
 		"impersonation.title":   "Cuenta de otra persona",
 		"impersonation.end":     "Volver a su cuenta",
 		"impersonation.refused": "No puede hacer esto mientras usa la cuenta de otra persona.",
-		"signin.continue":       "Continuar",
+		"impersonation.too-large": "Las dos sesiones juntas son demasiado grandes para este sitio. " +
+			"Sus responsables encuentran el límite en el registro.",
+		"signin.continue": "Continuar",
 
 		"terms": "Condiciones de uso",
 
@@ -380,6 +382,31 @@ func Spanish() ui.Locale {
 		"password.username.soon": "" +
 			"Ha cambiado su nombre de usuario hace poco. Inténtelo de nuevo más " +
 			"tarde.",
+		"password.username.missing": "Elija primero un nombre de usuario.",
+		"password.email.optional":   "Correo electrónico (opcional)",
+		"password.email.hint": "" +
+			"Sin correo electrónico, solo un código de recuperación puede restablecer su contraseña.",
+		"password.codes.body": "" +
+			"Si olvida su contraseña, estos códigos le devuelven el acceso a su cuenta. Cada código " +
+			"sirve una sola vez. Solo los mostramos ahora.",
+		"password.recover.heading": "Usar un código de recuperación",
+		"password.recover.body": "" +
+			"Escriba su nombre de usuario y uno de sus códigos de recuperación, y elija una contraseña " +
+			"nueva.",
+		"password.recover.wrong": "El nombre de usuario o el código de recuperación no es correcto.",
+		"password.recovery.left": "Códigos de recuperación restantes: %s.",
+		"password.recovery.low": "" +
+			"Códigos de recuperación restantes: %s. Inicie sesión y cree otros nuevos en la página de " +
+			"su cuenta.",
+		"password.recovery.body":   "Los códigos nuevos sustituyen a todos los que tiene ahora.",
+		"password.recovery.remove": "Quitar todos los códigos",
+		"password.recovery.only": "" +
+			"Añada primero un correo electrónico. Sin él, estos códigos son la única manera de volver " +
+			"a entrar en su cuenta.",
+		"password.exposed.code": "" +
+			"Su contraseña ha aparecido en una filtración de datos, por lo que otras personas podrían " +
+			"conocerla. Elija una nueva con uno de sus códigos de recuperación.",
+		"password.done.alone": "Hemos cerrado la sesión en sus otros dispositivos.",
 		"password.exposed.body": "" +
 			"Su contraseña ha aparecido en una filtración de datos, por lo que otras personas podrían " +
 			"conocerla. Le enviaremos un código por correo electrónico. Introdúzcalo aquí y elija una " +
@@ -735,6 +762,7 @@ func Spanish() ui.Locale {
 		"admin.nothing":         "Ninguno.",
 		"admin.sessions":        "Sesiones activas",
 		"admin.used":            "Último uso: %s",
+		"admin.actor":           "En uso por el administrador %s",
 		"admin.unknown-browser": "Navegador desconocido",
 		"admin.which":           "Sesiones que se cerrarán",
 		"admin.all":             "Todas las sesiones",
@@ -857,10 +885,12 @@ func Spanish() ui.Locale {
 		"account.sessions.heading": "Dónde tiene la sesión iniciada",
 		"account.sessions.none": "" +
 			"Este sitio no puede mostrar la lista. Cierre la sesión usted mismo en cada dispositivo.",
-		"account.sessions.others": "Cerrar sesión en los demás sitios",
-		"account.sessions.end":    "Cerrar sesión",
-		"account.sessions.here":   "en este dispositivo",
-		"account.email.heading":   "Correo electrónico",
+		"account.sessions.others":  "Cerrar sesión en los demás sitios",
+		"account.sessions.end":     "Cerrar sesión",
+		"account.sessions.here":    "en este dispositivo",
+		"account.sessions.support": "Un administrador está usando su cuenta",
+		"account.sessions.since":   "Desde: %s",
+		"account.email.heading":    "Correo electrónico",
 		"account.email.code": "" +
 			"Hemos enviado un correo a esa dirección. Introduzca aquí el código que contiene o " +
 			"abra su enlace en este navegador.",
@@ -895,6 +925,7 @@ func Spanish() ui.Locale {
 		"account.activity.secured":         "Cuenta protegida",
 		"account.activity.factors":         "Verificación en dos pasos cambiada",
 		"account.activity.recovery":        "Código de recuperación usado",
+		"account.activity.codes":           "Códigos de recuperación cambiados",
 		"account.activity.key":             "Clave de API creada",
 		"account.activity.key-revoked":     "Clave de API revocada",
 		"account.activity.app":             "Aplicación conectada",
