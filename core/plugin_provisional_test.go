@@ -162,7 +162,7 @@ func (b *browser) copied(w *town) *browser {
 	return other
 }
 
-// TestProvisionalUser: the sign-in of a provisional user authenticates nobody.
+// TestProvisionalUser: a provisional user has not authenticated, and can sign in.
 func TestProvisionalUser(t *testing.T) {
 	t.Parallel()
 	onTrial(t, func(w *town, p *trial, b *browser) {

@@ -169,7 +169,7 @@ func TestGuestWithPasskey(t *testing.T) {
 	}
 }
 
-// TestGuestPages opens the sign-in page as nobody and as a guest on a desktop, and on a phone in German and Arabic.
+// TestGuestPages opens the sign-in page without a session and as a guest on a desktop, and on a phone in German and Arabic.
 // Everything must be accessible and on the screen.
 func TestGuestPages(t *testing.T) {
 	s := serveGuests(t)

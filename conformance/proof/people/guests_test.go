@@ -291,7 +291,7 @@ type guestEnd struct {
 	Writes   int
 	Target   string
 	Cookies  map[string]string
-	// Merged is a file that stands for the application's database: Callbacks.Merge writes to it.
+	// Merged is a file, which represents the application's database. Callbacks.Merge writes to it.
 	Merged string
 	// Endpoint receives webhooks.
 	Endpoint string
