@@ -341,8 +341,8 @@ func (w *writer) trackPasskey(ctx context.Context, made *passkeyResult) {
 	}
 }
 
-// refreshAccount updates the tokens of a known account, and the address that its provider vouches for. An app sends
-// only an ID token, so that the stored tokens, which may be in use, do not change.
+// refreshAccount updates the tokens of a known account, and the address that its provider vouches for. If there is only
+// an ID token, the stored tokens, which may be in use, do not change.
 func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) error {
 	accounts := w.tx.accounts
 	if accounts == nil || !id.byOAuth() {
@@ -351,13 +351,13 @@ func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) 
 	account := id.storedAccount()
 	account.UserID = owner.ID
 	keepsAddress := account.VerifiedEmail == "" && owner.EmailVerified.IsZero() && owner.Email != ""
-	if keepsAddress || id.byApp {
+	if keepsAddress || id.onlyIDToken {
 		switch kept, err := accounts.Account(ctx, account.Provider, account.ProviderAccountID); {
 		case err == nil && kept != nil:
 			if keepsAddress {
 				account.VerifiedEmail = kept.VerifiedEmail
 			}
-			if id.byApp {
+			if id.onlyIDToken {
 				address, label := account.VerifiedEmail, account.Label
 				account = kept.Clone()
 				account.VerifiedEmail, account.Label = address, label
@@ -405,7 +405,7 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 	if l.store.Store == nil {
 		return member{user: id.user, created: id.signUp != nil}, nil
 	}
-	if id.account.Type == TypeCredentials {
+	if id.account.Type == TypeCredentials || id.newPasskey != nil {
 		return l.linkCredentials(ctx, r.carrier(), id)
 	}
 	signedIn, err := l.sessionUserOf(ctx, r)
@@ -456,8 +456,8 @@ func (l *linker) createSession(ctx context.Context, c *tokenCarrier, id *identit
 	return l.sessions.createStored(ctx, c, id, who)
 }
 
-// linkCredentials creates the session of a user whom the application has authenticated. Under the database strategy the
-// user must be in the store.
+// linkCredentials creates the session of a user whom the application has authenticated or has just created. Under the
+// database strategy the user must be in the store.
 func (l *linker) linkCredentials(ctx context.Context, c *tokenCarrier, id *identity) (member, error) {
 	who := member{user: id.user, created: id.signUp != nil}
 	if l.gated {

@@ -117,6 +117,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	asked := newLimits(c, a, a.plugins.knows)
 	a.plugins.assemble(a, entry, asked)
 	entry.codes = newEmailCodes(c, a, asked)
+	a.plugins.completeOneTap(a)
 	a.plugins.challenges = newChallenges(c, asked, watch{c.Observe, a.log})
 	if facts {
 		a.plugins.reauth = entry.reauthActions(a.providers)

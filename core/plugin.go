@@ -101,6 +101,7 @@ type plugins struct {
 	actions       []*partAction
 	reauthMethods []ReauthMethod
 	idTokens      []idTokenProvider // PluginHost.AcceptIDTokens
+	oneTap        *oneTapPrompt     // PluginHost.OfferOneTap, or nil
 	reauth        []*partAction     // the actions of core for re-authentication
 	gates         []partGate
 	// documents are the well-known documents by name, with those of core.

@@ -265,6 +265,8 @@ type ProviderInfo struct {
 	Type ProviderType
 	// Style is the look of the provider's button, with its logo.
 	Style Style
+	// SignUp is [WebAuthnProvider].SignUp.
+	SignUp string
 }
 
 // Providers returns the configured providers, including those that plugins have added, in the order of the sign-in
@@ -273,6 +275,9 @@ func (h *PluginHost) Providers() []ProviderInfo {
 	all := make([]ProviderInfo, len(h.Auth.providers))
 	for i, p := range h.Auth.providers {
 		all[i] = ProviderInfo{ID: p.id, Name: p.name, Type: p.kind, Style: p.view.Style}
+		if p.webauthn != nil {
+			all[i].SignUp = p.webauthn.SignUp
+		}
 	}
 	return all
 }

@@ -34,17 +34,26 @@ type SignIn struct {
 	// upgraded any more, it does what Create does. If Upgrade is nil, Create is called, and the new user counts as an
 	// existing one.
 	Upgrade func(ctx context.Context, provisional *User) (*User, error)
+	// Passkey, if not nil, is the passkey that the new user signs up with. Create and Upgrade must store it in the
+	// transaction that creates or upgrades the user. Account and Methods are ignored. The sign-in replaces the session of
+	// another user and links nothing to that user.
+	Passkey *NewUserPasskey
 	// CallbackURL is where the browser goes after the sign-in. The default is [ActionRequest.CallbackURL]. It passes
 	// Callbacks.Redirect.
 	CallbackURL string
+	// StartedBy is the ID of the guest who was signed in when the sign-in was started, for the result of
+	// [ActionRequest.VerifyIDToken]: only that guest is upgraded or merged. If it is empty, no guest is.
+	StartedBy string
 
-	// identity is set by VerifyIDToken, for SignInApp.
+	// identity is set by VerifyIDToken.
 	identity *identity
 }
 
 // SignIn signs a user in. It calls Callbacks.SignIn, creates the user if [SignIn.Create] is set, runs the sign-in
 // gates, issues the session, and calls the events. The response redirects to the callback URL. An error of type
-// [ErrAccessDenied] means that Callbacks.SignIn denied the sign-in. A request with a bearer token gets a 400 response,
+// [ErrAccessDenied] means that Callbacks.SignIn denied the sign-in. The result of [ActionRequest.VerifyIDToken] is
+// handled like a callback of the provider: the account is linked by the same rules, except that it is never linked to a
+// signed-in user. If another user is signed in, the response is a page that asks whether to continue. A request with a bearer token gets a 400 response,
 // as at every sign-in, because a sign-in needs cookies.
 func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 	if c.in.r.Method != "POST" {
@@ -57,7 +66,7 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 	case s.User == nil || s.User.ID == "":
 		return nil, errors.New("core: ActionRequest.SignIn: SignIn.User is nil, or has no ID")
 	case s.identity != nil:
-		return nil, errors.New("core: ActionRequest.SignIn: pass the result of VerifyIDToken to SignInApp")
+		return c.signInByIDToken(ctx, &s)
 	}
 	account := s.Account
 	if account == nil {
@@ -67,6 +76,12 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 	id := &identity{user: s.User.Clone(), account: account.Clone(), methods: slices.Clone(s.Methods)}
 	if s.Created || s.Create != nil {
 		id.signUp = &signUpResult{s.Create, s.Upgrade}
+	}
+	if s.Passkey != nil {
+		if s.Passkey.in != c.in || s.Create == nil {
+			return nil, errors.New("core: ActionRequest.SignIn: SignIn.Passkey needs Create, and is of the same request")
+		}
+		id.account, id.methods, id.newPasskey = s.Passkey.id.account.Clone(), s.Passkey.id.methods, s.Passkey
 	}
 	if c.plugins.provisional.has(id.methods) { // nothing has authenticated the user
 		id.authTime = new(time.Time)

@@ -195,7 +195,11 @@ func (s *signIns) create(ctx context.Context, c *call, id *identity) (upgraded b
 			return false, errorf(ErrStore, "%w", err)
 		}
 	}
-	if err := c.announce(ctx, nil, announced); err != nil {
+	err = c.announce(ctx, nil, announced)
+	if err == nil && id.newPasskey != nil {
+		err = c.announce(ctx, nil, audit.Event{Name: audit.PasskeyAdded, UserID: announced.UserID})
+	}
+	if err != nil {
 		return false, err
 	}
 	if create != nil {
@@ -207,6 +211,12 @@ func (s *signIns) create(ctx context.Context, c *call, id *identity) (upgraded b
 			return false, errors.New("core: " + method + " returned no user, or one without an ID, and no error")
 		}
 		id.become(user)
+		if id.newPasskey != nil {
+			if err := id.newPasskey.checkStored(user); err != nil {
+				return false, err
+			}
+			defer s.addedPasskey(ctx, c, id)
+		}
 	}
 	if id.provisional != "" && id.user.ID == id.provisional {
 		if err := s.plugins.provisional.upgraded(ctx, &c.arrival, id.provisional); err != nil {

@@ -588,6 +588,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "Undoing the change also ends all sessions of the account.", true
 	case "email.email-changed.subject":
 		return "", true
+	case "email.exists-passkey.body":
+		return "", true
+	case "email.exists-passkey.button":
+		return "", true
+	case "email.exists-passkey.footer":
+		return "", true
+	case "email.exists-passkey.subject":
+		return "", true
 	case "email.exists.body":
 		return "", true
 	case "email.exists.button":
@@ -744,6 +752,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "Your account", true
 	case "email.until":
 		return "This link expires on %s.", true
+	case "email.verify-passkey.body":
+		return "", true
+	case "email.verify-passkey.button":
+		return "", true
+	case "email.verify-passkey.footer":
+		return "", true
+	case "email.verify-passkey.subject":
+		return "", true
 	case "email.verify.body":
 		return "", true
 	case "email.verify.button":
@@ -975,6 +991,8 @@ func catalogued(key string) (english string, ok bool) {
 	case "impersonation.who":
 		return "You're using the account of %s.", true
 	case "label.Create an account":
+		return "", true
+	case "label.Create an account with a passkey":
 		return "", true
 	case "label.Email":
 		return "", true
@@ -1222,10 +1240,32 @@ func catalogued(key string) (english string, ok bool) {
 		return "Your organizations", true
 	case "passkey.cancelled":
 		return "That was canceled. You can try again.", true
+	case "passkey.create.body":
+		return "Your device will ask for your fingerprint, face or PIN. From then on, that signs you in to this account:", true
+	case "passkey.create.button":
+		return "Create passkey", true
+	case "passkey.create.failed":
+		return "We couldn't verify your passkey. Try again.", true
+	case "passkey.create.heading":
+		return "Create your passkey", true
+	case "passkey.create.other":
+		return "You opened this link in a different browser. To continue here, create the passkey on this device. Didn't sign up? Close this page and no account will be created.", true
 	case "passkey.failed":
 		return "Something went wrong. Please try again.", true
 	case "passkey.noscript":
 		return "Turn on JavaScript to use passkeys.", true
+	case "passkey.sign-up.body":
+		return "Sign in with a passkey instead of a password. First, verify your email.", true
+	case "passkey.sign-up.button":
+		return "Continue", true
+	case "passkey.sign-up.exists":
+		return "This email already has an account. Sign in instead.", true
+	case "passkey.sign-up.heading":
+		return "Create your account", true
+	case "passkey.sign-up.sent":
+		return "If that address can be used to sign up, we've sent a link. Open it to create your passkey.", true
+	case "passkey.sign-up.sent-code":
+		return "If that address can be used to sign up, we've sent a code and a link. Enter the code here, or open the link, to create your passkey.", true
 	case "passkey.unsupported":
 		return "This browser doesn't support passkeys.", true
 	case "passkey.waiting":

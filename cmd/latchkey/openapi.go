@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/plugins/forwardauth"
 	"github.com/latchkey-go/latchkey/plugins/guest"
+	"github.com/latchkey-go/latchkey/plugins/onetap"
 	"github.com/latchkey-go/latchkey/plugins/openapi"
 	"github.com/latchkey-go/latchkey/plugins/organization"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
@@ -77,6 +78,7 @@ func everything() (*core.Auth, error) {
 				Delete: func(context.Context, *core.User) error { return nil },
 			}),
 			guest.New(guest.Options{}),
+			onetap.New(onetap.Options{}),
 			webhooks.New(webhooks.Options{Managers: []core.Guard{signedIn}}),
 			openapi.New(openapi.Options{}),
 		},

@@ -68,7 +68,7 @@ func (s *signUps) form(c *core.ActionRequest) form {
 	all := s.pending.links.host.Providers()
 	providers := make([]ui.Provider, len(all))
 	for i, p := range all {
-		providers[i] = ui.Provider{ID: p.ID, Name: p.Name, Type: string(p.Type), Style: p.Style}
+		providers[i] = ui.Provider{ID: p.ID, Name: p.Name, Type: string(p.Type), Style: p.Style, SignUp: p.SignUp}
 	}
 	return form{textSignUp, func(page ui.Page, v filled) templ.Component {
 		view := ui.SignUpView{

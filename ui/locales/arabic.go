@@ -27,13 +27,28 @@ func Arabic() ui.Locale {
 		"signin.email":         "البريد الإلكتروني",
 		"signin.email.example": "name@example.com",
 
-		"challenge.noscript":  "شغّل JavaScript لتأكيد أنك إنسان.",
-		"signin.challenge":    "تعذّر التأكد من أنك إنسان. يُرجى المحاولة مرة أخرى.",
-		"passkey.noscript":    "تتطلب مفاتيح المرور JavaScript، وهو معطّل في هذا المتصفح.",
-		"passkey.waiting":     "في انتظار مفتاح المرور…",
-		"passkey.cancelled":   "تم الإلغاء. يمكنك المحاولة مرة أخرى.",
-		"passkey.failed":      "لم تنجح العملية. يُرجى المحاولة مرة أخرى.",
-		"passkey.unsupported": "هذا المتصفح لا يدعم مفاتيح المرور.",
+		"challenge.noscript":      "شغّل JavaScript لتأكيد أنك إنسان.",
+		"signin.challenge":        "تعذّر التأكد من أنك إنسان. يُرجى المحاولة مرة أخرى.",
+		"passkey.noscript":        "تتطلب مفاتيح المرور JavaScript، وهو معطّل في هذا المتصفح.",
+		"passkey.waiting":         "في انتظار مفتاح المرور…",
+		"passkey.cancelled":       "تم الإلغاء. يمكنك المحاولة مرة أخرى.",
+		"passkey.failed":          "لم تنجح العملية. يُرجى المحاولة مرة أخرى.",
+		"passkey.unsupported":     "هذا المتصفح لا يدعم مفاتيح المرور.",
+		"passkey.sign-up.heading": "أنشئ حسابك",
+		"passkey.sign-up.body":    "سجّل الدخول بمفتاح مرور بدلًا من كلمة مرور. أكّد بريدك الإلكتروني أولًا.",
+		"passkey.sign-up.button":  "متابعة",
+		"passkey.sign-up.sent":    "إذا كان يمكن التسجيل بهذا العنوان فقد أرسلنا رابطًا. افتحه لإنشاء مفتاح المرور.",
+		"passkey.sign-up.sent-code": "" +
+			"إذا كان يمكن التسجيل بهذا العنوان فقد أرسلنا رمزًا ورابطًا. أدخل الرمز هنا أو افتح الرابط لإنشاء " +
+			"مفتاح المرور.",
+		"passkey.sign-up.exists": "لهذا العنوان حساب بالفعل. سجّل الدخول بدلًا من ذلك.",
+		"passkey.create.heading": "أنشئ مفتاح المرور",
+		"passkey.create.body":    "سيطلب جهازك بصمتك أو وجهك أو رمز PIN. وبذلك ستسجّل الدخول لاحقًا إلى هذا الحساب:",
+		"passkey.create.other": "" +
+			"فتحت هذا الرابط في متصفح آخر. للمتابعة هنا، أنشئ مفتاح المرور على هذا الجهاز. لم تسجّل؟ أغلق هذه " +
+			"الصفحة: لن يُنشأ أي حساب.",
+		"passkey.create.button": "إنشاء مفتاح مرور",
+		"passkey.create.failed": "تعذّر التحقق من مفتاح المرور. حاول مرة أخرى.",
 
 		"signout.title":    "تسجيل الخروج",
 		"signout.heading":  "تسجيل الخروج",
@@ -142,9 +157,10 @@ func Arabic() ui.Locale {
 		"provider.Credentials": "بيانات الدخول",
 		"provider.Password":    "كلمة المرور",
 
-		"label.Forgot your password?": "هل نسيت كلمة المرور؟",
-		"label.Create an account":     "إنشاء حساب",
-		"label.New here?":             "جديد هنا؟",
+		"label.Forgot your password?":            "هل نسيت كلمة المرور؟",
+		"label.Create an account":                "إنشاء حساب",
+		"label.Create an account with a passkey": "إنشاء حساب باستخدام مفتاح مرور",
+		"label.New here?":                        "جديد هنا؟",
 
 		"email.title":           "حسابك",
 		"email.time":            "الوقت: %s",
@@ -174,7 +190,17 @@ func Arabic() ui.Locale {
 		"email.exists.body": "" +
 			"حاول شخص ما، ربما أنت، التسجيل بهذا العنوان الذي له حساب بالفعل. لم يتغير شيء. سجّل الدخول به، " +
 			"أو اختر كلمة مرور جديدة إذا نسيت كلمتك.",
-		"email.exists.footer":            "إذا لم تكن أنت فلا داعي لفعل أي شيء.",
+		"email.exists.footer":          "إذا لم تكن أنت فلا داعي لفعل أي شيء.",
+		"email.verify-passkey.subject": "أكّد عنوانك لدى %s",
+		"email.verify-passkey.button":  "إنشاء مفتاح المرور",
+		"email.verify-passkey.body":    "أكّد عنوانك وأنشئ مفتاح مرور لإكمال إنشاء حسابك.",
+		"email.verify-passkey.footer":  "إذا لم تكن أنت فتجاهل هذه الرسالة: لن يُنشأ أي حساب.",
+		"email.exists-passkey.subject": "لديك حساب في %s",
+		"email.exists-passkey.button":  "تسجيل الدخول",
+		"email.exists-passkey.body": "" +
+			"حاول شخص ما، ربما أنت، التسجيل بهذا العنوان الذي له حساب بالفعل. لم يتغير شيء. سجّل الدخول " +
+			"كالمعتاد.",
+		"email.exists-passkey.footer":    "إذا لم تكن أنت فلا داعي لفعل أي شيء.",
 		"email.reset.subject":            "اختر كلمة مرور جديدة لـ %s",
 		"email.reset.button":             "اختيار كلمة مرور",
 		"email.reset.body":               "طلب شخص ما اختيار كلمة مرور جديدة للحساب المرتبط بهذا العنوان.",

@@ -142,8 +142,8 @@ func TestGuest(t *testing.T) {
 	}
 }
 
-// TestGuestWithPasskey registers a passkey as a guest, who keeps the ID. Another guest signs in with the passkey, and is
-// merged.
+// TestGuestWithPasskey registers a passkey as a guest, who keeps the ID. Another guest signs in with the passkey, and
+// is merged.
 func TestGuestWithPasskey(t *testing.T) {
 	s := serveGuests(t)
 	v := visit(t, s.url)
@@ -169,8 +169,8 @@ func TestGuestWithPasskey(t *testing.T) {
 	}
 }
 
-// TestGuestPages opens the sign-in page without a session and as a guest on a desktop, and on a phone in German and Arabic.
-// Everything must be accessible and on the screen.
+// TestGuestPages opens the sign-in page without a session and as a guest, on a desktop, and on a phone in German and
+// Arabic. Everything must be accessible and on the screen.
 func TestGuestPages(t *testing.T) {
 	s := serveGuests(t)
 	for _, row := range []struct {
@@ -197,9 +197,9 @@ func TestGuestPages(t *testing.T) {
 			}
 			check("/auth/signin")
 			check("/auth/signin?error=ChallengeFailed")
-			if got := run(v, chromedp.Evaluate[string](`getComputedStyle(document.documentElement).direction`)); (got == "rtl") !=
-				(row.tag == "ar") {
-				t.Errorf("the direction is %s", got)
+			direction := run(v, chromedp.Evaluate[string](`getComputedStyle(document.documentElement).direction`))
+			if (direction == "rtl") != (row.tag == "ar") {
+				t.Errorf("the direction is %s", direction)
 			}
 			v.guest()
 			check("/orders") // the sign-in page of a guest

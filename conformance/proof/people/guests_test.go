@@ -356,8 +356,8 @@ func (e *guestEnd) run(t *testing.T) bool {
 }
 
 // TestGuestEnds kills a process with SIGKILL while a guest signs in: after each of its writes, on the store of each
-// database. Another process finishes what was started, and sends the event. Otherwise the guest is unchanged, and signs in
-// again.
+// database. Another process finishes what was started, and sends the event. Otherwise the guest is unchanged, and signs
+// in again.
 func TestGuestEnds(t *testing.T) {
 	for _, engine := range stores {
 		if slices.Contains([]string{"memory", "mongodb", "dynamodb"}, engine.name) { // lost, or without transactions

@@ -71,10 +71,14 @@ var table = []rule{
 		thirdParty: []string{},
 		not:        []string{"crypto/...", "encoding/pem", "hash/..."},
 	},
-	// It renders pages.
+	// They render pages.
 	{
-		module: "providers/password", code: []string{"core", "ui"},
+		module: "providers/password", code: []string{"core", "ui", "internal"},
 		tests: []string{"dev", "storage"},
+	},
+	{
+		module: "providers/webauthn", code: []string{"core", "ui", "internal"},
+		tests: []string{"dev", "plugins", "storage"},
 	},
 	{module: "providers/*", code: []string{"core", "providers"}, tests: []string{"conformance", "dev", "storage"}},
 
