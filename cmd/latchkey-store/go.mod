@@ -7,7 +7,9 @@ require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/doctor v0.0.0
+	github.com/latchkey-go/latchkey/plugins/account v0.0.0
 	github.com/latchkey-go/latchkey/plugins/admin v0.0.0
+	github.com/latchkey-go/latchkey/plugins/organization v0.0.0
 	github.com/latchkey-go/latchkey/plugins/webhooks v0.0.0
 	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/providers/smtp v0.0.0
@@ -63,6 +65,7 @@ replace (
 	github.com/latchkey-go/latchkey/plugins/account => ../../plugins/account
 	github.com/latchkey-go/latchkey/plugins/admin => ../../plugins/admin
 	github.com/latchkey-go/latchkey/plugins/apikey => ../../plugins/apikey
+	github.com/latchkey-go/latchkey/plugins/organization => ../../plugins/organization
 	github.com/latchkey-go/latchkey/plugins/webhooks => ../../plugins/webhooks
 	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
