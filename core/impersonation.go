@@ -51,7 +51,7 @@ func (s *sessions) actorOf(ctx context.Context, v *arrival) string {
 }
 
 // actorCookie returns the name of the cookie with the actor's own session.
-func actorCookie(v *arrival) string { return v.cookies.session.name() + "-actor" }
+func actorCookie(v *arrival) string { return v.cookies.Session.Name() + "-actor" }
 
 // actorCookies returns the cookies with the actor's own session.
 func (p *tokenCarrier) actorCookies() cookie.Joined { return cookie.Join(p.at.jar, actorCookie(p.at)) }
@@ -59,7 +59,7 @@ func (p *tokenCarrier) actorCookies() cookie.Joined { return cookie.Join(p.at.ja
 // clearActor returns the cookies that remove the actor's own session.
 func (p *tokenCarrier) clearActor() (out []Cookie) {
 	for _, name := range p.actorCookies().Present() {
-		out = append(out, p.at.cookies.session.clear(name))
+		out = append(out, Cookie(p.at.cookies.Session.ClearName(name)))
 	}
 	return out
 }
@@ -258,14 +258,6 @@ func (s *sessions) endActor(ctx context.Context, v *arrival) (there bool) {
 		v.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), v.attrs()...)
 	}
 	return true
-}
-
-// earlier returns the earlier of two times. The zero time means no limit.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // checkTokenActor is checkActor for a token that was read without a session.

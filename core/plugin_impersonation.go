@@ -90,7 +90,7 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 	}
 	for i := range cookies { // the cookie outlives the session, so that restore knows the actor
 		if name := cookies[i].Name; !cookies[i].HasMaxAge || cookies[i].MaxAge > 0 {
-			cookies[i] = c.in.cookies.session.setSession(cookies[i].Value, expires)
+			cookies[i] = Cookie(c.in.cookies.Session.SetSession(cookies[i].Value, expires))
 			cookies[i].Name = name
 		}
 	}
@@ -101,7 +101,7 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 // actorCookies returns the cookies that store the token of the current session during an impersonation.
 func (c *ActionRequest) actorCookies(expires time.Time) ([]Cookie, error) {
 	carrier := c.in.session.carrier()
-	spec, value := &c.in.cookies.session, carrier.value()
+	spec, value := &c.in.cookies.Session, carrier.value()
 	chunks, err := carrier.actorCookies().Replace(value)
 	if err != nil {
 		return nil, err
@@ -109,10 +109,10 @@ func (c *ActionRequest) actorCookies(expires time.Time) ([]Cookie, error) {
 	var out []Cookie
 	for _, chunk := range chunks {
 		if chunk.Clear {
-			out = append(out, spec.clear(chunk.Name))
+			out = append(out, Cookie(spec.ClearName(chunk.Name)))
 			continue
 		}
-		one := spec.setSession(chunk.Value, expires)
+		one := Cookie(spec.SetSession(chunk.Value, expires))
 		one.Name = chunk.Name
 		out = append(out, one)
 	}

@@ -76,7 +76,7 @@ func (s *sessions) takeBack(ctx context.Context, v *arrival, who member, session
 		s.records.Remove(ctx, session)
 		return
 	}
-	_, err := s.rows.delete(ctx, string(who.session.Token))
+	_, err := s.rows.Delete(ctx, string(who.session.Token))
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		v.log.failure(ctx, errorf(ErrStore, "delete a session whose cookie was not sent: %w", err), v.attrs()...)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/supersede"
@@ -67,7 +68,7 @@ func (s *sessions) of(ctx context.Context, v *arrival) (requestSession, error) {
 			if kind, _ := v.credential(); kind != nil { // not a session token
 				token = ""
 			}
-			c.fromHeader, c.cookies = true, cookie.Whole(v.cookies.session.name(), token)
+			c.fromHeader, c.cookies = true, cookie.Whole(v.cookies.Session.Name(), token)
 		}
 	}
 	return s.restore(ctx, c)
@@ -80,7 +81,7 @@ func (s *sessions) ofCookies(ctx context.Context, v *arrival) (requestSession, e
 
 func (s *sessions) carrierOf(v *arrival) tokenCarrier {
 	return tokenCarrier{
-		at: v, cookies: cookie.Join(v.jar, v.cookies.session.name()), replaced: s.replaced, position: s.replaced.Position(),
+		at: v, cookies: cookie.Join(v.jar, v.cookies.Session.Name()), replaced: s.replaced, position: s.replaced.Position(),
 	}
 }
 
@@ -123,24 +124,24 @@ func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
 		}
 		return nil, nil
 	}
-	spec, limit := &p.at.cookies.session, p.at.r.HeaderLimit
+	spec, limit := &p.at.cookies.Session, p.at.r.HeaderLimit
 	if limit == 0 && p.cookies.One(value) && !p.restored { // the usual case
-		return []Cookie{spec.setSession(value, expires)}, nil
+		return []Cookie{Cookie(spec.SetSession(value, expires))}, nil
 	}
 	chunks, err := p.cookies.Replace(value)
 	if err != nil {
 		return nil, err
 	}
-	if limit > 0 && len(value)+len(chunks)*len(spec.name()) > limit-otherHeaders {
+	if limit > 0 && len(value)+len(chunks)*len(spec.Name()) > limit-otherHeaders {
 		return nil, &headerLimitError{len(value), limit}
 	}
 	out := make([]Cookie, 0, len(chunks))
 	for _, chunk := range chunks {
 		if chunk.Clear {
-			out = append(out, spec.clear(chunk.Name))
+			out = append(out, Cookie(spec.ClearName(chunk.Name)))
 			continue
 		}
-		c := spec.setSession(chunk.Value, expires)
+		c := Cookie(spec.SetSession(chunk.Value, expires))
 		c.Name = chunk.Name
 		out = append(out, c)
 	}
@@ -154,7 +155,7 @@ func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
 func (p *tokenCarrier) clear() []Cookie {
 	var out []Cookie
 	for _, name := range p.cookies.Present() {
-		out = append(out, p.at.cookies.session.clear(name))
+		out = append(out, Cookie(p.at.cookies.Session.ClearName(name)))
 	}
 	return append(out, p.clearActor()...)
 }
@@ -251,9 +252,9 @@ func (p *jwtSession) choose(ctx context.Context) error {
 		return nil
 	}
 	for _, value := range slices.Collect(p.cookies.Values()) {
-		token, err := p.jwt.decode(ctx, p.at.cookies, value)
+		token, err := p.jwt.OpenSession(ctx, p.at.cookies, value)
 		if err == nil {
-			err = p.jwt.check(ctx, token)
+			err = p.jwt.Check(ctx, token)
 		}
 		switch {
 		case errors.Is(err, ErrSessionToken):
@@ -273,7 +274,7 @@ type storedSession struct {
 	tokenCarrier
 
 	// found is the session that choose found. It is nil if the request has a single session cookie.
-	found *foundSession
+	found *sessionstate.Found
 }
 
 // choose selects the token of a session that exists; see [sessions.of].
@@ -286,7 +287,7 @@ func (p *storedSession) choose(ctx context.Context) error {
 		return nil
 	}
 	for _, value := range candidates {
-		found, err := p.rows.find(ctx, value)
+		found, err := p.rows.Find(ctx, value)
 		switch {
 		case err == nil:
 			p.cookies.Prefer(value)
