@@ -364,6 +364,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Banned", true
 	case "admin.changes":
 		return "Changes", true
+	case "admin.create":
+		return "Create user", true
 	case "admin.delete":
 		return "Delete user", true
 	case "admin.delete.confirm":
@@ -372,6 +374,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Details", true
 	case "admin.done.banned":
 		return "User banned.", true
+	case "admin.done.created":
+		return "User created.", true
 	case "admin.done.deleted":
 		return "User deleted.", true
 	case "admin.done.ended":
@@ -444,6 +448,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "This user isn't banned.", true
 	case "admin.problem.reason":
 		return "Enter a reason of at most 200 characters.", true
+	case "admin.problem.taken":
+		return "A user has this address already.", true
 	case "admin.problem.until":
 		return "Choose an end date in the future.", true
 	case "admin.problem.verified":
