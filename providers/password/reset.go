@@ -253,7 +253,9 @@ func (s *resets) reset(ctx context.Context, c *core.ActionRequest) (*core.Respon
 	}
 	// The link verifies the address. This removes what an attacker attached to the unverified account. It comes first, so
 	// that a failure changes nothing.
-	err = c.MarkEmailVerified(ctx, o.user.ID, o.user.Email)
+	if o.user.Email != "" { // otherwise the link is that of ResetLink
+		err = c.MarkEmailVerified(ctx, o.user.ID, o.user.Email)
+	}
 	removed := c.RemovedMethods()
 	if err == nil {
 		var selected []core.SignInMethod
