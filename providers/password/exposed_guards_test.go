@@ -48,8 +48,8 @@ func TestBreachedChecksInFuture(t *testing.T) {
 	}
 }
 
-// TestBreachedSlots: a finished check makes room for another one, whether it succeeds, fails or panics. A panic does not
-// prevent the sign-in, and the log does not contain the password.
+// TestBreachedSlots: a finished check makes room for another one, whether it succeeds, fails or panics. After a panic
+// the sign-in continues, and the log does not contain the password.
 func TestBreachedSlots(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(secret core.Secret) (bool, error){
@@ -135,8 +135,8 @@ func TestBreachedForgotten(t *testing.T) {
 	}
 }
 
-// TestBreachedUserGone: after the user was deleted, the pending sign-in is over. The deletion can come after the pending
-// sign-in was read.
+// TestBreachedUserGone: after the user was deleted, the pending sign-in is over, also if that happens after it was
+// read.
 func TestBreachedUserGone(t *testing.T) {
 	t.Parallel()
 	w, l := leaky(t)
