@@ -46,7 +46,7 @@ func everything() (*core.Auth, error) {
 		Audiences: []accesstoken.Audience{{ID: url + "/api", Scopes: []string{"orders:read"}}},
 	})
 	login := password.New(password.Options{
-		Mail: mail, Usernames: password.Usernames{On: true}, Breached: password.HIBP, BreachedAtSignIn: true,
+		Mail: mail, Usernames: password.Usernames{On: true, Alone: true}, Breached: password.HIBP, BreachedAtSignIn: true,
 	})
 	secret := providers.Options{ClientID: "id", ClientSecret: "secret"}
 	return core.New(core.Config{

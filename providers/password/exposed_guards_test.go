@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,19 +58,19 @@ func TestBreachedSlots(t *testing.T) {
 		"fails":    func(core.Secret) (bool, error) { return false, errors.New("out of order") },
 		"panics":   func(secret core.Secret) (bool, error) { panic(string(secret)) },
 	} {
-		calls := 0
+		var calls atomic.Int64
 		w := site(t, func(o *password.Options, _ *core.Config) {
 			o.BreachedAtSignIn = true
 			o.Breached = func(_ context.Context, secret core.Secret) (bool, error) {
-				calls++
+				calls.Add(1)
 				return answer(secret)
 			}
 		})
 		w.signUp(ada, good)
-		for calls = 0; calls < 70; { // more than the 64 slots
-			before := calls
-			if w.signIn(ada, good) != ada || calls != before+1 {
-				t.Fatalf("%s: after %d checks, a sign-in fails or is not checked", name, before)
+		calls.Store(0)
+		for n := int64(1); n <= 70; n++ { // more than the 64 slots
+			if w.signIn(ada, good) != ada || calls.Load() != n {
+				t.Fatalf("%s: sign-in %d fails or is not checked", name, n)
 			}
 			w.advance(31 * 24 * time.Hour)
 		}

@@ -96,7 +96,7 @@ func recovered(t *testing.T, adapter string, strategy core.Strategy) {
 	page(ada, false)
 	r = post(program, "application/json", "/auth/password/recover", "username", "ada.l", "code", codes[0], "newPassword",
 		third)
-	if r.StatusCode != http.StatusUnauthorized || !strings.Contains(r.body, `"code":"recovery_wrong"`) {
+	if r.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(r.body, `"code":"recovery_wrong"`) {
 		t.Errorf("a used code has status %d: %s", r.StatusCode, r.body)
 	}
 	r = post(ada, "text/html", "/auth/password/recover", "username", "ada.l", "code", codes[1], "newPassword", third)
