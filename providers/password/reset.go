@@ -79,7 +79,7 @@ func (s *resets) recent(ctx context.Context, l ui.Locale, digest string) (recent
 const (
 	// recoveryMethod is the ID of the recovery codes among the sign-in methods on the reset page. Other IDs are hashes.
 	recoveryMethod = "recovery-codes"
-	// recentlyAdded is the age up to which the page lists a method.
+	// recentlyAdded is the age below which the page lists a method.
 	recentlyAdded = 31 * 24 * time.Hour
 )
 

@@ -628,7 +628,7 @@ func TestRecoveredPage(t *testing.T) {
 	}
 }
 
-// TestBreachedAlone: a user without an address whose password is known from a breach continues with a recovery code.
+// TestBreachedAlone: after a breach of the password, a user without an address continues with a recovery code.
 func TestBreachedAlone(t *testing.T) {
 	t.Parallel()
 	l := &leaks{}
