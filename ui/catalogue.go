@@ -386,6 +386,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Invitation sent.", true
 	case "admin.done.reset":
 		return "Link sent.", true
+	case "admin.done.reset-link":
+		return "Give this link to the user. It works once, and we show it only now.", true
 	case "admin.done.scheduled":
 		return "Deletion scheduled.", true
 	case "admin.done.unbanned":
@@ -442,6 +444,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Enter a valid email address.", true
 	case "admin.problem.gone":
 		return "This user or session no longer exists.", true
+	case "admin.problem.has-email":
+		return "This user has an email address. Send the link there.", true
 	case "admin.problem.no-email":
 		return "This user has no email address.", true
 	case "admin.problem.not-banned":
@@ -458,6 +462,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Reason", true
 	case "admin.reset":
 		return "Send password reset link", true
+	case "admin.reset-link":
+		return "Create password reset link", true
+	case "admin.reset-link.hint":
+		return "This user has no email address. Make sure that it's them, then give them the link.", true
 	case "admin.schedule-delete":
 		return "Schedule deletion", true
 	case "admin.schedule-delete.hint":

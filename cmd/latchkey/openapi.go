@@ -49,7 +49,7 @@ func everything() (*core.Auth, error) {
 		Audiences: []accesstoken.Audience{{ID: url + "/api", Scopes: []string{"orders:read"}}},
 	})
 	login := password.New(password.Options{
-		Mail: mail, Usernames: password.Usernames{On: true}, Breached: password.HIBP, BreachedAtSignIn: true,
+		Mail: mail, Usernames: password.Usernames{On: true, Alone: true}, Breached: password.HIBP, BreachedAtSignIn: true,
 	})
 	keys := apikey.New(apikey.Options{Scopes: []apikey.Scope{{Name: "orders:read", Label: "Read orders"}}, Mail: mail})
 	secret := providers.Options{ClientID: "id", ClientSecret: "secret"}

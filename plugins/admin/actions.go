@@ -39,6 +39,9 @@ func (a *Admin) changes() []change {
 	if a.options.SendReset != nil {
 		all = append(all, change{verbReset, audit.AdminResetSent, doneReset, a.postReset})
 	}
+	if a.options.ResetLink != nil {
+		all = append(all, change{verbResetLink, audit.AdminResetSent, doneResetLink, a.postResetLink})
+	}
 	if a.options.VerifyEmail {
 		all = append(all, change{verbVerify, audit.AdminEmailVerified, doneVerified, a.postVerify})
 	}
@@ -66,6 +69,7 @@ const (
 	verbInvite  = "invite"
 	verbCreate  = "create"
 
+	verbResetLink        = "reset-link"
 	verbScheduleDelete   = "schedule-delete"
 	verbImpersonate      = "impersonate"
 	verbEndImpersonation = "end-impersonation"
@@ -175,7 +179,7 @@ func (a *Admin) make(ch change) handler {
 		case ch.verb == verbImpersonate:
 			return c.Redirect(c.Home), nil
 		}
-		f := flash{Done: ch.done, User: u.ID}
+		f := flash{Done: ch.done, User: u.ID, URL: result.URL}
 		if ch.verb == verbDelete {
 			f.User = ""
 		}
@@ -293,6 +297,16 @@ func (a *Admin) postReset(ctx context.Context, c *core.ActionRequest, _ *core.Se
 		return changed{}, &limitError{err}
 	}
 	return changed{}, a.options.SendReset(ctx, u.ID)
+}
+
+func (a *Admin) postResetLink(
+	ctx context.Context, _ *core.ActionRequest, _ *core.Session, u *core.User,
+) (changed, error) {
+	if u.Email != "" {
+		return changed{}, errHasEmail
+	}
+	link, err := a.options.ResetLink(ctx, u.ID)
+	return changed{URL: string(link)}, err
 }
 
 func (a *Admin) postVerify(ctx context.Context, _ *core.ActionRequest, _ *core.Session, u *core.User) (changed, error) {
@@ -456,6 +470,7 @@ type flash struct {
 	Done    string `json:"done,omitempty"`
 	Problem string `json:"problem,omitempty"`
 	User    string `json:"user,omitempty"`
+	URL     string `json:"url,omitempty"`
 }
 
 const flashCookie = "admin-said"

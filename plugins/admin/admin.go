@@ -27,6 +27,9 @@ type Options struct {
 	// SendReset emails a user a link to choose a new password, as SendReset of providers/password does. If it is nil, the
 	// page has no form for it. The same applies to the functions below.
 	SendReset func(ctx context.Context, userID string) error
+	// ResetLink returns a link to choose a new password, for a user without an email address, as ResetLink of
+	// providers/password does. The page shows it once, and the administrator gives it to the user.
+	ResetLink func(ctx context.Context, userID string) (core.Secret, error)
 	// ResetFactors removes the second factors of a user, as Reset of plugins/secondfactor does.
 	ResetFactors func(ctx context.Context, userID string) error
 	// Invite emails an invitation to an address, for example with Invite of plugins/account.

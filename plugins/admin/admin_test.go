@@ -243,7 +243,7 @@ func TestAttacks(t *testing.T) {
 		for _, until := range []string{"2030-01-01", "tomorrow", "9999-01-01"} {
 			s.is(root.post("ban", "user", "ada", "reason", "x", "until", until), "422 until_invalid")
 		}
-		for _, verb := range []string{"send-reset", "reset-factors", "verify-email", "delete", "invite"} {
+		for _, verb := range []string{"send-reset", "reset-link", "reset-factors", "verify-email", "delete", "invite"} {
 			if r := root.post(verb, "user", "ada", "reason", "x"); r.status != http.StatusNotFound {
 				t.Errorf("%s without its option has status %d", verb, r.status)
 			}
@@ -421,6 +421,9 @@ func TestSupport(t *testing.T) {
 		refuses := false
 		s := newSite(t, strategy, func(_ *core.Config, o *admin.Options) {
 			o.SendReset, o.ResetFactors, o.Invite, o.VerifyEmail = call("reset"), call("factors"), call("invite"), true
+			o.ResetLink = func(_ context.Context, id string) (core.Secret, error) {
+				return core.Secret("https://app.example/reset?token=" + id), nil
+			}
 			o.Delete = func(ctx context.Context, u *core.User) error {
 				if refuses {
 					return &core.Problem{Status: 409, Code: "unpaid"}
@@ -450,6 +453,9 @@ func TestSupport(t *testing.T) {
 			{"send-reset", "ada", "", "", "200"},
 			{"send-reset", "anon", "", "", "409 no_email"},
 			{"send-reset", "grace", "", "", "403 administrator"},
+			{"reset-link", "ada", "", "", "409 has_email"},
+			{"reset-link", "grace", "", "", "403 administrator"},
+			{"reset-link", "anon", "", "", "200"},
 			{"reset-factors", "ada", "", "", "200"},
 			{"verify-email", "new", "", "", "200"},
 			{"verify-email", "ada", "", "", "409 already_verified"},
@@ -468,7 +474,8 @@ func TestSupport(t *testing.T) {
 		if got, want := strings.Join(calls, ", "), "reset ada, factors ada, delete ada, invite eve@example.com"; got != want {
 			t.Errorf("the calls are %s, want %s", got, want)
 		}
-		want := "admin.reset.sent ok ada by root: Ticket 7\nadmin.factors.reset ok ada by root: Ticket 7\n" +
+		want := "admin.reset.sent ok ada by root: Ticket 7\nadmin.reset.sent ok anon by root: Ticket 7\n" +
+			"admin.factors.reset ok ada by root: Ticket 7\n" +
 			"admin.email.verified ok new by root: Ticket 7\nadmin.deleted ok ada by root: Ticket 7\n" +
 			"admin.invited ok  by root: Ticket 7"
 		if got := s.events(); got != want {
@@ -493,6 +500,17 @@ func TestSupport(t *testing.T) {
 		}
 		refuses = false
 		root = s.as("root")
+		if page := root.page("/auth/admin/user?user=anon"); !strings.Contains(page.body, "Create password reset link") ||
+			strings.Contains(root.page("/auth/admin/user?user=bob").body, "Create password reset link") {
+			t.Errorf("the form for a link is on the wrong page: %s", page.body)
+		}
+		const link = "https://app.example/reset?token=anon"
+		if page := root.submit("reset-link", "user", "anon", "reason", "x"); !strings.Contains(page.body, link) {
+			t.Errorf("the page has no link: %s", page.body)
+		}
+		if page := root.page("/auth/admin/user?user=anon"); strings.Contains(page.body, link) {
+			t.Error("the link is shown again")
+		}
 		deleted := root.submit("delete", "user", "bob", "reason", "x", "confirm", "bob@example.com")
 		if !strings.Contains(deleted.body, "User deleted.") || !strings.Contains(deleted.body, "Email or user ID") {
 			t.Errorf("the page after a deletion is %d %s", deleted.status, deleted.body)

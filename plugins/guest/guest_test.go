@@ -141,6 +141,44 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
+// TestUpgradeWithUsername: a guest who signs up with a username and without an address keeps the ID. Of two tabs that do
+// so, one upgrades the guest.
+func TestUpgradeWithUsername(t *testing.T) {
+	both(t, func(s *site) {
+		b := s.browser()
+		id := b.guest()
+		attacker, tab := b.copied(), b.copied()
+		signUp := func(b *browser, name string) *core.Response {
+			return b.post("/auth/password/sign-up", url.Values{
+				"username": {name}, "password": {"correct horse battery staple"},
+			})
+		}
+		r := signUp(b, "ada.l")
+		if !strings.Contains(string(r.Body), "recovery-codes") || b.id() != id {
+			s.Fatalf("the user is %s, was %s: %d %s %v", b.id(), id, r.Status, r.Body, r.Err)
+		}
+		if u := s.user(id); u.Email != "" || u.Name != "ada.l" || s.guests.IsGuest(b.session()) || attacker.id() != "" {
+			s.Errorf("the user is %+v, a copy of the cookie is signed in as %q", u, attacker.id())
+		}
+		if r := signUp(tab, "ada.l"); tab.id() == id || r.Status != http.StatusConflict {
+			s.Errorf("the other tab: %d, user %s", r.Status, tab.id())
+		}
+		if signUp(tab, "ada.m"); tab.id() == id || tab.id() == "" {
+			s.Errorf("the other tab with another name is the user %q", tab.id())
+		}
+		again := s.browser()
+		again.post("/auth/callback/password", url.Values{
+			"email": {"ada.l"}, "password": {"correct horse battery staple"},
+		})
+		if again.id() != id {
+			s.Errorf("in another browser, the user is %q", again.id())
+		}
+		if s.audited("guest.upgraded ok") != 1 || len(s.calls()) != 0 {
+			s.Errorf("events: %q", *s.log)
+		}
+	})
+}
+
 // TestUpgradeNeedsNoRecentSignIn: the guard that links only after a recent sign-in does not stop a guest, who cannot
 // sign in again.
 func TestUpgradeNeedsNoRecentSignIn(t *testing.T) {

@@ -882,12 +882,19 @@ func French() ui.Locale {
 		"admin.ban.hint": "" +
 			"Cela met fin aux sessions, aux applications et aux clés API de l’utilisateur, qui ne peut plus " +
 			"se connecter.",
-		"admin.until":  "Date de fin (facultatif)",
-		"admin.ends":   "Prend fin le %s",
-		"admin.no-end": "Sans date de fin",
-		"admin.unban":  "Lever le bannissement",
-		"admin.reset":  "Envoyer un lien de réinitialisation",
-		"admin.verify": "Marquer l’e-mail comme vérifié",
+		"admin.until":      "Date de fin (facultatif)",
+		"admin.ends":       "Prend fin le %s",
+		"admin.no-end":     "Sans date de fin",
+		"admin.unban":      "Lever le bannissement",
+		"admin.reset":      "Envoyer un lien de réinitialisation",
+		"admin.reset-link": "Créer un lien de réinitialisation",
+		"admin.reset-link.hint": "" +
+			"Cet utilisateur n’a pas d’adresse e-mail. Vérifiez son identité, puis donnez-lui le lien.",
+		"admin.done.reset-link": "" +
+			"Donnez ce lien à l’utilisateur. Il ne fonctionne qu’une fois, et nous ne l’affichons que " +
+			"maintenant.",
+		"admin.problem.has-email": "Cet utilisateur a une adresse e-mail. Envoyez-y le lien.",
+		"admin.verify":            "Marquer l’e-mail comme vérifié",
 		"admin.verify.hint": "" +
 			"Faites-le seulement si vous êtes sûr que l’adresse appartient à l’utilisateur. Les méthodes de " +
 			"connexion qui pourraient appartenir à quelqu’un d’autre sont supprimées.",

@@ -908,12 +908,19 @@ func German() ui.Locale {
 		"admin.ban.hint": "" +
 			"Das beendet die Sitzungen, Apps und API-Schlüssel des Benutzers. Anmelden ist dann nicht " +
 			"möglich.",
-		"admin.until":  "Enddatum (optional)",
-		"admin.ends":   "Endet am %s",
-		"admin.no-end": "Ohne Enddatum",
-		"admin.unban":  "Sperre aufheben",
-		"admin.reset":  "Link für neues Passwort senden",
-		"admin.verify": "E-Mail als bestätigt markieren",
+		"admin.until":      "Enddatum (optional)",
+		"admin.ends":       "Endet am %s",
+		"admin.no-end":     "Ohne Enddatum",
+		"admin.unban":      "Sperre aufheben",
+		"admin.reset":      "Link für neues Passwort senden",
+		"admin.reset-link": "Link für neues Passwort erstellen",
+		"admin.reset-link.hint": "" +
+			"Dieser Benutzer hat keine E-Mail-Adresse. Stellen Sie sicher, dass er es ist, und geben " +
+			"Sie ihm den Link.",
+		"admin.done.reset-link": "" +
+			"Geben Sie dem Benutzer diesen Link. Er gilt einmal, und wir zeigen ihn nur jetzt.",
+		"admin.problem.has-email": "Dieser Benutzer hat eine E-Mail-Adresse. Senden Sie den Link dorthin.",
+		"admin.verify":            "E-Mail als bestätigt markieren",
 		"admin.verify.hint": "" +
 			"Tun Sie das nur, wenn die Adresse sicher dem Benutzer gehört. Anmeldemethoden, die jemand " +
 			"anderem gehören könnten, werden entfernt.",

@@ -833,12 +833,16 @@ func Portuguese() ui.Locale {
 		"admin.ban":             "Banir usuário",
 		"admin.ban.hint": "" +
 			"Isso encerra as sessões, os aplicativos e as chaves de API do usuário, que não poderá entrar.",
-		"admin.until":  "Data de término (opcional)",
-		"admin.ends":   "Termina em %s",
-		"admin.no-end": "Sem data de término",
-		"admin.unban":  "Suspender banimento",
-		"admin.reset":  "Enviar link para redefinir a senha",
-		"admin.verify": "Marcar e-mail como verificado",
+		"admin.until":             "Data de término (opcional)",
+		"admin.ends":              "Termina em %s",
+		"admin.no-end":            "Sem data de término",
+		"admin.unban":             "Suspender banimento",
+		"admin.reset":             "Enviar link para redefinir a senha",
+		"admin.reset-link":        "Criar link para redefinir a senha",
+		"admin.reset-link.hint":   "Este usuário não tem endereço de e-mail. Confirme quem é e entregue o link.",
+		"admin.done.reset-link":   "Entregue este link ao usuário. Ele funciona uma vez, e só o mostramos agora.",
+		"admin.problem.has-email": "Este usuário tem um endereço de e-mail. Envie o link para lá.",
+		"admin.verify":            "Marcar e-mail como verificado",
 		"admin.verify.hint": "" +
 			"Faça isso somente se tiver certeza de que o endereço é do usuário. Métodos de login que podem " +
 			"ser de outra pessoa são removidos.",

@@ -864,12 +864,16 @@ func Spanish() ui.Locale {
 		"admin.ban.hint": "" +
 			"Esto cierra las sesiones, las aplicaciones y las claves de API del usuario, que no podrá " +
 			"iniciar sesión.",
-		"admin.until":  "Fecha de fin (opcional)",
-		"admin.ends":   "Termina el %s",
-		"admin.no-end": "Sin fecha de fin",
-		"admin.unban":  "Quitar bloqueo",
-		"admin.reset":  "Enviar enlace para restablecer la contraseña",
-		"admin.verify": "Marcar el correo como verificado",
+		"admin.until":             "Fecha de fin (opcional)",
+		"admin.ends":              "Termina el %s",
+		"admin.no-end":            "Sin fecha de fin",
+		"admin.unban":             "Quitar bloqueo",
+		"admin.reset":             "Enviar enlace para restablecer la contraseña",
+		"admin.reset-link":        "Crear enlace para restablecer la contraseña",
+		"admin.reset-link.hint":   "Este usuario no tiene dirección de correo. Compruebe quién es y dele el enlace.",
+		"admin.done.reset-link":   "Dé este enlace al usuario. Sirve una sola vez y solo lo mostramos ahora.",
+		"admin.problem.has-email": "Este usuario tiene una dirección de correo. Envíe el enlace allí.",
+		"admin.verify":            "Marcar el correo como verificado",
 		"admin.verify.hint": "" +
 			"Hazlo solo si tienes la certeza de que la dirección es del usuario. Se quitan los métodos de " +
 			"inicio de sesión que podrían ser de otra persona.",
