@@ -12,6 +12,7 @@ require (
 	github.com/latchkey-go/latchkey/plugins/apikey v0.0.0
 	github.com/latchkey-go/latchkey/plugins/forwardauth v0.0.0
 	github.com/latchkey-go/latchkey/plugins/guest v0.0.0
+	github.com/latchkey-go/latchkey/plugins/onetap v0.0.0
 	github.com/latchkey-go/latchkey/plugins/openapi v0.0.0
 	github.com/latchkey-go/latchkey/plugins/organization v0.0.0
 	github.com/latchkey-go/latchkey/plugins/secondfactor v0.0.0
@@ -53,6 +54,7 @@ replace (
 	github.com/latchkey-go/latchkey/plugins/apikey => ../../plugins/apikey
 	github.com/latchkey-go/latchkey/plugins/forwardauth => ../../plugins/forwardauth
 	github.com/latchkey-go/latchkey/plugins/guest => ../../plugins/guest
+	github.com/latchkey-go/latchkey/plugins/onetap => ../../plugins/onetap
 	github.com/latchkey-go/latchkey/plugins/openapi => ../../plugins/openapi
 	github.com/latchkey-go/latchkey/plugins/organization => ../../plugins/organization
 	github.com/latchkey-go/latchkey/plugins/secondfactor => ../../plugins/secondfactor

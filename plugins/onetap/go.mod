@@ -27,6 +27,9 @@ replace (
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/plugins/guest => ../guest
+	github.com/latchkey-go/latchkey/providers => ../../providers
+	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
 	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )
