@@ -77,8 +77,8 @@ func onlyPasskeys(providers []*provider) (id string) {
 func getCSRF(ctx context.Context, c *call) (*Response, error) {
 	if c.site.csrf.Skip {
 		c.log.warn(ctx, warnCSRFDisabled)
-		spec := &c.cookies.csrf
-		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{spec.clear(spec.name())}}, nil
+		spec := &c.cookies.CSRF
+		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{Cookie(spec.Clear())}}, nil
 	}
 	body := append(make([]byte, 0, 32+csrf.TokenLen), `{"csrfToken":`...)
 	return uncachedJSON(append(exactjson.AppendText(body, c.csrf.Token), '}')), nil
@@ -151,9 +151,10 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		Page: p.shell(&c.arrival), CSRFToken: c.csrf.Token, CallbackURL: c.shownCallbackURL(),
 		Email: c.query.Get("email"), Error: c.query.Get("error"),
 	}
-	var guest bool
-	if view.SignedIn, guest = p.signedIn(ctx, c); !guest && view.SignedIn == (ui.Visitor{}) {
-		view.GuestURL = p.plugins.guests.guestAction(c)
+	var provisional bool
+	view.SignedIn, provisional = p.signedIn(ctx, c)
+	if users := p.plugins.provisional; users != nil && !provisional && view.SignedIn == (ui.Visitor{}) {
+		view.GuestURL = c.base + "/" + users.Action
 	}
 	view.Links = p.sessions.accountsLink(c)
 	p.showImpersonation(c, &view.Page, view.SignedIn)
@@ -164,7 +165,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		}
 	}
 	p.splitSignIn(c, &view)
-	if view.SwitchURL == "" && p.hasForm() {
+	if view.SwitchURL == "" && (p.hasForm() || view.GuestURL != "") {
 		view.Challenge = p.plugins.challenges.widget(challenge.SignIn)
 	}
 	view.Signals = p.unknownSignals(c)
@@ -184,7 +185,7 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		response := p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
 		return permitChallenge(permitPicture(response, view.Picture), view.Challenge)
 	}
-	plain := p.builtIn && (p.plugins.guests == nil || view.GuestURL != "") &&
+	plain := p.builtIn && (p.plugins.provisional == nil || view.GuestURL != "") &&
 		view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil && view.Links == nil &&
 		view.CallbackURL == c.home
 	if !plain || len(view.Nonce) != nonceLen || len(view.CSRFToken) != csrf.TokenLen {

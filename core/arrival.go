@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -145,8 +146,4 @@ func (s *site) peer(r *Request) (network netip.Prefix, visitor bool) {
 func UnixSockets() netip.Prefix { return forwarded.UnixSockets() }
 
 // partCookie returns the cookie that plugins store under name: "__Host-latchkey.<name>".
-func (v *arrival) partCookie(name string) cookieSpec {
-	spec := cookieSpec{attributes: v.cookies.plugins.attributes}
-	spec.attributes.Name += name
-	return spec
-}
+func (v *arrival) partCookie(name string) cookies.Spec { return v.cookies.Plugin(name) }

@@ -413,7 +413,7 @@ func TestAuditReasons(t *testing.T) {
 		"password.breached", "username.changed",
 		"email.change.asked", "email.undone", "invited", "passkey.removed", "email.failed",
 		"profile.changed", "factor.checked", "factor.added", "factor.removed", "factors.reset", "recovery.used",
-		"recovery.renewed", "account.secured", "key.created", "key.rotated", "key.revoked", "token.issued",
+		"recovery.renewed", "recovery.removed", "account.secured", "key.created", "key.rotated", "key.revoked", "token.issued",
 		"app.signed-in", "app.ended", "email.bounced", "user.deletion.scheduled", "user.deletion.canceled",
 		"organization.created", "organization.changed", "organization.deleted", "member.joined", "member.changed",
 		"member.removed", "member.requested", "member.declined",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
+	"github.com/latchkey-go/latchkey/internal/cleantext"
 	"github.com/latchkey-go/latchkey/internal/panics"
 )
 
@@ -17,7 +18,7 @@ func (v *arrival) note(ctx context.Context, e audit.Event) {
 		return
 	}
 	e.Peer, _ = v.peer(v.r)
-	e.Agent = printable(v.header("User-Agent"))
+	e.Agent = cleantext.Escaped(v.header("User-Agent"))
 	e.Reference = v.ref()
 	e.Provider = or(e.Provider, v.providerID)
 	if v.actorOf != nil && e.ActorID == "" {

@@ -11,9 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/core/internal/refresh"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
-	"github.com/latchkey-go/latchkey/internal/flight"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 )
@@ -43,7 +42,7 @@ type Auth struct {
 	// sharedWarned is set after the warning shared-sessions was logged.
 	sharedWarned atomic.Bool
 	store        stores
-	refreshes    *refreshes
+	refreshes    *refresh.Refreshes
 }
 
 // BasePath returns the path prefix of all auth routes as the application receives them, "/auth" by default. Adapters
@@ -61,7 +60,7 @@ func (a *Auth) SessionSources() (cookie string, bearer bool) {
 	if a.site.pinned {
 		cookies = a.site.pinnedPlace.cookies
 	}
-	return cookies.session.name(), a.site.bearers
+	return cookies.Session.Name(), a.site.bearers
 }
 
 // resolve returns the Auth that handles r: a, or the one that the function of [PerRequest] selects. Every exported
@@ -127,13 +126,6 @@ func (a *Auth) WarnHeaderLimit(bytes int, setting string) {
 // sign-ins, and the headers of browsers.
 const enoughHeader = 12 << 10
 
-// refreshes has the refreshes in progress, and the results of the last minute.
-type refreshes struct {
-	inProgress flight.Group[*Account]
-	known      once.Memory[refreshKey, refreshed]
-	accounts   store.AccountStore // nil: the caller stores the tokens
-}
-
 // tokenReaders read the session tokens of requests with the possible origins.
 type tokenReaders struct{ https, http, unknown tokensource.Sources[*Token] }
 
@@ -146,7 +138,7 @@ type validTokens struct {
 
 // realmOf identifies the Auths that decrypt each other's session cookies: same secret, audience and cookie name.
 func realmOf(a *Auth) [sha256.Size]byte {
-	return sha256.Sum256([]byte(a.site.secrets[0] + "\x00" + a.audience + "\x00" + a.site.cookieSets[1].session.name()))
+	return sha256.Sum256([]byte(a.site.secrets[0] + "\x00" + a.audience + "\x00" + a.site.cookieSets[1].Session.Name()))
 }
 
 // signIns runs the steps that all sign-ins share: the provider's flow, Callbacks.SignIn, linking, and the session.

@@ -163,7 +163,7 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 	}
 	checkUpkeep(c, kept, faults)
 	checkRevocation(c, &a.plugins, kept, faults)
-	checkGuests(c, &a.plugins, faults)
+	checkProvisional(c, &a.plugins, faults)
 	checkLimits(c, kept, faults)
 	switch {
 	case c.Session.Strategy != StrategyDatabase:

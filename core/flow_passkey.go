@@ -13,6 +13,9 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/mailboxes"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -61,7 +64,7 @@ func (f *passkeyFlow) sessionUser(ctx context.Context, c *call) (*User, bool, er
 		return nil, false, err
 	}
 	if current.token != nil {
-		if outdated, err := f.sessions.jwt.outdated(ctx, current.token); err != nil || outdated {
+		if outdated, err := f.sessions.jwt.Outdated(ctx, current.token); err != nil || outdated {
 			return nil, false, err
 		}
 	}
@@ -102,13 +105,13 @@ func (f *passkeyFlow) newChallenge(ctx context.Context, c *call, p ceremony) (st
 		conditional = mediationConditional
 	}
 	for name, text := range map[string]string{
-		"typed": p.typed, "owner": p.owner, "handle": p.handle, "mediation": conditional,
+		"typed": p.typed, "owner": p.owner, "handle": p.handle, "mediation": conditional, "purpose": p.purpose,
 	} {
 		if text != "" {
 			_ = claims.Extra.Set(name, text)
 		}
 	}
-	sealed, err := f.checks.seal(f.checks.challenge, claims, checkTTL)
+	sealed, err := f.checks.Seal(f.checks.Challenge, claims, cookies.FlowLifetime)
 	if err != nil {
 		return "", nil, err
 	}
@@ -118,12 +121,8 @@ func (f *passkeyFlow) newChallenge(ctx context.Context, c *call, p ceremony) (st
 
 // challengeCookies returns the cookie that stores a ceremony.
 func (f *passkeyFlow) challengeCookies(ctx context.Context, c *call, sealed string) ([]Cookie, error) {
-	flow := &flowState{provider: c.providerID, expires: f.now().Add(checkTTL)}
-	if err := f.checks.flowsOf(c).markStart(ctx, flow); err != nil {
-		return nil, err
-	}
-	cookie, err := f.checks.sealFlow(&c.cookies.challenge, flow, sealed)
-	return []Cookie{cookie}, err
+	cookie, err := f.checks.flowsOf(c).StoreChallenge(ctx, c.providerID, sealed)
+	return []Cookie{Cookie(cookie)}, flowError(err)
 }
 
 // ceremony is the content of a challenge cookie.
@@ -135,24 +134,26 @@ type ceremony struct {
 	handle    string // the user handle in base64url, for PasskeyTracker; empty if there is none
 	// conditional reports that the browser creates the passkey without a prompt.
 	conditional bool
-	started     flowSession
+	// purpose is PasskeyRegistration.Purpose, and empty for the routes of the provider.
+	purpose string
+	started flowstate.Session
 }
 
-// pendingCeremony decrypts the challenge cookie of the ceremony that the browser started.
-func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action string) (ceremony, error) {
+// pendingCeremony decrypts the challenge cookie of the ceremony that the browser started for a purpose.
+func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action, purpose string) (ceremony, error) {
 	var p ceremony
 	flows := f.checks.flowsOf(c)
-	flow, sealed, err := flows.openCheck(&c.cookies.challenge, "challenge", c.providerID)
+	flow, sealed, err := flows.FindChallenge(c.providerID)
 	if err != nil {
-		return p, err
+		return p, flowError(err)
 	}
-	if p.started, err = flows.compare(ctx, flow); err != nil {
-		return p, err
+	if p.started, err = flows.Compare(ctx, flow); err != nil {
+		return p, flowError(err)
 	}
-	if p.started != flowSameSession && action == passkey.Register {
+	if p.started != flowstate.SameSession && action == passkey.Register {
 		return p, errorf(errInvalidCheck, "the registration was started under another session")
 	}
-	claims, err := f.checks.open(f.checks.challenge, sealed)
+	claims, err := f.checks.Open(f.checks.Challenge, sealed)
 	if err != nil {
 		return p, errorf(errInvalidCheck, "the challenge cookie cannot be read: %w", err)
 	}
@@ -165,7 +166,8 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action strin
 			return p, errorf(errInvalidCheck, "the challenge cookie cannot be read: %w", err)
 		}
 	}
-	if p.challenge == "" || (p.register != nil) != (action == passkey.Register) {
+	p.purpose = claims.Extra.Text("purpose")
+	if p.challenge == "" || (p.register != nil) != (action == passkey.Register) || p.purpose != purpose {
 		return p, errorf(errInvalidCheck, "the challenge was made for another ceremony")
 	}
 	return p, nil
@@ -173,11 +175,16 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action strin
 
 // firstUse reports whether this is the first response to a challenge.
 func (f *passkeyFlow) firstUse(challenge string) bool {
-	return f.used.First(challenge, f.now().Add(checkTTL+sessiontoken.ClockSkew))
+	return f.used.First(challenge, f.now().Add(cookies.FlowLifetime+sessiontoken.ClockSkew))
 }
 
-// finish implements [flow]. It verifies the authenticator's response (docs/protocol.md §12.2).
+// finish implements [flow].
 func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err error) {
+	return f.verify(ctx, c, "")
+}
+
+// verify verifies the authenticator's response to a challenge for a purpose (docs/protocol.md §12.2).
+func (f *passkeyFlow) verify(ctx context.Context, c *call, purpose string) (out outcome, err error) {
 	if c.r.Method != "POST" {
 		return out, noCallback(c)
 	}
@@ -201,11 +208,11 @@ func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err err
 		return out, errorf(ErrMissingCSRF, "a passkey response needs the Origin header of this site, or the CSRF token: %s",
 			c.csrf.Refusal)
 	}
-	if spec := &c.cookies.challenge; c.jar.Has(spec.name()) { // a challenge is valid for one attempt
-		out.cookies = append(out.cookies, spec.clear(spec.name()))
+	if spec := &c.cookies.Challenge; c.jar.Has(spec.Name()) { // a challenge is valid for one attempt
+		out.cookies = append(out.cookies, Cookie(spec.Clear()))
 	}
 	if action == passkey.Register {
-		out.identity, err = f.register(ctx, c, credentialID, []byte(data))
+		out.identity, err = f.register(ctx, c, credentialID, []byte(data), purpose)
 	} else {
 		out.identity, err = f.authenticate(ctx, c, &out, credentialID, []byte(data))
 	}
@@ -222,8 +229,10 @@ func (f *passkeyFlow) expected(c *call, p ceremony) WebAuthnCeremony {
 }
 
 // register verifies a new passkey. It is stored with its account after the signIn callback has allowed the sign-in.
-func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string, data []byte) (*identity, error) {
-	pending, err := f.pendingCeremony(ctx, c, passkey.Register)
+func (f *passkeyFlow) register(
+	ctx context.Context, c *call, credentialID string, data []byte, purpose string,
+) (*identity, error) {
+	pending, err := f.pendingCeremony(ctx, c, passkey.Register, purpose)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +276,7 @@ func (f *passkeyFlow) authenticate(
 	case err != nil:
 		return nil, errorf(ErrStore, "%w", err)
 	}
-	pending, err := f.pendingCeremony(ctx, c, passkey.Authenticate)
+	pending, err := f.pendingCeremony(ctx, c, passkey.Authenticate, "")
 	if err != nil {
 		return nil, err
 	}
@@ -363,7 +372,16 @@ func (f *passkeyFlow) options(ctx context.Context, c *call) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch found.ceremony(action, f.HideUsers) {
+	if f.SignUp != "" && action == passkey.Register {
+		current, err := c.session.current(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !found.signedIn || current == nil || f.plugins.provisional.has(current.methods) {
+			return optionsRefused("Sign up at " + c.base + "/" + f.SignUp), nil
+		}
+	}
+	switch found.ceremony(action, f.hidesUsers()) {
 	case passkey.Authenticate:
 		user := found.user
 		if !found.exists {
@@ -397,12 +415,12 @@ func (f *passkeyFlow) findUser(ctx context.Context, c *call) (who optionsUser, e
 	if who.user, who.signedIn, err = f.sessionUser(ctx, c); err != nil {
 		return who, errorf(ErrStore, "%w", err)
 	}
-	if who.signedIn && c.query.Get("action") != passkey.Register { // a guest may have a passkey of another user
-		what, _, err := f.plugins.guests.ofRequest(ctx, c.session)
+	if who.signedIn && c.query.Get("action") != passkey.Register {
+		current, err := c.session.current(ctx)
 		if err != nil {
 			return who, err
 		}
-		if what != sessionOfUser {
+		if current != nil && f.plugins.provisional.has(current.methods) { // they may have a passkey of another user
 			who = optionsUser{}
 		}
 	}
@@ -412,7 +430,7 @@ func (f *passkeyFlow) findUser(ctx context.Context, c *call) (who optionsUser, e
 	if who.user, who.exists, err = f.userInfo(ctx, c); err != nil {
 		return who, asError(err, ErrStore)
 	}
-	if f.HideUsers && who.exists { // do not reveal that the user exists; linking refuses the taken address later
+	if f.hidesUsers() && who.exists { // do not reveal that the user exists; linking refuses the taken address later
 		who.user, who.exists = &User{Email: or(who.user.Email, typedAddress(c))}, false
 	}
 	return who, nil
@@ -459,7 +477,7 @@ func (f *passkeyFlow) userInfo(ctx context.Context, c *call) (user *User, exists
 	if address == "" {
 		return nil, false, nil
 	}
-	user, err = userByMailbox(ctx, f.users, address, c.query.Get("email"))
+	user, err = mailboxes.FindCanonical(ctx, f.users, address, c.query.Get("email"))
 	if errors.Is(err, ErrNotFound) && f.namesByTyped() {
 		user, err = userByAccount(ctx, f.users, typedAccount(f.ID, address))
 	}
@@ -468,6 +486,9 @@ func (f *passkeyFlow) userInfo(ctx context.Context, c *call) (user *User, exists
 	}
 	return user, err == nil, err
 }
+
+// hidesUsers reports whether the options do not reveal which addresses have an account.
+func (p *webAuthn) hidesUsers() bool { return p.HideUsers || p.SignUp != "" }
 
 // namesByTyped reports whether the address that an unauthenticated user types is only a label for their passkeys.
 func (p *webAuthn) namesByTyped() bool { return p.UserInfo == nil && !p.InsecureTypedEmail }
@@ -542,17 +563,22 @@ func (f *passkeyFlow) registrationOptions(
 	if err != nil {
 		return nil, err
 	}
-	tracked := ""
-	if f.plugins.passkeys != nil {
-		tracked = base64.RawURLEncoding.EncodeToString(handle)
-	}
 	newUser, typed := user, ""
 	if !signedIn && f.namesByTyped() { // the address is unverified
 		newUser, typed = &User{}, user.Email
 	}
-	challenge, cookies, err := f.newChallenge(ctx, c, ceremony{
-		register: newUser, typed: typed, handle: tracked, conditional: conditional,
-	})
+	p := ceremony{register: newUser, typed: typed, conditional: conditional}
+	return f.creationOptions(ctx, c, user, handle, excluded, p)
+}
+
+// creationOptions returns the options of the registration p. The authenticator shows the name of user.
+func (f *passkeyFlow) creationOptions(
+	ctx context.Context, c *call, user *User, handle []byte, excluded []passkey.Descriptor, p ceremony,
+) (*Response, error) {
+	if f.plugins.passkeys != nil {
+		p.handle = base64.RawURLEncoding.EncodeToString(handle)
+	}
+	challenge, cookies, err := f.newChallenge(ctx, c, p)
 	if err != nil {
 		return nil, err
 	}
@@ -564,7 +590,7 @@ func (f *passkeyFlow) registrationOptions(
 		Attachment: f.AuthenticatorAttachment, ResidentKey: f.ResidentKey, UserVerification: f.UserVerification,
 		Extensions: f.RegistrationExtensions, Hints: f.Hints,
 	}
-	if conditional { // there is no prompt for a PIN; a sign-in must find the passkey without a name
+	if p.conditional { // there is no prompt for a PIN; a sign-in must find the passkey without a name
 		registration.ResidentKey, registration.UserVerification = "required", "preferred"
 	}
 	body, err := registration.JSON()

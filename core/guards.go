@@ -81,13 +81,14 @@ func (s *Session) asOf() time.Time {
 // guardErrorResponse returns the response to a guard's error. Errors that the user cannot fix are logged.
 func (v *Visit) guardErrorResponse(err error) *Response {
 	var again *StepUp
+	var problem *Problem
 	switch {
 	case errors.As(err, &again) && v.session != nil && v.session.Actor != "": // no sign-in is allowed
 		return v.forbiddenResponse(err)
 	case errors.As(err, &again):
 		return v.stepUpResponse(again)
-	case errors.Is(err, errGuest):
-		return v.signInResponse(guestProblem())
+	case errors.As(err, &problem) && problem.SignIn:
+		return v.signInResponse(problem)
 	case errors.Is(err, ErrForbidden):
 		return v.forbiddenResponse(err)
 	}

@@ -7,11 +7,11 @@ import (
 	"maps"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/cleantext"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
@@ -35,21 +35,23 @@ type identity struct {
 	// actor is who impersonates the user. It is zero for a sign-in.
 	actor actor
 	// started is the relation between the current session and the one that started the flow. An account may be linked to
-	// the current user only with flowSameSession.
-	started flowSession
+	// the current user only with flowstate.SameSession.
+	started flowstate.Session
 	// byApp means that an app has sent an ID token ([ActionRequest.SignInApp]): there is no browser, so that the sign-in
 	// gets no session and cannot wait for a gate.
 	byApp bool
 
-	// guest is the ID of the guest whose session the sign-in was started under, and whom it upgrades or merges. asGuest
-	// reports that the current session is that of a guest.
-	guest   string
-	asGuest bool
+	// provisional is the ID of the provisional user whose session the sign-in was started under. unlinked reports that the
+	// current session is that of a provisional user, to whom nothing is linked.
+	provisional string
+	unlinked    bool
 
 	oauth   *oauthResult
 	passkey *passkeyResult
-	form    *formResult
-	signUp  *signUpResult
+	// newPasskey is SignIn.Passkey. SignIn.Create stores it.
+	newPasskey *NewUserPasskey
+	form       *formResult
+	signUp     *signUpResult
 	// pending is the stored sign-in that this identity was read from, after a sign-in gate.
 	pending *pendingData
 }
@@ -92,7 +94,7 @@ type signUpResult struct {
 	// create is SignIn.Create. It is nil if the plugin has already created the user.
 	create func(ctx context.Context) (*User, error)
 	// upgrade is SignIn.Upgrade, or nil.
-	upgrade func(ctx context.Context, guest *User) (*User, error)
+	upgrade func(ctx context.Context, provisional *User) (*User, error)
 }
 
 // byOAuth reports whether an OAuth provider has authenticated the user with this request.
@@ -134,7 +136,7 @@ type member struct {
 	created bool
 	// keepsSession reports that the browser's session continues, because a signed-in user linked another account.
 	keepsSession bool
-	// upgraded reports that this sign-in has upgraded a guest to this user.
+	// upgraded reports that this sign-in has upgraded a provisional user to this user.
 	upgraded bool
 }
 
@@ -182,7 +184,7 @@ func (id *identity) label() string {
 	if id.oauth == nil {
 		return ""
 	}
-	label := printableText(
+	label := cleantext.Line(
 		or(id.oauth.given, id.profile.First("preferred_username", "login", "username", "nickname")),
 		' ',
 	)
@@ -344,30 +346,13 @@ const (
 // limitProfile cleans the name and the image. It cuts a name that is too long, and drops an image that is too long,
 // because an incomplete URL is useless.
 func limitProfile(p *Person) {
-	p.Name, p.Image = printableText(p.Name, ' '), printableText(p.Image, -1)
+	p.Name, p.Image = cleantext.Line(p.Name, ' '), cleantext.Line(p.Image, -1)
 	if len(p.Name) > maxProfileName {
 		p.Name = strings.ToValidUTF8(p.Name[:maxProfileName], "")
 	}
 	if len(p.Image) > maxProfileImage {
 		p.Image = ""
 	}
-}
-
-// printableText removes characters that databases, cookies and pages cannot represent: control characters and invalid
-// UTF-8. A tab or line break is replaced with lineBreak, or removed if lineBreak is -1.
-func printableText(s string, lineBreak rune) string {
-	if utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl) {
-		return s
-	}
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t' || r == '\n' || r == '\r':
-			return lineBreak
-		case unicode.IsControl(r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\ufffd")))
 }
 
 // pendingData is the stored content of a pending sign-in.
@@ -385,8 +370,8 @@ type pendingData struct {
 	Created     bool   `json:"created,omitempty"`
 	// Short is identity.short.
 	Short bool `json:"short,omitempty"`
-	// Guest is identity.guest.
-	Guest string `json:"guest,omitempty"`
+	// Provisional is identity.provisional.
+	Provisional string `json:"provisional,omitempty"`
 	// Typed is the identifier that the user typed.
 	Typed string `json:"typed,omitempty"`
 	// Stored reports whether the user is in the store.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/accountcookie"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -34,15 +36,16 @@ const (
 	maxKeptHeader = 8192
 	// keptReserve is the space that a new session may need in addition to the size of the current one.
 	keptReserve = 200
-	// keptResponse is the space in a response for other cookies: those of CSRF token, callback URL, browser and sign-in.
-	keptResponse = 1200
+	// keptResponse is the space in a response for other fields and cookies: CSRF token, callback URL, browser, sign-in.
+	keptResponse = 1700
 )
 
 // keptSessions is the configuration of several accounts in one browser.
 type keptSessions struct {
 	// page is the action that lists the accounts.
-	page string
-	keys accountcookie.Keys
+	page    string
+	keys    accountcookie.Keys
+	plugins *plugins
 }
 
 // keptSession is another account of a browser.
@@ -53,13 +56,13 @@ type keptSession struct {
 }
 
 func (s *sessions) keptName(v *arrival, number int) string {
-	return v.cookies.session.name() + "-account" + strconv.Itoa(number)
+	return v.cookies.Session.Name() + "-account" + strconv.Itoa(number)
 }
 
 // keptBrowser returns the text that identifies the browser, or "".
 func keptBrowser(v *arrival) string {
 	spec := v.partCookie(accountsCookie)
-	value, _ := v.jar.Get(spec.name())
+	value, _ := v.jar.Get(spec.Name())
 	return value
 }
 
@@ -107,7 +110,7 @@ func (s *sessions) changeKept(v *arrival) (*keptChange, error) {
 	change := &keptChange{sessions: s, v: v, browser: keptBrowser(v), list: s.keptIn(v), out: map[int]Cookie{}}
 	if change.browser == "" {
 		var err error
-		if change.browser, err = randomText(s.jwt.rand); err != nil {
+		if change.browser, err = randomText(s.jwt.Rand); err != nil {
 			return nil, err
 		}
 	}
@@ -122,19 +125,19 @@ func (k *keptChange) cookies() (all []Cookie) {
 		}
 	}
 	spec := k.v.partCookie(accountsCookie)
-	spec.maxAge = keptBrowserAge
+	spec.MaxAge = keptBrowserAge
 	switch {
 	case len(k.list) > 0:
-		all = append(all, spec.set(k.browser))
-	case k.v.jar.Has(spec.name()):
-		all = append(all, spec.clear(spec.name()))
+		all = append(all, Cookie(spec.Set(k.browser)))
+	case k.v.jar.Has(spec.Name()):
+		all = append(all, Cookie(spec.Clear()))
 	}
 	return all
 }
 
 // remove removes an account. Its session continues.
 func (k *keptChange) remove(number int) {
-	k.out[number] = k.v.cookies.session.clear(k.keptName(k.v, number))
+	k.out[number] = Cookie(k.v.cookies.Session.ClearName(k.keptName(k.v, number)))
 	k.list = slices.DeleteFunc(k.list, func(k keptSession) bool { return k.number == number })
 }
 
@@ -155,9 +158,9 @@ func (k *keptChange) addIf(userID, token string, expires time.Time, active int) 
 	if !expires.IsZero() {
 		expires = expires.Add(keptAfter)
 	}
-	c := k.v.cookies.session.setSession(added.value, expires)
+	c := k.v.cookies.Session.SetSession(added.value, expires)
 	c.Name = added.name
-	k.list, k.out[number] = list, c
+	k.list, k.out[number] = list, Cookie(c)
 	return true
 }
 
@@ -184,7 +187,7 @@ func (k *keptChange) finish(ctx context.Context) []Cookie {
 // fits reports whether requests and responses with these accounts, and an active session of that size, stay within the
 // limits of routers and proxies.
 func (k *keptChange) fits(list []keptSession, active int) bool {
-	session := k.v.cookies.session.name()
+	session := k.v.cookies.Session.Name()
 	request, largest := len(session)+active, 0
 	for _, other := range list {
 		request += len("; =") + len(other.name) + len(other.value)
@@ -194,7 +197,7 @@ func (k *keptChange) fits(list []keptSession, active int) bool {
 	if k.v.r.HeaderLimit > 0 {
 		limit = min(limit, k.v.r.HeaderLimit)
 	}
-	return request <= limit-otherHeaders && active+largest <= maxResponseHeader-usualHeader-keptResponse
+	return request <= limit-otherHeaders && active+largest <= flowstate.MaxResponseHeader-keptResponse
 }
 
 // keptBytes is the size of the cookies of the other accounts in a request.
@@ -236,7 +239,7 @@ func (s *sessions) endKept(ctx context.Context, v *arrival, k *keptSession) (Sig
 // cookieEnds returns the expiry of the cookie of a session that is not renewed.
 func (s *sessions) cookieEnds(v *validSession, token string) time.Time {
 	if v.token != nil {
-		return s.config.cookieExpiry(isShort(v.token), s.jwt.ends(v.token, v.token.IssuedAt))
+		return s.config.cookieExpiry(sessionstate.IsShort(v.token), s.jwt.Ends(v.token, v.token.IssuedAt))
 	}
 	return s.config.cookieExpiry(storedtoken.IsShort(token), v.record.Expires)
 }
@@ -248,8 +251,8 @@ type keeping struct {
 	change *keptChange // nil if the session is not kept
 }
 
-// keepsReplaced reports whether the session of a request is kept when userID signs in: its user is another one, no guest
-// and not impersonated, and there is room for it.
+// keepsReplaced reports whether the session of a request is kept when userID signs in: its user is another one, not a
+// guest, and not impersonated, and there is room for it.
 func (s *sessions) keepsReplaced(ctx context.Context, c *tokenCarrier, userID string) bool {
 	if s.kept == nil || c.fromHeader || c.value() == "" {
 		return false
@@ -263,7 +266,7 @@ func (s *sessions) keepsReplaced(ctx context.Context, c *tokenCarrier, userID st
 		return false
 	}
 	current, err := r.current(ctx)
-	if err != nil || current == nil || !canKeep(current) || current.user.ID == userID {
+	if err != nil || current == nil || !s.kept.canKeep(current) || current.user.ID == userID {
 		return false
 	}
 	change, err := s.changeKept(c.at)
@@ -282,8 +285,8 @@ func (s *sessions) keepsReplaced(ctx context.Context, c *tokenCarrier, userID st
 }
 
 // canKeep reports whether a session can become that of another account.
-func canKeep(v *validSession) bool {
-	return v.actor == nil && v.user.ID != "" && !slices.Contains(v.methods, methodGuest)
+func (k *keptSessions) canKeep(v *validSession) bool {
+	return v.actor == nil && v.user.ID != "" && !k.plugins.provisional.has(v.methods)
 }
 
 // keptAfterSignIn returns the cookies of the other accounts after a sign-in: that of the session which was replaced,
@@ -316,14 +319,14 @@ func (v *arrival) renewCSRF() ([]Cookie, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []Cookie{v.cookies.csrf.set(value)}, nil
+	return []Cookie{Cookie(v.cookies.CSRF.Set(value))}, nil
 }
 
 // keptUser returns the user of another account whose session has ended, as the store or the session token describes
 // them. It returns nil if there is no such user.
 func (s *sessions) keptUser(ctx context.Context, v *arrival, k *keptSession) (*User, error) {
-	if s.jwt.users != nil {
-		user, err := s.jwt.users.User(ctx, k.userID)
+	if s.jwt.Users != nil {
+		user, err := s.jwt.Users.User(ctx, k.userID)
 		if err == nil {
 			return user, nil
 		}
@@ -331,10 +334,10 @@ func (s *sessions) keptUser(ctx context.Context, v *arrival, k *keptSession) (*U
 			return nil, errorf(ErrStore, "read the user of another account: %w", err)
 		}
 	}
-	if s.config.Strategy != StrategyJWT || s.jwt.config.Decode != nil {
+	if s.config.Strategy != StrategyJWT || s.jwt.Decode != nil {
 		return nil, nil
 	}
-	payload, err := v.cookies.session.keys.Open(k.token)
+	payload, err := v.cookies.Session.Keys.Open(k.token)
 	if err != nil {
 		return nil, nil //nolint:nilerr // the secret was replaced
 	}
@@ -351,7 +354,7 @@ func (s *sessions) browserAccounts(ctx context.Context, v *arrival, active *Sess
 	if s.kept == nil {
 		return nil, errKeepsNone
 	}
-	if active != nil && active.User != nil && !slices.Contains(active.Methods, methodGuest) {
+	if active != nil && active.User != nil && !s.kept.plugins.provisional.has(active.Methods) {
 		all = append(all, BrowserAccount{
 			Ref: s.kept.keys.Ref(keptBrowser(v), active.UserID), UserID: active.UserID,
 			User: shownUser(active.UserID, active.User), Active: true, SignedIn: true,

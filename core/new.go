@@ -7,12 +7,13 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"time"
 	"weak"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/internal/storecalls"
-	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/core/internal/assets"
+	"github.com/latchkey-go/latchkey/core/internal/cleanup"
+	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
+	"github.com/latchkey-go/latchkey/core/internal/refresh"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/random"
@@ -33,7 +34,7 @@ func New(config Config) (*Auth, error) {
 	observed := watch{c.Observe, a.log}
 	a.store = newStores(c.Store, observed, c.StoreTimeout)
 	if a.store.records != nil {
-		a.store.records = &endingRecords{RecordStore: a.store.records}
+		a.store.records = &cleanup.Records{RecordStore: a.store.records}
 	}
 	a.site = newSite(&c, a.log, faults)
 	a.mail = newMailQueue(&c, a)
@@ -45,8 +46,8 @@ func New(config Config) (*Auth, error) {
 	watchProviders(a.providers, observed)
 	data := dataOptions(&c, a.log, faults)
 	checkNeeds(&c, a, faults)
-	checks := newChecks(&c, a.site.secrets, faults)
-	a.site.cookieSets = newCookieSets(&c, a.site.secrets, faults)
+	checks := newChecks(&c, a.site.secrets)
+	a.site.cookieSets = cookieSetsOf(&c, a.site.secrets, faults)
 	a.site.pinnedPlace = a.site.placeOf(a.site.origins.Pinned)
 	if a.misconfigured(faults) {
 		return nil, faults
@@ -90,14 +91,13 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 		views = append(views, p.view)
 	}
 	a.pages = newPages(c, views)
-	a.pages.style, a.pages.script = pageStyle.address(a.site.publicBase), pageScript.address(a.site.publicBase)
-	a.pages.sheet = sheetStyle.address(a.site.publicBase)
-	a.refreshes = newRefreshes(a.store.accounts, c.Now)
+	a.pages.style, a.pages.script = assets.Style.Address(a.site.publicBase), assets.Script.Address(a.site.publicBase)
+	a.pages.sheet = assets.SheetStyle.Address(a.site.publicBase)
+	a.refreshes = refresh.New(a.store.accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.plugins.tasks, a.log)
-	a.store.cleanedBy(cleaning)
 	facts := a.plugins.facts || c.Session.Revocation.On == True
-	a.sessions = newSessions(c, checks.sealer, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
-	a.sessions.jwt.keepsUser = a.plugins.proves
+	a.sessions = newSessions(c, checks.Sealer, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
+	a.sessions.jwt.KeepsUser = a.plugins.proves
 	if a.sessions.impersonation = a.plugins.impersonation; a.sessions.impersonation != nil {
 		a.site.actorOf = a.sessions.actorOf
 	}
@@ -158,7 +158,7 @@ type flowMaker struct {
 	checks    *checks
 	gate      gatekeeper
 	limits    *limits
-	cleaning  *cleaning
+	cleaning  *cleanup.Schedule
 	logouts   *logouts
 	plugins   *plugins
 	codes     *emailCodes
@@ -176,7 +176,7 @@ func (m *flowMaker) flow(p *provider) flow {
 		}
 	case p.email != nil:
 		f := &emailFlow{
-			asked:         askedLinks{secrets: m.site.secrets, provider: p.id, maxAge: p.email.MaxAge},
+			asked:         emaillinks.Asked{Secrets: m.site.secrets, Provider: p.id, MaxAge: p.email.MaxAge},
 			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store, tokens: m.store.tokens,
 			pages: m.pages, now: m.config.Now, challenges: m.plugins.challenges,
 			cleaning: m.cleaning, sent: newSentLinks(m, p.email), sessions: m.sessions,
@@ -281,40 +281,17 @@ func dataOptions(c *Config, log *reporter, faults *ConfigError) *sessiondata.Opt
 	return &o
 }
 
-func newSentLinks(m *flowMaker, p *EmailProvider) *sentLinks {
+func newSentLinks(m *flowMaker, p *EmailProvider) *emaillinks.Sent {
 	if m.store.records == nil || m.limits.known == nil && !p.Code {
 		return nil
 	}
 	life := p.MaxAge / 2
 	if !p.Code {
-		life = min(sentLinkLife, life)
+		life = min(emaillinks.SentLife, life)
 	}
-	return &sentLinks{
-		records: m.store.records, secret: m.site.secrets[0], provider: p.ID, now: m.config.Now, life: life,
+	return &emaillinks.Sent{
+		Records: m.store.records, Secret: m.site.secrets[0], Provider: p.ID, Now: m.config.Now, Life: life,
 	}
-}
-
-func newCleaning(c *Config, kept stores, tasks []task, log *reporter) *cleaning {
-	v := &cleaning{tasks: tasks, leases: kept.tokens, now: c.Now, log: log}
-	if c.Store != nil && c.CleanUp != False && (c.CleanUp != Default || !cleansItself(c.Store)) {
-		v.cleaner = storecalls.New(c.Store, storeCall(kept.watch, 0)).Cleaner // a run has its own time limit
-	}
-	if v.cleaner == nil && len(tasks) == 0 {
-		return nil
-	}
-	v.due.Store(c.Now().Unix() + randomOffset())
-	return v
-}
-
-func cleansItself(s Store) bool {
-	self, ok := s.(store.SelfCleaner)
-	return ok && self.CleansItself()
-}
-
-func newRefreshes(accounts store.AccountStore, now func() time.Time) *refreshes {
-	r := &refreshes{accounts: accounts}
-	r.inProgress.Timeout, r.known.Now = refreshTimeout, now
-	return r
 }
 
 func linkablesOf(providers []*provider) (can linkables) {

@@ -68,6 +68,10 @@ type PluginHost struct {
 	RecordLister store.RecordLister
 	// UserFinder lists users. It is nil if the store does not implement it.
 	UserFinder store.UserFinder
+	// RequiresEmail reports that the store refuses users without an email address.
+	RequiresEmail bool
+	// Merge is Callbacks.Merge, or nil.
+	Merge func(ctx context.Context, guest, existing *User) error
 
 	faults       *ConfigError
 	plugins      *plugins
@@ -261,6 +265,8 @@ type ProviderInfo struct {
 	Type ProviderType
 	// Style is the look of the provider's button, with its logo.
 	Style Style
+	// SignUp is [WebAuthnProvider].SignUp.
+	SignUp string
 }
 
 // Providers returns the configured providers, including those that plugins have added, in the order of the sign-in
@@ -269,6 +275,9 @@ func (h *PluginHost) Providers() []ProviderInfo {
 	all := make([]ProviderInfo, len(h.Auth.providers))
 	for i, p := range h.Auth.providers {
 		all[i] = ProviderInfo{ID: p.id, Name: p.name, Type: p.kind, Style: p.view.Style}
+		if p.webauthn != nil {
+			all[i].SignUp = p.webauthn.SignUp
+		}
 	}
 	return all
 }
@@ -330,6 +339,24 @@ func (h *PluginHost) Digests(purpose, text string) []string {
 		all[i] = digest(secret, purpose, text)
 	}
 	return all
+}
+
+// FindRecord returns the unexpired record of a kind whose key is one of the digests: those of [PluginHost.Digests], so
+// that records from before a rotation of the secrets are found. It returns [ErrNotFound] if there is none. records are
+// those of the host or of a transaction.
+func (h *PluginHost) FindRecord(
+	ctx context.Context, records store.RecordStore, kind string, digests ...string,
+) (*store.Record, error) {
+	for _, key := range digests {
+		r, err := records.Record(ctx, kind, key)
+		if err == nil && r.Expires.After(h.Now()) {
+			return r, nil
+		}
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return nil, fmt.Errorf("record of kind %s: %w", kind, err)
+		}
+	}
+	return nil, ErrNotFound
 }
 
 func digest(secret, purpose, text string) string { return purposekey.Digest(secret, purpose, text) }

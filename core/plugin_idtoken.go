@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/oidc"
 )
@@ -81,7 +82,7 @@ func (c *ActionRequest) VerifyIDToken(
 		c.reportAppFailure(ctx, err)
 		return nil, &Problem{Code: "id_token_invalid"}
 	}
-	id.byApp, id.started = true, flowSignedOut
+	id.byApp, id.started = true, flowstate.SignedOut
 	return &SignIn{User: id.user.Clone(), Account: id.account.Clone(), identity: id}, nil
 }
 

@@ -23,7 +23,7 @@ func (h *PluginHost) KeepSessions(page string) {
 		h.fault("another plugin keeps several sessions in a browser: remove one of them")
 		return
 	}
-	h.plugins.kept = &keptSessions{page: page, keys: s.secrets}
+	h.plugins.kept = &keptSessions{page: page, keys: s.secrets, plugins: h.plugins}
 }
 
 // BrowserAccount is an account of a browser with several of them.
@@ -77,9 +77,16 @@ func (c *ActionRequest) changingAccounts(ctx context.Context) (*validSession, er
 	switch {
 	case err != nil || active == nil:
 		return nil, err
-	case slices.Contains(active.methods, methodGuest):
-		return nil, guestProblem()
-	case !canKeep(active):
+	case c.plugins.provisional.has(active.methods):
+		session, err := c.Session(ctx)
+		if err == nil {
+			err = c.plugins.provisional.Guard(ctx, session, c.action.Name)
+		}
+		if err == nil {
+			err = ErrForbidden
+		}
+		return nil, err
+	case !c.plugins.kept.canKeep(active):
 		return nil, ErrForbidden
 	}
 	return active, nil

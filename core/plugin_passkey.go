@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -13,10 +14,11 @@ import (
 // errNoPasskeys is returned if no passkey provider is configured.
 var errNoPasskeys = errors.New("core: no passkey provider is configured: add one to Config.Providers")
 
-// passkeyProvider returns the first passkey provider, or nil.
-func (ps *plugins) passkeyProvider() *provider {
+// passkeyProvider returns the passkey provider with that ID, or the first one if id is empty. It is nil if there is
+// none.
+func (ps *plugins) passkeyProvider(id string) *provider {
 	for _, p := range ps.auth.providers {
-		if p.webauthn != nil {
+		if p.webauthn != nil && (id == "" || p.id == id) {
 			return p
 		}
 	}
@@ -71,7 +73,7 @@ func (c *ActionRequest) PasskeyCreation(session *Session) *ui.PasskeyCreation {
 
 // unknownSignals returns the signals of the cookie, or nil.
 func (p *pages) unknownSignals(c *call) *ui.PasskeySignals {
-	if p.plugins == nil || p.plugins.passkeyProvider() == nil {
+	if p.plugins == nil || p.plugins.passkeyProvider("") == nil {
 		return nil
 	}
 	var unknown unknownPasskey
@@ -84,7 +86,7 @@ func (p *pages) unknownSignals(c *call) *ui.PasskeySignals {
 // HasPasskeys reports whether a user has a passkey that [ActionRequest.VerifyPasskey] can verify. It is false if no
 // passkey provider is configured. Call it after New has returned.
 func (h *PluginHost) HasPasskeys(ctx context.Context, userID string) (bool, error) {
-	if h.plugins.passkeyProvider() == nil || h.Authenticators == nil {
+	if h.plugins.passkeyProvider("") == nil || h.Authenticators == nil {
 		return false, nil
 	}
 	all, err := h.Authenticators.Authenticators(ctx, userID)
@@ -105,6 +107,11 @@ func (c *ActionRequest) PasskeyOptions(ctx context.Context, userID string) (*Res
 	}
 	defer end()
 	response, err := f.authenticationOptions(ctx, c.in, &User{ID: userID})
+	return c.keepCookies(response, err)
+}
+
+// keepCookies moves the cookies of a response to those of the request.
+func (c *ActionRequest) keepCookies(response *Response, err error) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +145,7 @@ func (c *ActionRequest) VerifyPasskey(ctx context.Context, userID string) ([]amr
 	switch {
 	case err != nil:
 		return nil, err
-	case out.identity.user.ID != userID || out.identity.started != flowSameSession:
+	case out.identity.user.ID != userID || out.identity.started != flowstate.SameSession:
 		return nil, errorf(
 			errWebAuthnVerification,
 			"the passkey belongs to another user, or the challenge to another session",
@@ -147,9 +154,13 @@ func (c *ActionRequest) VerifyPasskey(ctx context.Context, userID string) ([]amr
 	return out.identity.proofs(), nil
 }
 
-// passkeyFlow returns the flow of the passkey provider. end restores the request.
+// passkeyFlow returns the flow of the first passkey provider. end restores the request.
 func (c *ActionRequest) passkeyFlow() (f *passkeyFlow, end func(), err error) {
-	p := c.plugins.passkeyProvider()
+	return c.passkeyFlowOf(c.plugins.passkeyProvider(""))
+}
+
+// passkeyFlowOf returns the flow of a passkey provider. end restores the request.
+func (c *ActionRequest) passkeyFlowOf(p *provider) (f *passkeyFlow, end func(), err error) {
 	if p == nil {
 		return nil, nil, errNoPasskeys
 	}

@@ -30,6 +30,10 @@ type WebAuthnProvider struct {
 	// then always for a sign-in with any passkey; to register, a client must send action=register. The default is false,
 	// because the sign-in page lets the server choose between sign-in and registration.
 	HideUsers bool
+	// SignUp is the path of a plugin's GET action on which new users sign up, such as "passkey/sign-up". The sign-in page
+	// has a link to it. Without a session the routes of this provider then only authenticate, and HideUsers applies. The
+	// default is none. WithSignUp of package providers/webauthn sets it.
+	SignUp string
 	// InsecureTypedEmail sets the email address of a newly registered user to the address that they typed, as Auth.js
 	// does. The address is unverified: a client can choose any address that is not taken, and pages and callbacks see it.
 	// Do not base decisions on it. Its real owner cannot sign in with other providers until they verify it by email.

@@ -71,6 +71,7 @@ func newProvider(c *Config, declared Provider, shared outward, faults *ConfigErr
 		p.webauthn, p.view.Style = newWebAuthn(c, d, faults), d.Style
 		p.view.Fields = p.webauthn.Fields
 		p.view.ConditionalUI = p.webauthn.ConditionalUI != False && p.webauthn.fillsPasskeys()
+		p.view.SignUp = d.SignUp
 	}
 	return p
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/internal/pending"
 )
@@ -140,7 +141,7 @@ func (ps *plugins) askGate(ctx context.Context, gate *partGate, p *PendingSignIn
 // user had a second factor, could add a sign-in method for themselves.
 func (s *signIns) gateLink(ctx context.Context, c *call, out *outcome) (string, error) {
 	id := out.identity
-	if len(s.plugins.gates) == 0 || s.store.Store == nil || id.started == flowSwitches || id.asGuest ||
+	if len(s.plugins.gates) == 0 || s.store.Store == nil || id.started == flowstate.SwitchesUser || id.unlinked ||
 		!id.byOAuth() && id.passkey == nil {
 		return "", nil
 	}
@@ -207,7 +208,7 @@ func (ps *plugins) owner(path string) string {
 func newPendingData(id *identity, who member, callbackURL string) pendingData {
 	pending := pendingData{
 		User: plainUser(*who.user), Profile: id.profile, Methods: id.proofs(), CallbackURL: callbackURL,
-		Created: who.created, SID: id.sid(), ACR: id.acr, Short: id.short, Guest: id.guest,
+		Created: who.created, SID: id.sid(), ACR: id.acr, Short: id.short, Provisional: id.provisional,
 	}
 	a := id.account
 	pending.Account = pendingAccount{
@@ -233,7 +234,7 @@ func (h *pendingData) identity() *identity {
 	account.SessionState, account.AuthorizationDetails = h.Account.SessionState, h.Account.AuthorizationDetails
 	return &identity{
 		user: &user, account: &account, profile: h.Profile, methods: h.Methods, authTime: h.AuthTime, acr: h.ACR,
-		short: h.Short, guest: h.Guest, pending: h,
+		short: h.Short, provisional: h.Provisional, pending: h,
 	}
 }
 
@@ -257,7 +258,7 @@ func (ps *plugins) storePendingSignIn(ctx context.Context, c *call, pending pend
 	if err != nil {
 		return Cookie{}, errorf(ErrStore, "store a pending sign-in: %w", err)
 	}
-	ps.auth.sessions.rows.cleaning.perhaps()
+	ps.auth.sessions.cleaning.Perhaps()
 	return ps.cookie(&c.arrival, pendingCookie, name, expires)
 }
 

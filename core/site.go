@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
@@ -33,7 +34,7 @@ type site struct {
 	pinnedPlace  *place      // the place of all requests if the origin is pinned
 
 	// cookieSets contains the cookies for http and https origins. Both are the same if UseSecureCookies is set.
-	cookieSets [2]*cookieSet
+	cookieSets [2]*cookies.Set
 	secrets    []string
 	plugins    *partPaths // nil without plugins
 	csrf       csrf.Guard

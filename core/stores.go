@@ -60,13 +60,6 @@ func userByAccount(ctx context.Context, s Store, account *Account) (*User, error
 	return s.UserByAccount(ctx, account.Provider, account.ProviderAccountID)
 }
 
-func userByEmail(ctx context.Context, s Store, email string) (*User, error) {
-	if email == "" {
-		return nil, ErrNotFound
-	}
-	return storecalls.Present(s.UserByEmail(ctx, email)) // s may be the application's (UserByMailbox)
-}
-
 // timed makes a call with a context that expires after limit, or at the caller's own deadline if that is earlier. It
 // adds ErrStoreUnavailable to the error of a call that has exceeded its deadline, even if the store has not wrapped
 // context.DeadlineExceeded. ErrNotFound and ErrConflict are results and stay unchanged.

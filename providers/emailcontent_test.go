@@ -25,6 +25,7 @@ var update = flag.Bool("update", false, "rewrite the recorded letters")
 // kinds are all kinds of emails, and whether they contain a link.
 var kinds = map[mailkind.Kind]bool{
 	mailkind.SignIn: true, mailkind.Verify: true, mailkind.Exists: true, mailkind.Reset: true,
+	mailkind.VerifyPasskey: true, mailkind.ExistsPasskey: true,
 	mailkind.PasswordChanged: true, mailkind.AddressChange: true, mailkind.AddressChanged: true,
 	mailkind.PasskeyAdded: true, mailkind.PasskeyRemoved: true, mailkind.AccountLinked: true,
 	mailkind.AccountUnlinked: true, mailkind.FactorAdded: true, mailkind.FactorRemoved: true,

@@ -108,6 +108,19 @@ var emailTexts = map[mailkind.Kind]emailText{
 		footer: "If this wasn't you, no action is needed.",
 		why:    whyEntered,
 	},
+	mailkind.VerifyPasskey: {
+		subject: "Confirm your email for %s", button: "Create your passkey",
+		body:   []string{"Confirm your email and create a passkey to finish creating your account."},
+		footer: "Didn't sign up? Ignore this email and no account will be created.",
+		why:    whyEntered,
+	},
+	mailkind.ExistsPasskey: {
+		subject: "You already have an account at %s", button: "Sign in",
+		body: []string{"We received a sign-up request for this email, but it already has an account. Nothing has changed. " +
+			"Sign in the way you usually do."},
+		footer: "If this wasn't you, no action is needed.",
+		why:    whyEntered,
+	},
 	mailkind.Reset: {
 		subject: "Reset your password for %s", button: "Choose a new password",
 		body:   []string{"We received a request to reset the password for your account."},

@@ -16,6 +16,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Your account", true
 	case "account.activity.banned":
 		return "Account banned", true
+	case "account.activity.codes":
+		return "Recovery codes changed", true
 	case "account.activity.deletion":
 		return "Account deletion requested", true
 	case "account.activity.email":
@@ -280,6 +282,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Sessions can't be listed here. To end a session, sign out on that device.", true
 	case "account.sessions.others":
 		return "Sign out of all other sessions", true
+	case "account.sessions.since":
+		return "Since %s", true
+	case "account.sessions.support":
+		return "An administrator is using your account", true
 	case "account.sign-in":
 		return "Sign in", true
 	case "account.stale":
@@ -340,6 +346,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "This account is not in this browser any more.", true
 	case "accounts.unnamed":
 		return "Account without a name", true
+	case "admin.actor":
+		return "In use by administrator %s", true
 	case "admin.added":
 		return "Added %s", true
 	case "admin.admin":
@@ -618,6 +626,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "Undoing the change also ends all sessions of the account.", true
 	case "email.email-changed.subject":
 		return "", true
+	case "email.exists-passkey.body":
+		return "", true
+	case "email.exists-passkey.button":
+		return "", true
+	case "email.exists-passkey.footer":
+		return "", true
+	case "email.exists-passkey.subject":
+		return "", true
 	case "email.exists.body":
 		return "", true
 	case "email.exists.button":
@@ -774,6 +790,14 @@ func catalogued(key string) (english string, ok bool) {
 		return "Your account", true
 	case "email.until":
 		return "This link expires on %s.", true
+	case "email.verify-passkey.body":
+		return "", true
+	case "email.verify-passkey.button":
+		return "", true
+	case "email.verify-passkey.footer":
+		return "", true
+	case "email.verify-passkey.subject":
+		return "", true
 	case "email.verify.body":
 		return "", true
 	case "email.verify.button":
@@ -1000,9 +1024,13 @@ func catalogued(key string) (english string, ok bool) {
 		return "You can't do this while you use another person's account.", true
 	case "impersonation.title":
 		return "Another person's account", true
+	case "impersonation.too-large":
+		return "Both sessions together are too large for this site. Its operators find the limit in the log.", true
 	case "impersonation.who":
 		return "You're using the account of %s.", true
 	case "label.Create an account":
+		return "", true
+	case "label.Create an account with a passkey":
 		return "", true
 	case "label.Email":
 		return "", true
@@ -1250,10 +1278,32 @@ func catalogued(key string) (english string, ok bool) {
 		return "Your organizations", true
 	case "passkey.cancelled":
 		return "That was canceled. You can try again.", true
+	case "passkey.create.body":
+		return "Your device will ask for your fingerprint, face or PIN. From then on, that signs you in to this account:", true
+	case "passkey.create.button":
+		return "Create passkey", true
+	case "passkey.create.failed":
+		return "We couldn't verify your passkey. Try again.", true
+	case "passkey.create.heading":
+		return "Create your passkey", true
+	case "passkey.create.other":
+		return "You opened this link in a different browser. To continue here, create the passkey on this device. Didn't sign up? Close this page and no account will be created.", true
 	case "passkey.failed":
 		return "Something went wrong. Please try again.", true
 	case "passkey.noscript":
 		return "Turn on JavaScript to use passkeys.", true
+	case "passkey.sign-up.body":
+		return "Sign in with a passkey instead of a password. First, verify your email.", true
+	case "passkey.sign-up.button":
+		return "Continue", true
+	case "passkey.sign-up.exists":
+		return "This email already has an account. Sign in instead.", true
+	case "passkey.sign-up.heading":
+		return "Create your account", true
+	case "passkey.sign-up.sent":
+		return "If that address can be used to sign up, we've sent a link. Open it to create your passkey.", true
+	case "passkey.sign-up.sent-code":
+		return "If that address can be used to sign up, we've sent a code and a link. Enter the code here, or open the link, to create your passkey.", true
 	case "passkey.unsupported":
 		return "This browser doesn't support passkeys.", true
 	case "passkey.waiting":
@@ -1280,6 +1330,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Your password was just changed somewhere else. Try again with the new password.", true
 	case "password.closed":
 		return "Sign-up is by invitation only.", true
+	case "password.codes.body":
+		return "If you forget your password, these codes get you back into your account. Each code works once. We show them only now.", true
 	case "password.common":
 		return "This password is too common. Choose another one.", true
 	case "password.confirm.body":
@@ -1296,6 +1348,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Choose a password that isn't based on your email or the name of this site.", true
 	case "password.current":
 		return "Current password", true
+	case "password.done.alone":
+		return "We signed you out on your other devices.", true
 	case "password.done.body":
 		return "We signed you out on your other devices and emailed you a confirmation.", true
 	case "password.done.go-on":
@@ -1310,12 +1364,18 @@ func catalogued(key string) (english string, ok bool) {
 		return "Sign in", true
 	case "password.email":
 		return "Email", true
+	case "password.email.hint":
+		return "Without an email, only a recovery code can reset your password.", true
+	case "password.email.optional":
+		return "Email (optional)", true
 	case "password.exposed.again":
 		return "Email me another code", true
 	case "password.exposed.body":
 		return "Your password has appeared in a data breach, so other people may know it. We'll email you a code. Enter it here, then choose a new password.", true
 	case "password.exposed.button":
 		return "Email me a code", true
+	case "password.exposed.code":
+		return "Your password has appeared in a data breach, so other people may know it. Choose a new password with one of your recovery codes.", true
 	case "password.exposed.none":
 		return "Your password has appeared in a data breach, so other people may know it. Your account has no email address, so we can't check that it's you. Sign in another way, or contact support.", true
 	case "password.field.invalid":
@@ -1344,6 +1404,22 @@ func catalogued(key string) (english string, ok bool) {
 		return "Passkey", true
 	case "password.password":
 		return "Password", true
+	case "password.recover.body":
+		return "Enter your username and one of your recovery codes, and choose a new password.", true
+	case "password.recover.heading":
+		return "Use a recovery code", true
+	case "password.recover.wrong":
+		return "That username or recovery code isn't right.", true
+	case "password.recovery.body":
+		return "New codes replace all codes that you have now.", true
+	case "password.recovery.left":
+		return "Recovery codes left: %s.", true
+	case "password.recovery.low":
+		return "Recovery codes left: %s. Sign in and create new ones on your account page.", true
+	case "password.recovery.only":
+		return "Add an email address first. Without one, these codes are the only way back into your account.", true
+	case "password.recovery.remove":
+		return "Remove all codes", true
 	case "password.reset.added":
 		return "added on %s", true
 	case "password.reset.body":
@@ -1382,6 +1458,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Use 3 to 32 letters and digits. Dots, hyphens and underscores are allowed between them.", true
 	case "password.username.label":
 		return "Username", true
+	case "password.username.missing":
+		return "Choose a username first.", true
 	case "password.username.soon":
 		return "You changed your username recently. Try again later.", true
 	case "password.username.taken":

@@ -21,8 +21,8 @@ import (
 
 // sources are the directories that define texts with a translation in package locales.
 var sources = []string{
-	".", "../core", "../providers", "../providers/password", "../plugins/account", "../plugins/admin",
-	"../plugins/apikey", "../plugins/multisession",
+	".", "../core", "../providers", "../providers/password", "../providers/webauthn", "../plugins/account",
+	"../plugins/admin", "../plugins/apikey", "../plugins/guest", "../plugins/multisession",
 	"../plugins/organization", "../plugins/secondfactor", "../plugins/tokens", "../plugins/webhooks",
 }
 

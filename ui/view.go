@@ -304,6 +304,9 @@ type Provider struct {
 	Fields []Field
 	// Links are shown below a credentials form.
 	Links []Link
+	// SignUp is the path below BasePath of the page on which new users sign up with a passkey. If it is set, the sign-in
+	// page has a link to it, and a [SignUpPage] has the link instead of a button.
+	SignUp string
 	// ConditionalUI offers passkeys in the browser's autofill of a WebAuthn form. One provider on a page can use it. Its
 	// field needs autocomplete "username webauthn".
 	ConditionalUI bool
@@ -640,7 +643,15 @@ func (p Provider) linksAt(place string) (links []Link) {
 			links = append(links, l)
 		}
 	}
+	if place == "foot" && p.SignUp != "" {
+		links = append(links, p.signUpLink())
+	}
 	return links
+}
+
+// signUpLink returns the link to the page on which new users sign up with a passkey.
+func (p Provider) signUpLink() Link {
+	return Link{Label: "Create an account with a passkey", Action: p.SignUp}
 }
 
 // firstField returns the index of the form's first field. In a form for an email address it is 0.

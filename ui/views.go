@@ -103,7 +103,7 @@ func (v SignUpView) buttons() []block {
 // passkey returns the passkey provider, or nil.
 func (v SignUpView) passkey() *Provider {
 	i := slices.IndexFunc(v.Providers, func(p Provider) bool { return p.Type == typeWebAuthn })
-	if i < 0 {
+	if i < 0 || v.Providers[i].SignUp != "" {
 		return nil
 	}
 	passkey := v.Providers[i]

@@ -112,8 +112,9 @@ const (
 	FactorAdded     Name = "factor.added"     // a second factor was enrolled
 	FactorRemoved   Name = "factor.removed"   // a second factor was removed
 	FactorsReset    Name = "factors.reset"    // an administrator removed all second factors of a user
-	RecoveryUsed    Name = "recovery.used"    // a recovery code was used as second factor
-	RecoveryRenewed Name = "recovery.renewed" // a new set of recovery codes replaced the old one
+	RecoveryUsed    Name = "recovery.used"    // a recovery code was used as second factor or for a new password
+	RecoveryRenewed Name = "recovery.renewed" // a new set of recovery codes was created, and replaces the old one
+	RecoveryRemoved Name = "recovery.removed" // the recovery codes of a username were removed
 
 	KeyCreated Name = "key.created" // an API key was created
 	KeyRotated Name = "key.rotated" // an API key was created to replace another one

@@ -16,6 +16,10 @@ const (
 	Verify Kind = "verify"
 	// Exists is sent if a user signs up with the address of an existing account. The URL is the sign-in page.
 	Exists Kind = "exists"
+	// VerifyPasskey and ExistsPasskey are sent instead of Verify and Exists for a sign-up with a passkey. The URL of the
+	// first one opens the page that creates the passkey.
+	VerifyPasskey Kind = "verify-passkey"
+	ExistsPasskey Kind = "exists-passkey"
 	// Reset is sent after a request for a password reset. The URL is the form for a new password.
 	Reset Kind = "reset"
 	// PasswordChanged reports that a password was set, changed or removed. The URL is the page "This wasn't me".
@@ -67,7 +71,7 @@ const (
 // All returns all kinds of emails, for previews and tests of your own emails.
 func All() []Kind {
 	return []Kind{
-		SignIn, Reauth, Verify, Exists, Reset, PasswordChanged, AddressChange,
+		SignIn, Reauth, Verify, Exists, VerifyPasskey, ExistsPasskey, Reset, PasswordChanged, AddressChange,
 		AddressChanged, PasskeyAdded, PasskeyRemoved, AccountLinked, AccountUnlinked,
 		FactorAdded, FactorRemoved, FactorsReset, RecoveryUsed, RecoveryRenewed,
 		FactorGuessed, NewDevice, KeyCreated, KeyExpiring, Invite, OrganizationInvite,

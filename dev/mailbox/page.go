@@ -125,7 +125,8 @@ func sample(kind mailkind.Kind, locale ui.Locale, mails []Mail) core.Email {
 	case mailkind.OrganizationInvite:
 		e.Organization = "Acme & Söhne"
 		return e
-	case mailkind.Verify, mailkind.Exists, mailkind.Reset, mailkind.AddressChange, mailkind.Invite:
+	case mailkind.Verify, mailkind.Exists, mailkind.VerifyPasskey, mailkind.ExistsPasskey, mailkind.Reset,
+		mailkind.AddressChange, mailkind.Invite:
 		return e
 	case mailkind.Deleted:
 		e.URL = ""

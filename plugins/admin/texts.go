@@ -32,6 +32,7 @@ var (
 	textNothing    = ui.Text{Key: "admin.nothing", English: "None."}
 	textSessions   = ui.Text{Key: "admin.sessions", English: "Active sessions"}
 	textUsed       = ui.Text{Key: "admin.used", English: "Last used %s"}
+	textActor      = ui.Text{Key: "admin.actor", English: "In use by administrator %s"}
 	textBrowser    = ui.Text{Key: "admin.unknown-browser", English: "Unknown browser"}
 	textWhich      = ui.Text{Key: "admin.which", English: "Sessions to end"}
 	textAll        = ui.Text{Key: "admin.all", English: "All sessions"}

@@ -167,6 +167,9 @@ func (v *userView) aboutSession(s *session) string {
 	if !s.Seen.IsZero() {
 		parts = append(parts, v.say(textUsed.With(v.locale.Moment(s.Seen))))
 	}
+	if s.Actor != "" {
+		parts = append(parts, v.say(textActor.With(s.Actor)))
+	}
 	if s.Network != "" {
 		parts = append(parts, s.Network)
 	}

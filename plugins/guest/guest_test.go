@@ -16,8 +16,10 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/guest"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // TestContinueAsGuest: only a POST with the CSRF token creates a guest, once for each browser.
@@ -728,5 +730,53 @@ func TestPasskeys(t *testing.T) {
 	}, func(c *core.Config, _ *guest.Options) {
 		c.EnableWebAuthn = true
 		c.Providers = append(c.Providers, &core.WebAuthnProvider{Verifier: verifier{}})
+	})
+}
+
+// TestChallenge: with Callbacks.Challenge, the button has the widget, and a guest is created with a valid token only.
+func TestChallenge(t *testing.T) {
+	both(t, func(s *site) {
+		page := s.browser().get("/auth/signin")
+		_, form, _ := strings.Cut(string(page.Body), `action="https://app.test/auth/guest"`)
+		if form, _, _ = strings.Cut(form, "</form>"); !strings.Contains(form, `data-action="sign-in"`) ||
+			!strings.Contains(page.Header.Get("Content-Security-Policy"), "frame-src https://captcha.example") {
+			s.Errorf("the form has no widget: %s", form)
+		}
+		for _, token := range []string{"", "wrong"} {
+			b := s.browser()
+			r := b.post("/auth/guest", url.Values{"captcha": {token}, "callbackUrl": {"/cart"}})
+			if b.id() != "" || r.Redirect !=
+				"https://app.test/auth/signin?error=ChallengeFailed&callbackUrl=https%3A%2F%2Fapp.test%2Fcart" {
+				s.Errorf("the token %q: user %q, redirected to %s", token, b.id(), r.Redirect)
+			}
+			r = b.post("/auth/guest", url.Values{"captcha": {token}}, "Accept", "application/json")
+			if r.Status != http.StatusForbidden || !strings.Contains(string(r.Body), `"code":"challenge_failed"`) {
+				s.Errorf("the token %q, JSON: %d %s", token, r.Status, r.Body)
+			}
+		}
+		if page := string(s.browser().get("/auth/signin?error=ChallengeFailed").Body); !strings.Contains(page, "human") {
+			s.Error("the sign-in page does not show the error")
+		}
+		b := s.browser()
+		if b.post("/auth/guest", url.Values{"captcha": {"right"}}); !s.guests.IsGuest(b.session()) {
+			s.Error("a valid token creates no guest")
+		}
+		if b.post("/auth/guest", nil); b.id() == "" {
+			s.Error("a guest needs another token")
+		}
+	}, func(c *core.Config, _ *guest.Options) {
+		c.Callbacks.Challenge = &challenge.Challenge{
+			Widget: ui.Challenge{
+				Script: "https://captcha.example/api.js", Class: "captcha", SiteKey: "site",
+				FrameSources: []string{"https://captcha.example"},
+			},
+			Field: "captcha",
+			Verify: func(_ context.Context, p challenge.Params) error {
+				if p.Token != "right" || p.Action != challenge.SignIn {
+					return challenge.ErrRefused
+				}
+				return nil
+			},
+		}
 	})
 }

@@ -23,6 +23,7 @@ var events = []audit.Name{
 	audit.PasswordSet, audit.PasswordChanged, audit.PasswordBreached, audit.PasswordImported, audit.UsernameChanged,
 	audit.EmailProved, audit.EmailChanged, audit.EmailUndone, audit.Invited,
 	audit.FactorAdded, audit.FactorRemoved, audit.FactorsReset, audit.RecoveryUsed, audit.RecoveryRenewed,
+	audit.RecoveryRemoved,
 	audit.KeyCreated, audit.KeyRotated, audit.KeyRevoked, audit.TokenIssued,
 	audit.OrganizationCreated, audit.OrganizationChanged, audit.OrganizationDeleted,
 	audit.MemberJoined, audit.MemberChanged, audit.MemberRemoved, audit.JoinRequested, audit.JoinDeclined,

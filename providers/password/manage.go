@@ -39,7 +39,7 @@ func (p *Provider) Import(ctx context.Context, userID, encoded string) error {
 	case user == nil:
 		return fmt.Errorf("password: import for user %q: %w", userID, core.ErrNotFound)
 	}
-	if err := m.passwords.set(ctx, user.ID, hash, user.EmailVerified.IsZero(), nil); err != nil {
+	if err := m.passwords.set(ctx, user.ID, hash, isUnproved(user), nil); err != nil {
 		return fmt.Errorf("password: import for user %q: %w", userID, err)
 	}
 	return nil

@@ -7,7 +7,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// AccountSection implements account.Section: the username, and a link to the page that changes it.
+// AccountSection implements account.Section: the username, the number of recovery codes, and links to the
+// pages that change them.
 func (p *Provider) AccountSection(ctx context.Context, c *core.ActionRequest) (*ui.PageSection, error) {
 	if !p.options.Usernames.On {
 		return nil, nil
@@ -24,8 +25,21 @@ func (p *Provider) AccountSection(ctx context.Context, c *core.ActionRequest) (*
 	if err != nil {
 		return nil, err
 	}
+	var codes recoverySection
+	if m.codes != nil && has.Name != "" {
+		codes.url = c.URL(ID + "/recovery-codes")
+		if codes.left, err = m.codes.left(ctx, session.UserID); err != nil {
+			return nil, err
+		}
+	}
 	return &ui.PageSection{
 		ID: "username", Heading: c.Locale.Say(textUsernameLabel),
-		Content: usernameSection(c.Locale, has.Name, c.URL(ID+"/username")),
+		Content: usernameSection(c.Locale, has.Name, c.URL(ID+"/username"), codes),
 	}, nil
+}
+
+// recoverySection is the data of the recovery codes on the account page. url is empty if the user cannot have codes.
+type recoverySection struct {
+	url  string
+	left int
 }

@@ -27,13 +27,28 @@ func Arabic() ui.Locale {
 		"signin.email":         "البريد الإلكتروني",
 		"signin.email.example": "name@example.com",
 
-		"challenge.noscript":  "شغّل JavaScript لتأكيد أنك إنسان.",
-		"signin.challenge":    "تعذّر التأكد من أنك إنسان. يُرجى المحاولة مرة أخرى.",
-		"passkey.noscript":    "تتطلب مفاتيح المرور JavaScript، وهو معطّل في هذا المتصفح.",
-		"passkey.waiting":     "في انتظار مفتاح المرور…",
-		"passkey.cancelled":   "تم الإلغاء. يمكنك المحاولة مرة أخرى.",
-		"passkey.failed":      "لم تنجح العملية. يُرجى المحاولة مرة أخرى.",
-		"passkey.unsupported": "هذا المتصفح لا يدعم مفاتيح المرور.",
+		"challenge.noscript":      "شغّل JavaScript لتأكيد أنك إنسان.",
+		"signin.challenge":        "تعذّر التأكد من أنك إنسان. يُرجى المحاولة مرة أخرى.",
+		"passkey.noscript":        "تتطلب مفاتيح المرور JavaScript، وهو معطّل في هذا المتصفح.",
+		"passkey.waiting":         "في انتظار مفتاح المرور…",
+		"passkey.cancelled":       "تم الإلغاء. يمكنك المحاولة مرة أخرى.",
+		"passkey.failed":          "لم تنجح العملية. يُرجى المحاولة مرة أخرى.",
+		"passkey.unsupported":     "هذا المتصفح لا يدعم مفاتيح المرور.",
+		"passkey.sign-up.heading": "أنشئ حسابك",
+		"passkey.sign-up.body":    "سجّل الدخول بمفتاح مرور بدلًا من كلمة مرور. أكّد بريدك الإلكتروني أولًا.",
+		"passkey.sign-up.button":  "متابعة",
+		"passkey.sign-up.sent":    "إذا كان يمكن التسجيل بهذا العنوان فقد أرسلنا رابطًا. افتحه لإنشاء مفتاح المرور.",
+		"passkey.sign-up.sent-code": "" +
+			"إذا كان يمكن التسجيل بهذا العنوان فقد أرسلنا رمزًا ورابطًا. أدخل الرمز هنا أو افتح الرابط لإنشاء " +
+			"مفتاح المرور.",
+		"passkey.sign-up.exists": "لهذا العنوان حساب بالفعل. سجّل الدخول بدلًا من ذلك.",
+		"passkey.create.heading": "أنشئ مفتاح المرور",
+		"passkey.create.body":    "سيطلب جهازك بصمتك أو وجهك أو رمز PIN. وبذلك ستسجّل الدخول لاحقًا إلى هذا الحساب:",
+		"passkey.create.other": "" +
+			"فتحت هذا الرابط في متصفح آخر. للمتابعة هنا، أنشئ مفتاح المرور على هذا الجهاز. لم تسجّل؟ أغلق هذه " +
+			"الصفحة: لن يُنشأ أي حساب.",
+		"passkey.create.button": "إنشاء مفتاح مرور",
+		"passkey.create.failed": "تعذّر التحقق من مفتاح المرور. حاول مرة أخرى.",
 
 		"signout.title":    "تسجيل الخروج",
 		"signout.heading":  "تسجيل الخروج",
@@ -142,9 +157,10 @@ func Arabic() ui.Locale {
 		"provider.Credentials": "بيانات الدخول",
 		"provider.Password":    "كلمة المرور",
 
-		"label.Forgot your password?": "هل نسيت كلمة المرور؟",
-		"label.Create an account":     "إنشاء حساب",
-		"label.New here?":             "جديد هنا؟",
+		"label.Forgot your password?":            "هل نسيت كلمة المرور؟",
+		"label.Create an account":                "إنشاء حساب",
+		"label.Create an account with a passkey": "إنشاء حساب باستخدام مفتاح مرور",
+		"label.New here?":                        "جديد هنا؟",
 
 		"email.title":           "حسابك",
 		"email.time":            "الوقت: %s",
@@ -174,7 +190,17 @@ func Arabic() ui.Locale {
 		"email.exists.body": "" +
 			"حاول شخص ما، ربما أنت، التسجيل بهذا العنوان الذي له حساب بالفعل. لم يتغير شيء. سجّل الدخول به، " +
 			"أو اختر كلمة مرور جديدة إذا نسيت كلمتك.",
-		"email.exists.footer":            "إذا لم تكن أنت فلا داعي لفعل أي شيء.",
+		"email.exists.footer":          "إذا لم تكن أنت فلا داعي لفعل أي شيء.",
+		"email.verify-passkey.subject": "أكّد عنوانك لدى %s",
+		"email.verify-passkey.button":  "إنشاء مفتاح المرور",
+		"email.verify-passkey.body":    "أكّد عنوانك وأنشئ مفتاح مرور لإكمال إنشاء حسابك.",
+		"email.verify-passkey.footer":  "إذا لم تكن أنت فتجاهل هذه الرسالة: لن يُنشأ أي حساب.",
+		"email.exists-passkey.subject": "لديك حساب في %s",
+		"email.exists-passkey.button":  "تسجيل الدخول",
+		"email.exists-passkey.body": "" +
+			"حاول شخص ما، ربما أنت، التسجيل بهذا العنوان الذي له حساب بالفعل. لم يتغير شيء. سجّل الدخول " +
+			"كالمعتاد.",
+		"email.exists-passkey.footer":    "إذا لم تكن أنت فلا داعي لفعل أي شيء.",
 		"email.reset.subject":            "اختر كلمة مرور جديدة لـ %s",
 		"email.reset.button":             "اختيار كلمة مرور",
 		"email.reset.body":               "طلب شخص ما اختيار كلمة مرور جديدة للحساب المرتبط بهذا العنوان.",
@@ -248,17 +274,18 @@ func Arabic() ui.Locale {
 		"email.deleted.body":    "تم حذف حسابك.",
 		"email.deleted.footer":  "إذا لم تكن أنت فتواصل مع القائمين على الموقع.",
 
-		"signin.to":             "تسجيل الدخول إلى %s",
-		"signin.mail-link":      "أرسل إليّ رابط دخول بالبريد",
-		"signin.show":           "إظهار كلمة المرور",
-		"signin.last":           "آخر استخدام",
-		"signin.remember":       "البقاء مسجّلاً للدخول",
-		"signin.who":            "لقد سجّلت الدخول باسم %s.",
-		"impersonation.who":     "أنت تستخدم حساب %s.",
-		"impersonation.title":   "حساب شخص آخر",
-		"impersonation.end":     "العودة إلى حسابك",
-		"impersonation.refused": "لا يمكنك فعل ذلك أثناء استخدام حساب شخص آخر.",
-		"signin.continue":       "متابعة",
+		"signin.to":               "تسجيل الدخول إلى %s",
+		"signin.mail-link":        "أرسل إليّ رابط دخول بالبريد",
+		"signin.show":             "إظهار كلمة المرور",
+		"signin.last":             "آخر استخدام",
+		"signin.remember":         "البقاء مسجّلاً للدخول",
+		"signin.who":              "لقد سجّلت الدخول باسم %s.",
+		"impersonation.who":       "أنت تستخدم حساب %s.",
+		"impersonation.title":     "حساب شخص آخر",
+		"impersonation.end":       "العودة إلى حسابك",
+		"impersonation.refused":   "لا يمكنك فعل ذلك أثناء استخدام حساب شخص آخر.",
+		"impersonation.too-large": "حجم الجلستين معًا أكبر مما يسمح به هذا الموقع. يجد مشغّلوه الحد في السجل.",
+		"signin.continue":         "متابعة",
 
 		"terms": "شروط الاستخدام",
 
@@ -340,8 +367,26 @@ func Arabic() ui.Locale {
 		"password.username.invalid": "" +
 			"استخدم من 3 إلى 32 حرفًا ورقمًا. يُسمح بالنقاط والواصلات والشرطات " +
 			"السفلية بينها.",
-		"password.username.taken": "اسم المستخدم هذا غير متاح. اختر اسمًا آخر.",
-		"password.username.soon":  "غيّرت اسم المستخدم مؤخرًا. حاول مرة أخرى لاحقًا.",
+		"password.username.taken":   "اسم المستخدم هذا غير متاح. اختر اسمًا آخر.",
+		"password.username.soon":    "غيّرت اسم المستخدم مؤخرًا. حاول مرة أخرى لاحقًا.",
+		"password.username.missing": "اختر اسم مستخدم أولًا.",
+		"password.email.optional":   "البريد الإلكتروني (اختياري)",
+		"password.email.hint":       "من دون بريد إلكتروني لا يمكن إعادة تعيين كلمة مرورك إلا برمز استرداد.",
+		"password.codes.body": "" +
+			"إذا نسيت كلمة مرورك فهذه الرموز تعيدك إلى حسابك. يعمل كل رمز مرة واحدة. لن نعرضها مرة " +
+			"أخرى.",
+		"password.recover.heading": "استخدام رمز استرداد",
+		"password.recover.body":    "أدخل اسم المستخدم وأحد رموز الاسترداد، ثم اختر كلمة مرور جديدة.",
+		"password.recover.wrong":   "اسم المستخدم أو رمز الاسترداد غير صحيح.",
+		"password.recovery.left":   "رموز الاسترداد المتبقية: %s.",
+		"password.recovery.low":    "رموز الاسترداد المتبقية: %s. سجّل الدخول وأنشئ رموزًا جديدة في صفحة حسابك.",
+		"password.recovery.body":   "تحل الرموز الجديدة محل كل الرموز التي لديك الآن.",
+		"password.recovery.remove": "إزالة كل الرموز",
+		"password.recovery.only":   "أضف بريدًا إلكترونيًا أولًا. من دونه تكون هذه الرموز طريقك الوحيد إلى حسابك.",
+		"password.exposed.code": "" +
+			"ظهرت كلمة مرورك في تسريب بيانات، وقد يعرفها أشخاص آخرون. اختر كلمة مرور جديدة بأحد رموز " +
+			"الاسترداد.",
+		"password.done.alone": "تم تسجيل خروجك من أجهزتك الأخرى.",
 		"password.exposed.body": "" +
 			"ظهرت كلمة مرورك في تسريب بيانات، وقد يعرفها أشخاص آخرون. سنرسل إليك رمزًا بالبريد " +
 			"الإلكتروني. أدخله هنا، ثم اختر كلمة مرور جديدة.",
@@ -698,6 +743,7 @@ func Arabic() ui.Locale {
 		"admin.nothing":         "لا يوجد.",
 		"admin.sessions":        "الجلسات النشطة",
 		"admin.used":            "آخر استخدام في %s",
+		"admin.actor":           "يستخدمها المسؤول %s",
 		"admin.unknown-browser": "متصفح غير معروف",
 		"admin.which":           "الجلسات المراد إنهاؤها",
 		"admin.all":             "كل الجلسات",
@@ -815,6 +861,8 @@ func Arabic() ui.Locale {
 		"account.sessions.others":      "تسجيل الخروج من كل مكان آخر",
 		"account.sessions.end":         "تسجيل الخروج",
 		"account.sessions.here":        "على هذا الجهاز",
+		"account.sessions.support":     "يستخدم أحد المسؤولين حسابك",
+		"account.sessions.since":       "منذ %s",
 		"account.email.heading":        "البريد الإلكتروني",
 		"account.email.code": "" +
 			"أرسلنا رسالة إلى هذا العنوان. أدخل هنا الرمز الذي فيها أو افتح رابطها في هذا المتصفح.",
@@ -850,6 +898,7 @@ func Arabic() ui.Locale {
 		"account.activity.secured":         "تم تأمين الحساب",
 		"account.activity.factors":         "تم تغيير التحقق بخطوتين",
 		"account.activity.recovery":        "تم استخدام رمز استرداد",
+		"account.activity.codes":           "تم تغيير رموز الاسترداد",
 		"account.activity.key":             "تم إنشاء مفتاح API",
 		"account.activity.key-revoked":     "تم إبطال مفتاح API",
 		"account.activity.app":             "سجّل تطبيق الدخول",

@@ -27,13 +27,34 @@ func French() ui.Locale {
 		"signin.email":         "Adresse e-mail",
 		"signin.email.example": "nom@example.com",
 
-		"challenge.noscript":  "Activez JavaScript pour confirmer que vous êtes humain.",
-		"signin.challenge":    "Nous n’avons pas pu confirmer que vous êtes humain. Veuillez réessayer.",
-		"passkey.noscript":    "Les clés d’accès nécessitent JavaScript, qui est désactivé dans ce navigateur.",
-		"passkey.waiting":     "En attente de votre clé d’accès…",
-		"passkey.cancelled":   "L’opération a été annulée. Vous pouvez réessayer.",
-		"passkey.failed":      "Cela n’a pas fonctionné. Veuillez réessayer.",
-		"passkey.unsupported": "Ce navigateur ne prend pas en charge les clés d’accès.",
+		"challenge.noscript":      "Activez JavaScript pour confirmer que vous êtes humain.",
+		"signin.challenge":        "Nous n’avons pas pu confirmer que vous êtes humain. Veuillez réessayer.",
+		"passkey.noscript":        "Les clés d’accès nécessitent JavaScript, qui est désactivé dans ce navigateur.",
+		"passkey.waiting":         "En attente de votre clé d’accès…",
+		"passkey.cancelled":       "L’opération a été annulée. Vous pouvez réessayer.",
+		"passkey.failed":          "Cela n’a pas fonctionné. Veuillez réessayer.",
+		"passkey.unsupported":     "Ce navigateur ne prend pas en charge les clés d’accès.",
+		"passkey.sign-up.heading": "Créer votre compte",
+		"passkey.sign-up.body": "" +
+			"Connectez-vous avec une clé d’accès au lieu d’un mot de passe. Confirmez d’abord votre adresse " +
+			"e-mail.",
+		"passkey.sign-up.button": "Continuer",
+		"passkey.sign-up.sent": "" +
+			"Si cette adresse peut servir à une inscription, nous avons envoyé un lien. Ouvrez-le pour créer " +
+			"votre clé d’accès.",
+		"passkey.sign-up.sent-code": "" +
+			"Si cette adresse peut servir à une inscription, nous avons envoyé un code et un lien. Saisissez " +
+			"le code ici ou ouvrez le lien pour créer votre clé d’accès.",
+		"passkey.sign-up.exists": "Cette adresse a déjà un compte. Connectez-vous.",
+		"passkey.create.heading": "Créer votre clé d’accès",
+		"passkey.create.body": "" +
+			"Votre appareil vous demandera votre empreinte, votre visage ou votre code. Vous vous connecterez " +
+			"ensuite ainsi à ce compte :",
+		"passkey.create.other": "" +
+			"Vous avez ouvert ce lien dans un autre navigateur. Pour continuer ici, créez la clé d’accès sur " +
+			"cet appareil. Vous ne vous êtes pas inscrit ? Fermez cette page : aucun compte ne sera créé.",
+		"passkey.create.button": "Créer une clé d’accès",
+		"passkey.create.failed": "Nous n’avons pas pu vérifier votre clé d’accès. Réessayez.",
 
 		"signout.title":    "Déconnexion",
 		"signout.heading":  "Se déconnecter",
@@ -150,9 +171,10 @@ func French() ui.Locale {
 		"provider.Credentials": "vos identifiants",
 		"provider.Password":    "un mot de passe",
 
-		"label.Forgot your password?": "Mot de passe oublié ?",
-		"label.Create an account":     "Créer un compte",
-		"label.New here?":             "Nouveau ici ?",
+		"label.Forgot your password?":            "Mot de passe oublié ?",
+		"label.Create an account":                "Créer un compte",
+		"label.Create an account with a passkey": "Créer un compte avec une clé d’accès",
+		"label.New here?":                        "Nouveau ici ?",
 
 		"email.title":           "Votre compte",
 		"email.time":            "Date : %s",
@@ -184,9 +206,20 @@ func French() ui.Locale {
 			"Quelqu’un, peut-être vous, a tenté de s’inscrire avec cette adresse, qui a déjà un compte. Rien " +
 			"n’a changé. Connectez-vous avec elle, ou choisissez un nouveau mot de passe si vous avez oublié " +
 			"le vôtre.",
-		"email.exists.footer": "Si ce n’était pas vous, vous n’avez rien à faire.",
-		"email.reset.subject": "Choisissez un nouveau mot de passe pour %s",
-		"email.reset.button":  "Choisir un mot de passe",
+		"email.exists.footer":          "Si ce n’était pas vous, vous n’avez rien à faire.",
+		"email.verify-passkey.subject": "Confirmez votre adresse pour %s",
+		"email.verify-passkey.button":  "Créer ma clé d’accès",
+		"email.verify-passkey.body": "" +
+			"Confirmez votre adresse et créez une clé d’accès pour terminer la création de votre compte.",
+		"email.verify-passkey.footer":  "Si ce n’était pas vous, ignorez cet e-mail : aucun compte ne sera créé.",
+		"email.exists-passkey.subject": "Vous avez un compte sur %s",
+		"email.exists-passkey.button":  "Se connecter",
+		"email.exists-passkey.body": "" +
+			"Quelqu’un, peut-être vous, a tenté de s’inscrire avec cette adresse, qui a déjà un compte. Rien " +
+			"n’a changé. Connectez-vous comme d’habitude.",
+		"email.exists-passkey.footer": "Si ce n’était pas vous, vous n’avez rien à faire.",
+		"email.reset.subject":         "Choisissez un nouveau mot de passe pour %s",
+		"email.reset.button":          "Choisir un mot de passe",
 		"email.reset.body": "" +
 			"Quelqu’un a demandé à choisir un nouveau mot de passe pour le compte associé à cette adresse.",
 		"email.reset.footer":             "Si ce n’était pas vous, ignorez cet e-mail : le mot de passe reste inchangé.",
@@ -293,7 +326,9 @@ func French() ui.Locale {
 		"impersonation.title":   "Compte d’une autre personne",
 		"impersonation.end":     "Revenir à votre compte",
 		"impersonation.refused": "Cette action est impossible lorsque vous utilisez le compte d’une autre personne.",
-		"signin.continue":       "Continuer",
+		"impersonation.too-large": "Les deux sessions réunies sont trop volumineuses pour ce site. " +
+			"Ses exploitants trouvent la limite dans le journal.",
+		"signin.continue": "Continuer",
 
 		"terms": "Conditions d’utilisation",
 
@@ -391,6 +426,30 @@ func French() ui.Locale {
 		"password.username.soon": "" +
 			"Vous avez modifié votre nom d'utilisateur récemment. Réessayez plus " +
 			"tard.",
+		"password.username.missing": "Choisissez d'abord un nom d'utilisateur.",
+		"password.email.optional":   "E-mail (facultatif)",
+		"password.email.hint":       "Sans e-mail, seul un code de secours permet de réinitialiser votre mot de passe.",
+		"password.codes.body": "" +
+			"Si vous oubliez votre mot de passe, ces codes vous redonnent accès à votre compte. Chaque " +
+			"code ne fonctionne qu'une fois. Nous ne les affichons que maintenant.",
+		"password.recover.heading": "Utiliser un code de secours",
+		"password.recover.body": "" +
+			"Saisissez votre nom d'utilisateur et l'un de vos codes de secours, puis choisissez un " +
+			"nouveau mot de passe.",
+		"password.recover.wrong": "Ce nom d'utilisateur ou ce code de secours n'est pas correct.",
+		"password.recovery.left": "Codes de secours restants : %s.",
+		"password.recovery.low": "" +
+			"Codes de secours restants : %s. Connectez-vous et créez-en de nouveaux sur la page de " +
+			"votre compte.",
+		"password.recovery.body":   "Les nouveaux codes remplacent tous ceux que vous avez.",
+		"password.recovery.remove": "Supprimer tous les codes",
+		"password.recovery.only": "" +
+			"Ajoutez d'abord une adresse e-mail. Sans elle, ces codes sont le seul moyen de retrouver " +
+			"votre compte.",
+		"password.exposed.code": "" +
+			"Votre mot de passe est apparu dans une fuite de données : d'autres personnes peuvent donc " +
+			"le connaître. Choisissez-en un nouveau avec l'un de vos codes de secours.",
+		"password.done.alone": "Vos autres appareils ont été déconnectés.",
 		"password.exposed.body": "" +
 			"Votre mot de passe est apparu dans une fuite de données : d'autres personnes peuvent donc " +
 			"le connaître. Nous allons vous envoyer un code par e-mail. Saisissez-le ici, puis " +
@@ -776,6 +835,7 @@ func French() ui.Locale {
 		"admin.nothing":         "Aucun élément.",
 		"admin.sessions":        "Sessions actives",
 		"admin.used":            "Dernière utilisation le %s",
+		"admin.actor":           "Utilisée par l’administrateur %s",
 		"admin.unknown-browser": "Navigateur inconnu",
 		"admin.which":           "Sessions à fermer",
 		"admin.all":             "Toutes les sessions",
@@ -899,10 +959,12 @@ func French() ui.Locale {
 		"account.sessions.heading":     "Où vous êtes connecté",
 		"account.sessions.none": "" +
 			"Ce site ne peut pas en dresser la liste. Déconnectez-vous vous-même sur chaque appareil.",
-		"account.sessions.others": "Se déconnecter partout ailleurs",
-		"account.sessions.end":    "Déconnecter",
-		"account.sessions.here":   "sur cet appareil",
-		"account.email.heading":   "Adresse e-mail",
+		"account.sessions.others":  "Se déconnecter partout ailleurs",
+		"account.sessions.end":     "Déconnecter",
+		"account.sessions.here":    "sur cet appareil",
+		"account.sessions.support": "Un administrateur utilise votre compte",
+		"account.sessions.since":   "Depuis : %s",
+		"account.email.heading":    "Adresse e-mail",
 		"account.email.code": "" +
 			"Nous avons envoyé un e-mail à cette adresse. Saisissez ici le code qu’il contient ou " +
 			"ouvrez son lien dans ce navigateur.",
@@ -939,6 +1001,7 @@ func French() ui.Locale {
 		"account.activity.secured":         "Compte sécurisé",
 		"account.activity.factors":         "Validation en deux étapes modifiée",
 		"account.activity.recovery":        "Code de récupération utilisé",
+		"account.activity.codes":           "Codes de secours modifiés",
 		"account.activity.key":             "Clé API créée",
 		"account.activity.key-revoked":     "Clé API révoquée",
 		"account.activity.app":             "Application connectée",

@@ -30,11 +30,33 @@ func German() ui.Locale {
 		"challenge.noscript": "Schalten Sie JavaScript ein, um zu bestätigen, dass Sie ein Mensch sind.",
 		"signin.challenge": "" +
 			"Wir konnten nicht bestätigen, dass Sie ein Mensch sind. Bitte versuchen Sie es noch einmal.",
-		"passkey.noscript":    "Passkeys brauchen JavaScript, das in diesem Browser ausgeschaltet ist.",
-		"passkey.waiting":     "Warten auf Ihren Passkey …",
-		"passkey.cancelled":   "Der Vorgang wurde abgebrochen. Sie können es noch einmal versuchen.",
-		"passkey.failed":      "Das hat nicht funktioniert. Bitte versuchen Sie es noch einmal.",
-		"passkey.unsupported": "Dieser Browser unterstützt keine Passkeys.",
+		"passkey.noscript":        "Passkeys brauchen JavaScript, das in diesem Browser ausgeschaltet ist.",
+		"passkey.waiting":         "Warten auf Ihren Passkey …",
+		"passkey.cancelled":       "Der Vorgang wurde abgebrochen. Sie können es noch einmal versuchen.",
+		"passkey.failed":          "Das hat nicht funktioniert. Bitte versuchen Sie es noch einmal.",
+		"passkey.unsupported":     "Dieser Browser unterstützt keine Passkeys.",
+		"passkey.sign-up.heading": "Konto erstellen",
+		"passkey.sign-up.body": "" +
+			"Melden Sie sich mit einem Passkey statt mit einem Passwort an. Bestätigen Sie zuerst Ihre " +
+			"E-Mail-Adresse.",
+		"passkey.sign-up.button": "Weiter",
+		"passkey.sign-up.sent": "" +
+			"Wenn Sie sich mit dieser Adresse registrieren können, haben wir einen Link gesendet. Öffnen Sie " +
+			"ihn, um Ihren Passkey zu erstellen.",
+		"passkey.sign-up.sent-code": "" +
+			"Wenn Sie sich mit dieser Adresse registrieren können, haben wir einen Code und einen Link " +
+			"gesendet. Geben Sie den Code hier ein oder öffnen Sie den Link, um Ihren Passkey zu erstellen.",
+		"passkey.sign-up.exists": "Zu dieser Adresse gibt es schon ein Konto. Melden Sie sich stattdessen an.",
+		"passkey.create.heading": "Passkey erstellen",
+		"passkey.create.body": "" +
+			"Ihr Gerät fragt nach Ihrem Fingerabdruck, Ihrem Gesicht oder Ihrer PIN. Damit melden Sie sich " +
+			"künftig bei diesem Konto an:",
+		"passkey.create.other": "" +
+			"Sie haben diesen Link in einem anderen Browser geöffnet. Um hier fortzufahren, erstellen Sie den " +
+			"Passkey auf diesem Gerät. Sie haben sich nicht registriert? Schließen Sie diese Seite: Es wird " +
+			"kein Konto angelegt.",
+		"passkey.create.button": "Passkey erstellen",
+		"passkey.create.failed": "Ihr Passkey konnte nicht überprüft werden. Versuchen Sie es noch einmal.",
 
 		"signout.title":    "Abmelden",
 		"signout.heading":  "Abmelden",
@@ -157,9 +179,10 @@ func German() ui.Locale {
 		"provider.Credentials": "Zugangsdaten",
 		"provider.Password":    "Passwort",
 
-		"label.Forgot your password?": "Passwort vergessen?",
-		"label.Create an account":     "Konto erstellen",
-		"label.New here?":             "Neu hier?",
+		"label.Forgot your password?":            "Passwort vergessen?",
+		"label.Create an account":                "Konto erstellen",
+		"label.Create an account with a passkey": "Konto mit einem Passkey erstellen",
+		"label.New here?":                        "Neu hier?",
 
 		"email.title":           "Ihr Konto",
 		"email.time":            "Zeitpunkt: %s",
@@ -194,9 +217,20 @@ func German() ui.Locale {
 			"Jemand, vielleicht Sie, wollte sich mit dieser Adresse registrieren, zu der es schon ein Konto " +
 			"gibt. Es hat sich nichts geändert. Melden Sie sich damit an, oder wählen Sie ein neues " +
 			"Passwort, wenn Sie Ihres vergessen haben.",
-		"email.exists.footer": "Wenn Sie das nicht waren, brauchen Sie nichts zu tun.",
-		"email.reset.subject": "Wählen Sie ein neues Passwort für %s",
-		"email.reset.button":  "Passwort wählen",
+		"email.exists.footer":          "Wenn Sie das nicht waren, brauchen Sie nichts zu tun.",
+		"email.verify-passkey.subject": "Bestätigen Sie Ihre Adresse für %s",
+		"email.verify-passkey.button":  "Passkey erstellen",
+		"email.verify-passkey.body":    "Bestätigen Sie Ihre Adresse und erstellen Sie einen Passkey, um Ihr Konto anzulegen.",
+		"email.verify-passkey.footer": "" +
+			"Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Es wird kein Konto angelegt.",
+		"email.exists-passkey.subject": "Sie haben ein Konto bei %s",
+		"email.exists-passkey.button":  "Anmelden",
+		"email.exists-passkey.body": "" +
+			"Jemand, vielleicht Sie, wollte sich mit dieser Adresse registrieren, zu der es schon ein Konto " +
+			"gibt. Es hat sich nichts geändert. Melden Sie sich wie gewohnt an.",
+		"email.exists-passkey.footer": "Wenn Sie das nicht waren, brauchen Sie nichts zu tun.",
+		"email.reset.subject":         "Wählen Sie ein neues Passwort für %s",
+		"email.reset.button":          "Passwort wählen",
 		"email.reset.body": "" +
 			"Jemand hat darum gebeten, für das Konto mit dieser Adresse ein neues Passwort zu wählen.",
 		"email.reset.footer": "" +
@@ -305,7 +339,9 @@ func German() ui.Locale {
 		"impersonation.title":   "Konto einer anderen Person",
 		"impersonation.end":     "Zu Ihrem Konto zurückkehren",
 		"impersonation.refused": "Das ist nicht möglich, während Sie das Konto einer anderen Person verwenden.",
-		"signin.continue":       "Weiter",
+		"impersonation.too-large": "Beide Sitzungen zusammen sind für diese Website zu groß. Die " +
+			"Betreiber finden die Grenze im Protokoll.",
+		"signin.continue": "Weiter",
 
 		"terms": "Nutzungsbedingungen",
 
@@ -406,6 +442,32 @@ func German() ui.Locale {
 		"password.username.soon": "" +
 			"Sie haben Ihren Benutzernamen vor Kurzem geändert. Versuchen Sie es " +
 			"später noch einmal.",
+		"password.username.missing": "Wählen Sie zuerst einen Benutzernamen.",
+		"password.email.optional":   "E-Mail-Adresse (freiwillig)",
+		"password.email.hint": "" +
+			"Ohne E-Mail-Adresse können Sie Ihr Passwort nur mit einem Wiederherstellungscode " +
+			"zurücksetzen.",
+		"password.codes.body": "" +
+			"Wenn Sie Ihr Passwort vergessen, kommen Sie mit diesen Codes wieder in Ihr Konto. Jeder " +
+			"Code gilt einmal. Wir zeigen sie nur jetzt.",
+		"password.recover.heading": "Wiederherstellungscode verwenden",
+		"password.recover.body": "" +
+			"Geben Sie Ihren Benutzernamen und einen Ihrer Wiederherstellungscodes ein, und wählen Sie " +
+			"ein neues Passwort.",
+		"password.recover.wrong": "Benutzername oder Wiederherstellungscode stimmt nicht.",
+		"password.recovery.left": "Verbleibende Wiederherstellungscodes: %s.",
+		"password.recovery.low": "" +
+			"Verbleibende Wiederherstellungscodes: %s. Melden Sie sich an und erstellen Sie auf Ihrer " +
+			"Kontoseite neue.",
+		"password.recovery.body":   "Neue Codes ersetzen alle, die Sie jetzt haben.",
+		"password.recovery.remove": "Alle Codes entfernen",
+		"password.recovery.only": "" +
+			"Fügen Sie zuerst eine E-Mail-Adresse hinzu. Ohne sie kommen Sie nur mit diesen Codes " +
+			"wieder in Ihr Konto.",
+		"password.exposed.code": "" +
+			"Ihr Passwort ist bei einem Datenleck aufgetaucht, andere Personen könnten es also kennen. " +
+			"Wählen Sie mit einem Ihrer Wiederherstellungscodes ein neues Passwort.",
+		"password.done.alone": "Ihre anderen Geräte wurden abgemeldet.",
 		"password.exposed.body": "" +
 			"Ihr Passwort ist bei einem Datenleck aufgetaucht, andere Personen könnten es also kennen. " +
 			"Wir senden Ihnen einen Code per E-Mail. Geben Sie ihn hier ein und wählen Sie dann ein " +
@@ -797,6 +859,7 @@ func German() ui.Locale {
 		"admin.nothing":         "Keine.",
 		"admin.sessions":        "Aktive Sitzungen",
 		"admin.used":            "Zuletzt benutzt am %s",
+		"admin.actor":           "Wird vom Administrator %s verwendet",
 		"admin.unknown-browser": "Unbekannter Browser",
 		"admin.which":           "Zu beendende Sitzungen",
 		"admin.all":             "Alle Sitzungen",
@@ -922,6 +985,8 @@ func German() ui.Locale {
 		"account.sessions.others":      "Überall sonst abmelden",
 		"account.sessions.end":         "Abmelden",
 		"account.sessions.here":        "auf diesem Gerät",
+		"account.sessions.support":     "Ein Administrator verwendet Ihr Konto",
+		"account.sessions.since":       "Seit %s",
 		"account.email.heading":        "E-Mail-Adresse",
 		"account.email.code": "" +
 			"Wir haben eine E-Mail an diese Adresse gesendet. Geben Sie den Code daraus hier ein, " +
@@ -959,6 +1024,7 @@ func German() ui.Locale {
 		"account.activity.secured":         "Konto gesichert",
 		"account.activity.factors":         "Bestätigung in zwei Schritten geändert",
 		"account.activity.recovery":        "Wiederherstellungscode benutzt",
+		"account.activity.codes":           "Wiederherstellungscodes geändert",
 		"account.activity.key":             "API-Schlüssel erstellt",
 		"account.activity.key-revoked":     "API-Schlüssel widerrufen",
 		"account.activity.app":             "App angemeldet",

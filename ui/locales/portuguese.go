@@ -27,13 +27,32 @@ func Portuguese() ui.Locale {
 		"signin.email":         "E-mail",
 		"signin.email.example": "nome@example.com",
 
-		"challenge.noscript":  "Ative o JavaScript para confirmar que você é humano.",
-		"signin.challenge":    "Não foi possível confirmar que você é humano. Tente novamente.",
-		"passkey.noscript":    "As chaves de acesso precisam de JavaScript, que está desativado neste navegador.",
-		"passkey.waiting":     "Aguardando sua chave de acesso…",
-		"passkey.cancelled":   "A operação foi cancelada. Você pode tentar novamente.",
-		"passkey.failed":      "Não funcionou. Tente novamente.",
-		"passkey.unsupported": "Este navegador não oferece suporte a chaves de acesso.",
+		"challenge.noscript":      "Ative o JavaScript para confirmar que você é humano.",
+		"signin.challenge":        "Não foi possível confirmar que você é humano. Tente novamente.",
+		"passkey.noscript":        "As chaves de acesso precisam de JavaScript, que está desativado neste navegador.",
+		"passkey.waiting":         "Aguardando sua chave de acesso…",
+		"passkey.cancelled":       "A operação foi cancelada. Você pode tentar novamente.",
+		"passkey.failed":          "Não funcionou. Tente novamente.",
+		"passkey.unsupported":     "Este navegador não oferece suporte a chaves de acesso.",
+		"passkey.sign-up.heading": "Crie sua conta",
+		"passkey.sign-up.body":    "Entre com uma chave de acesso em vez de uma senha. Primeiro, confirme seu e-mail.",
+		"passkey.sign-up.button":  "Continuar",
+		"passkey.sign-up.sent": "" +
+			"Se esse endereço puder ser usado para o cadastro, enviamos um link. Abra-o para criar sua chave " +
+			"de acesso.",
+		"passkey.sign-up.sent-code": "" +
+			"Se esse endereço puder ser usado para o cadastro, enviamos um código e um link. Digite o código " +
+			"aqui ou abra o link para criar sua chave de acesso.",
+		"passkey.sign-up.exists": "Este e-mail já tem uma conta. Entre com ela.",
+		"passkey.create.heading": "Crie sua chave de acesso",
+		"passkey.create.body": "" +
+			"Seu dispositivo pedirá sua impressão digital, seu rosto ou seu PIN. A partir daí, é assim que " +
+			"você entra nesta conta:",
+		"passkey.create.other": "" +
+			"Você abriu este link em outro navegador. Para continuar aqui, crie a chave de acesso neste " +
+			"dispositivo. Não se cadastrou? Feche esta página: nenhuma conta será criada.",
+		"passkey.create.button": "Criar chave de acesso",
+		"passkey.create.failed": "Não foi possível verificar sua chave de acesso. Tente novamente.",
 
 		"signout.title":    "Sair",
 		"signout.heading":  "Sair",
@@ -143,9 +162,10 @@ func Portuguese() ui.Locale {
 		"provider.Credentials": "suas credenciais",
 		"provider.Password":    "senha",
 
-		"label.Forgot your password?": "Esqueceu a senha?",
-		"label.Create an account":     "Criar uma conta",
-		"label.New here?":             "Novo por aqui?",
+		"label.Forgot your password?":            "Esqueceu a senha?",
+		"label.Create an account":                "Criar uma conta",
+		"label.Create an account with a passkey": "Criar uma conta com uma chave de acesso",
+		"label.New here?":                        "Novo por aqui?",
 
 		"email.title":           "Sua conta",
 		"email.time":            "Data: %s",
@@ -176,7 +196,18 @@ func Portuguese() ui.Locale {
 		"email.exists.body": "" +
 			"Alguém, talvez você, tentou se cadastrar com este endereço, que já tem uma conta. Nada mudou. " +
 			"Entre com ele ou escolha uma nova senha se esqueceu a sua.",
-		"email.exists.footer":            "Se não foi você, não precisa fazer nada.",
+		"email.exists.footer":          "Se não foi você, não precisa fazer nada.",
+		"email.verify-passkey.subject": "Confirme seu endereço para %s",
+		"email.verify-passkey.button":  "Criar minha chave de acesso",
+		"email.verify-passkey.body": "" +
+			"Confirme seu endereço e crie uma chave de acesso para concluir a criação da sua conta.",
+		"email.verify-passkey.footer":  "Se não foi você, ignore este e-mail: nenhuma conta será criada.",
+		"email.exists-passkey.subject": "Você tem uma conta em %s",
+		"email.exists-passkey.button":  "Entrar",
+		"email.exists-passkey.body": "" +
+			"Alguém, talvez você, tentou se cadastrar com este endereço, que já tem uma conta. Nada mudou. " +
+			"Entre como de costume.",
+		"email.exists-passkey.footer":    "Se não foi você, não precisa fazer nada.",
 		"email.reset.subject":            "Escolha uma nova senha para %s",
 		"email.reset.button":             "Escolher uma senha",
 		"email.reset.body":               "Alguém pediu para escolher uma nova senha para a conta com este endereço.",
@@ -271,7 +302,9 @@ func Portuguese() ui.Locale {
 		"impersonation.title":   "Conta de outra pessoa",
 		"impersonation.end":     "Voltar para a sua conta",
 		"impersonation.refused": "Você não pode fazer isso enquanto usa a conta de outra pessoa.",
-		"signin.continue":       "Continuar",
+		"impersonation.too-large": "As duas sessões juntas são grandes demais para este site. Os " +
+			"responsáveis encontram o limite no log.",
+		"signin.continue": "Continuar",
 
 		"terms": "Termos de uso",
 
@@ -361,6 +394,28 @@ func Portuguese() ui.Locale {
 		"password.username.soon": "" +
 			"Você alterou seu nome de usuário recentemente. Tente novamente mais " +
 			"tarde.",
+		"password.username.missing": "Escolha primeiro um nome de usuário.",
+		"password.email.optional":   "E-mail (opcional)",
+		"password.email.hint":       "Sem um e-mail, só um código de recuperação pode redefinir sua senha.",
+		"password.codes.body": "" +
+			"Se você esquecer a senha, estes códigos devolvem o acesso à conta. Cada código funciona " +
+			"uma vez. Só os mostramos agora.",
+		"password.recover.heading": "Usar um código de recuperação",
+		"password.recover.body": "" +
+			"Digite seu nome de usuário e um dos seus códigos de recuperação e escolha uma nova senha.",
+		"password.recover.wrong": "Esse nome de usuário ou código de recuperação não está correto.",
+		"password.recovery.left": "Códigos de recuperação restantes: %s.",
+		"password.recovery.low": "" +
+			"Códigos de recuperação restantes: %s. Entre e crie novos na página da sua conta.",
+		"password.recovery.body":   "Os novos códigos substituem todos os que você tem agora.",
+		"password.recovery.remove": "Remover todos os códigos",
+		"password.recovery.only": "" +
+			"Adicione primeiro um endereço de e-mail. Sem ele, estes códigos são a única forma de " +
+			"voltar à sua conta.",
+		"password.exposed.code": "" +
+			"Sua senha apareceu em um vazamento de dados, então outras pessoas podem conhecê-la. " +
+			"Escolha uma nova senha com um dos seus códigos de recuperação.",
+		"password.done.alone": "Encerramos as sessões nos seus outros dispositivos.",
 		"password.exposed.body": "" +
 			"Sua senha apareceu em um vazamento de dados, então outras pessoas podem conhecê-la. " +
 			"Enviaremos um código por e-mail. Digite-o aqui e escolha uma nova senha.",
@@ -734,6 +789,7 @@ func Portuguese() ui.Locale {
 		"admin.nothing":         "Nenhum.",
 		"admin.sessions":        "Sessões ativas",
 		"admin.used":            "Último uso em %s",
+		"admin.actor":           "Em uso pelo administrador %s",
 		"admin.unknown-browser": "Navegador desconhecido",
 		"admin.which":           "Sessões a encerrar",
 		"admin.all":             "Todas as sessões",
@@ -856,6 +912,8 @@ func Portuguese() ui.Locale {
 		"account.sessions.others":  "Sair de todos os outros lugares",
 		"account.sessions.end":     "Sair",
 		"account.sessions.here":    "neste dispositivo",
+		"account.sessions.support": "Um administrador está usando sua conta",
+		"account.sessions.since":   "Desde: %s",
 		"account.email.heading":    "E-mail",
 		"account.email.code": "" +
 			"Enviamos um e-mail para esse endereço. Digite aqui o código que está nele ou abra o " +
@@ -893,6 +951,7 @@ func Portuguese() ui.Locale {
 		"account.activity.secured":         "Conta protegida",
 		"account.activity.factors":         "Verificação em duas etapas alterada",
 		"account.activity.recovery":        "Código de recuperação usado",
+		"account.activity.codes":           "Códigos de recuperação alterados",
 		"account.activity.key":             "Chave de API criada",
 		"account.activity.key-revoked":     "Chave de API revogada",
 		"account.activity.app":             "App conectado",

@@ -27,13 +27,34 @@ func Spanish() ui.Locale {
 		"signin.email":         "Correo electrónico",
 		"signin.email.example": "nombre@example.com",
 
-		"challenge.noscript":  "Active JavaScript para confirmar que es una persona.",
-		"signin.challenge":    "No hemos podido confirmar que es una persona. Inténtelo de nuevo.",
-		"passkey.noscript":    "Las llaves de acceso necesitan JavaScript, que está desactivado en este navegador.",
-		"passkey.waiting":     "Esperando su llave de acceso…",
-		"passkey.cancelled":   "Se ha cancelado. Puede intentarlo de nuevo.",
-		"passkey.failed":      "No ha funcionado. Inténtelo de nuevo.",
-		"passkey.unsupported": "Este navegador no admite llaves de acceso.",
+		"challenge.noscript":      "Active JavaScript para confirmar que es una persona.",
+		"signin.challenge":        "No hemos podido confirmar que es una persona. Inténtelo de nuevo.",
+		"passkey.noscript":        "Las llaves de acceso necesitan JavaScript, que está desactivado en este navegador.",
+		"passkey.waiting":         "Esperando su llave de acceso…",
+		"passkey.cancelled":       "Se ha cancelado. Puede intentarlo de nuevo.",
+		"passkey.failed":          "No ha funcionado. Inténtelo de nuevo.",
+		"passkey.unsupported":     "Este navegador no admite llaves de acceso.",
+		"passkey.sign-up.heading": "Cree su cuenta",
+		"passkey.sign-up.body": "" +
+			"Inicie sesión con una llave de acceso en lugar de una contraseña. Primero confirme su correo " +
+			"electrónico.",
+		"passkey.sign-up.button": "Continuar",
+		"passkey.sign-up.sent": "" +
+			"Si esa dirección sirve para registrarse, hemos enviado un enlace. Ábralo para crear su llave de " +
+			"acceso.",
+		"passkey.sign-up.sent-code": "" +
+			"Si esa dirección sirve para registrarse, hemos enviado un código y un enlace. Escriba el código " +
+			"aquí o abra el enlace para crear su llave de acceso.",
+		"passkey.sign-up.exists": "Esta dirección ya tiene una cuenta. Inicie sesión.",
+		"passkey.create.heading": "Cree su llave de acceso",
+		"passkey.create.body": "" +
+			"Su dispositivo le pedirá su huella, su rostro o su PIN. Desde entonces iniciará sesión así en " +
+			"esta cuenta:",
+		"passkey.create.other": "" +
+			"Ha abierto este enlace en otro navegador. Para continuar aquí, cree la llave de acceso en este " +
+			"dispositivo. ¿No se ha registrado? Cierre esta página: no se creará ninguna cuenta.",
+		"passkey.create.button": "Crear llave de acceso",
+		"passkey.create.failed": "No hemos podido verificar su llave de acceso. Inténtelo de nuevo.",
 
 		"signout.title":    "Cerrar sesión",
 		"signout.heading":  "Cerrar sesión",
@@ -151,9 +172,10 @@ func Spanish() ui.Locale {
 		"provider.Credentials": "sus credenciales",
 		"provider.Password":    "contraseña",
 
-		"label.Forgot your password?": "¿Ha olvidado su contraseña?",
-		"label.Create an account":     "Crear una cuenta",
-		"label.New here?":             "¿Es nuevo aquí?",
+		"label.Forgot your password?":            "¿Ha olvidado su contraseña?",
+		"label.Create an account":                "Crear una cuenta",
+		"label.Create an account with a passkey": "Crear una cuenta con una llave de acceso",
+		"label.New here?":                        "¿Es nuevo aquí?",
 
 		"email.title":           "Su cuenta",
 		"email.time":            "Fecha: %s",
@@ -185,7 +207,17 @@ func Spanish() ui.Locale {
 		"email.exists.body": "" +
 			"Alguien, quizá usted, ha intentado registrarse con esta dirección, que ya tiene una cuenta. " +
 			"Nada ha cambiado. Inicie sesión con ella o elija una contraseña nueva si ha olvidado la suya.",
-		"email.exists.footer":            "Si no fue usted, no tiene que hacer nada.",
+		"email.exists.footer":          "Si no fue usted, no tiene que hacer nada.",
+		"email.verify-passkey.subject": "Confirme su dirección para %s",
+		"email.verify-passkey.button":  "Crear mi llave de acceso",
+		"email.verify-passkey.body":    "Confirme su dirección y cree una llave de acceso para terminar de crear su cuenta.",
+		"email.verify-passkey.footer":  "Si no fue usted, ignore este correo: no se creará ninguna cuenta.",
+		"email.exists-passkey.subject": "Usted tiene una cuenta en %s",
+		"email.exists-passkey.button":  "Iniciar sesión",
+		"email.exists-passkey.body": "" +
+			"Alguien, quizá usted, ha intentado registrarse con esta dirección, que ya tiene una cuenta. Nada " +
+			"ha cambiado. Inicie sesión como siempre.",
+		"email.exists-passkey.footer":    "Si no fue usted, no tiene que hacer nada.",
 		"email.reset.subject":            "Elija una contraseña nueva para %s",
 		"email.reset.button":             "Elegir una contraseña",
 		"email.reset.body":               "Alguien ha pedido elegir una contraseña nueva para la cuenta con esta dirección.",
@@ -286,7 +318,9 @@ func Spanish() ui.Locale {
 		"impersonation.title":   "Cuenta de otra persona",
 		"impersonation.end":     "Volver a su cuenta",
 		"impersonation.refused": "No puede hacer esto mientras usa la cuenta de otra persona.",
-		"signin.continue":       "Continuar",
+		"impersonation.too-large": "Las dos sesiones juntas son demasiado grandes para este sitio. " +
+			"Sus responsables encuentran el límite en el registro.",
+		"signin.continue": "Continuar",
 
 		"terms": "Condiciones de uso",
 
@@ -380,6 +414,31 @@ func Spanish() ui.Locale {
 		"password.username.soon": "" +
 			"Ha cambiado su nombre de usuario hace poco. Inténtelo de nuevo más " +
 			"tarde.",
+		"password.username.missing": "Elija primero un nombre de usuario.",
+		"password.email.optional":   "Correo electrónico (opcional)",
+		"password.email.hint": "" +
+			"Sin correo electrónico, solo un código de recuperación puede restablecer su contraseña.",
+		"password.codes.body": "" +
+			"Si olvida su contraseña, estos códigos le devuelven el acceso a su cuenta. Cada código " +
+			"sirve una sola vez. Solo los mostramos ahora.",
+		"password.recover.heading": "Usar un código de recuperación",
+		"password.recover.body": "" +
+			"Escriba su nombre de usuario y uno de sus códigos de recuperación, y elija una contraseña " +
+			"nueva.",
+		"password.recover.wrong": "El nombre de usuario o el código de recuperación no es correcto.",
+		"password.recovery.left": "Códigos de recuperación restantes: %s.",
+		"password.recovery.low": "" +
+			"Códigos de recuperación restantes: %s. Inicie sesión y cree otros nuevos en la página de " +
+			"su cuenta.",
+		"password.recovery.body":   "Los códigos nuevos sustituyen a todos los que tiene ahora.",
+		"password.recovery.remove": "Quitar todos los códigos",
+		"password.recovery.only": "" +
+			"Añada primero un correo electrónico. Sin él, estos códigos son la única manera de volver " +
+			"a entrar en su cuenta.",
+		"password.exposed.code": "" +
+			"Su contraseña ha aparecido en una filtración de datos, por lo que otras personas podrían " +
+			"conocerla. Elija una nueva con uno de sus códigos de recuperación.",
+		"password.done.alone": "Hemos cerrado la sesión en sus otros dispositivos.",
 		"password.exposed.body": "" +
 			"Su contraseña ha aparecido en una filtración de datos, por lo que otras personas podrían " +
 			"conocerla. Le enviaremos un código por correo electrónico. Introdúzcalo aquí y elija una " +
@@ -760,6 +819,7 @@ func Spanish() ui.Locale {
 		"admin.nothing":         "Ninguno.",
 		"admin.sessions":        "Sesiones activas",
 		"admin.used":            "Último uso: %s",
+		"admin.actor":           "En uso por el administrador %s",
 		"admin.unknown-browser": "Navegador desconocido",
 		"admin.which":           "Sesiones que se cerrarán",
 		"admin.all":             "Todas las sesiones",
@@ -882,10 +942,12 @@ func Spanish() ui.Locale {
 		"account.sessions.heading": "Dónde tiene la sesión iniciada",
 		"account.sessions.none": "" +
 			"Este sitio no puede mostrar la lista. Cierre la sesión usted mismo en cada dispositivo.",
-		"account.sessions.others": "Cerrar sesión en los demás sitios",
-		"account.sessions.end":    "Cerrar sesión",
-		"account.sessions.here":   "en este dispositivo",
-		"account.email.heading":   "Correo electrónico",
+		"account.sessions.others":  "Cerrar sesión en los demás sitios",
+		"account.sessions.end":     "Cerrar sesión",
+		"account.sessions.here":    "en este dispositivo",
+		"account.sessions.support": "Un administrador está usando su cuenta",
+		"account.sessions.since":   "Desde: %s",
+		"account.email.heading":    "Correo electrónico",
 		"account.email.code": "" +
 			"Hemos enviado un correo a esa dirección. Introduzca aquí el código que contiene o " +
 			"abra su enlace en este navegador.",
@@ -920,6 +982,7 @@ func Spanish() ui.Locale {
 		"account.activity.secured":         "Cuenta protegida",
 		"account.activity.factors":         "Verificación en dos pasos cambiada",
 		"account.activity.recovery":        "Código de recuperación usado",
+		"account.activity.codes":           "Códigos de recuperación cambiados",
 		"account.activity.key":             "Clave de API creada",
 		"account.activity.key-revoked":     "Clave de API revocada",
 		"account.activity.app":             "Aplicación conectada",

@@ -143,8 +143,6 @@ var cases = []testCase{
 	{"sign-in/one person on 32 devices at once, with an account", nil, of(signIns.crowdByAccount)},
 	{"sign-in/one person on two devices at once, by mail", is[store.VerificationTokenStore], of(signIns.twoByMail)},
 	{"sign-in/one person on 32 devices at once, by mail", is[store.VerificationTokenStore], of(signIns.crowdByMail)},
-	{"guest/upgraded once by twenty concurrent sign-ups in two processes", needsGuests, of(guests.upgraded)},
-	{"guest/merged by another process after a failure, and deleted last", needsGuests, of(guests.merged)},
 	{"context/a cancelled one writes nothing", nil, of(contexts.writeNothing)},
 	{"context/a cancelled one spends, extends and ends nothing", nil, of(contexts.changeNothing)},
 }

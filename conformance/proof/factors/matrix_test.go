@@ -112,6 +112,20 @@ var ways = []way{
 		b.post("password/sign-up", "email", p.Email, "password", right)
 		b.post("password/confirm", "token", b.mail(p.Email, mailkind.Verify).token)
 	}},
+	{name: "sign-up with a passkey", two: true, creates: true, in: func(b *browser, p *person) {
+		b.post("passkey/sign-up", "email", p.Email)
+		b.open(b.mail(p.Email, mailkind.VerifyPasskey).link)
+		var state struct{ Link string }
+		b.must(json.Unmarshal(b.ask("passkey/create").body, &state))
+		var o struct {
+			Options struct{ Challenge string }
+		}
+		b.must(json.Unmarshal(b.ask("passkey/options?link="+state.Link).body, &o))
+		made := authenticator.New(p.Email).Register(authenticator.Ceremony{
+			Challenge: o.Options.Challenge, Origin: origin, RPID: "localhost",
+		})
+		b.post("passkey/create", "link", state.Link, "action", "register", "data", made)
+	}},
 	{name: "password reset", in: func(b *browser, p *person) {
 		const next = "four loud kettles!"
 		b.post("password/forgot", "email", p.Email)

@@ -102,7 +102,7 @@ func newSite(t *testing.T, strategy core.Strategy, o secondfactor.Options, verif
 			return nil
 		}},
 		Providers: []core.Provider{
-			s.passwords, keys,
+			s.passwords, webauthn.WithSignUp(keys, webauthn.SignUpOptions{Mail: s.mails}),
 			&core.EmailProvider{From: "no-reply@app.example", Send: s.mails.Send, Code: true},
 			&core.OAuthProvider{
 				ID: "hub", Name: "Hub", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret", HTTPClient: client,

@@ -85,13 +85,18 @@ func SessionPage(session *core.Session, err error) any {
 	return map[string]any{"session": session}
 }
 
-// Principal returns who makes a request to Site.API: the ID of the user and the name of the credential.
+// Principal returns who makes a request to Site.API: the ID of the user, the name of the credential and the
+// user who impersonates this one.
 func Principal(ctx context.Context) string {
 	p, err := core.PrincipalFrom(ctx)
 	if err != nil || p == nil {
 		return fmt.Sprintf("no principal: %v", err)
 	}
-	return fmt.Sprintf("user %q, credential %q, session %t", p.UserID, p.Name, p.Session != nil)
+	text := fmt.Sprintf("user %q, credential %q, session %t", p.UserID, p.Name, p.Session != nil)
+	if p.Actor != "" {
+		text += fmt.Sprintf(", actor %q", p.Actor)
+	}
+	return text
 }
 
 // Components renders the ui components of an application's page: sign-in as a button and as a link, sign-out, and the

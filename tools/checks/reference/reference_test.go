@@ -240,7 +240,7 @@ func TestErrorsAndWarnings(t *testing.T) {
 }
 
 func TestCookies(t *testing.T) {
-	source, err := os.ReadFile(filepath.Join(top, "core/cookies_config.go"))
+	source, err := os.ReadFile(filepath.Join(top, "core/internal/cookies/set.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

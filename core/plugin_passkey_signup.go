@@ -1,0 +1,132 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/internal/passkey"
+)
+
+// PasskeyRegistration is the registration of a passkey for a user who does not exist yet.
+type PasskeyRegistration struct {
+	// Provider is the ID of the passkey provider.
+	Provider string
+	// Address is the email address that the authenticator shows.
+	Address string
+	// Handle is the user handle (WebAuthn section 5.4.3), 16 to 64 random bytes. Use the same one if the user tries again,
+	// so that the new passkey replaces the one of a failed attempt.
+	Handle []byte
+	// Purpose is what the passkey is for, such as the key of a record. It is required. The response is accepted for the
+	// same purpose only.
+	Purpose string
+}
+
+// NewUserPasskey is a verified passkey that belongs to no user yet.
+type NewUserPasskey struct {
+	id     *identity
+	in     *call
+	stores stores
+	stored string // ID of the user of the last call of Store
+}
+
+var errNewPasskey = errors.New("core: PasskeyRegistration: Purpose is empty, or Handle has not 16 to 64 bytes")
+
+// NewPasskeyOptions returns the response with the options of a registration for a new user, and sets the challenge
+// cookie. The script of the built-in pages requests it from a form's data-passkey-options.
+func (c *ActionRequest) NewPasskeyOptions(ctx context.Context, r PasskeyRegistration) (*Response, error) {
+	if r.Purpose == "" || len(r.Handle) < 16 || len(r.Handle) > 64 {
+		return nil, errNewPasskey
+	}
+	f, end, err := c.passkeyFlowOf(c.plugins.passkeyProvider(r.Provider))
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	response, err := f.creationOptions(ctx, c.in, &User{Email: r.Address}, r.Handle, []passkey.Descriptor{}, ceremony{
+		register: &User{}, purpose: r.Purpose,
+	})
+	return c.keepCookies(response, err)
+}
+
+// VerifyNewPasskey verifies the fields action and data of the request: the response to the challenge of
+// [ActionRequest.NewPasskeyOptions] with the same Provider and Purpose. A challenge is valid for one response, under
+// the session that requested it. It writes nothing: pass the result to [ActionRequest.SignIn]. The action's Method must
+// be POST.
+func (c *ActionRequest) VerifyNewPasskey(ctx context.Context, r PasskeyRegistration) (*NewUserPasskey, error) {
+	if c.in.r.Method != http.MethodPost {
+		return nil, errNeedsPost
+	}
+	if r.Purpose == "" {
+		return nil, errNewPasskey
+	}
+	f, end, err := c.passkeyFlowOf(c.plugins.passkeyProvider(r.Provider))
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	if action, _ := c.in.fields.Text("action"); action != passkey.Register {
+		return nil, errorf(errWebAuthnVerification, "the response is not one of a registration")
+	}
+	out, err := f.verify(ctx, c.in, r.Purpose)
+	for _, cookie := range out.cookies {
+		c.keep(cookie)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &NewUserPasskey{id: out.identity, in: c.in, stores: c.plugins.auth.store}, nil
+}
+
+// Store stores the passkey and its account for a new user, within the transaction that creates the user. tx is nil if
+// the store does not support transactions: delete the user if Store fails. Call it in [SignIn].Create and Upgrade.
+// The error is [ErrConflict] if a user has this passkey.
+func (p *NewUserPasskey) Store(ctx context.Context, tx Store, userID string) error {
+	in := p.stores
+	if tx != nil {
+		in = newStores(tx, p.stores.watch, 0)
+	}
+	if in.passkeys == nil {
+		return errors.New("core: NewUserPasskey.Store: the store of the transaction does not implement " +
+			"store.AuthenticatorStore")
+	}
+	account := p.id.account.Clone()
+	switch _, err := userByAccount(ctx, in, account); {
+	case err == nil:
+		return ErrConflict
+	case !errors.Is(err, ErrNotFound):
+		return err
+	}
+	made := *p.id.passkey.Authenticator
+	account.UserID, made.UserID = userID, userID
+	if err := in.LinkAccount(ctx, account); err != nil {
+		return err
+	}
+	if err := in.passkeys.CreateAuthenticator(ctx, &made); err != nil {
+		return err
+	}
+	p.stored = userID
+	return nil
+}
+
+// checkStored returns an error if SignIn.Create did not store the passkey for the user.
+func (p *NewUserPasskey) checkStored(user *User) error {
+	if p.stored != user.ID {
+		return errors.New("core: SignIn.Create did not store SignIn.Passkey for the user")
+	}
+	return nil
+}
+
+// addedPasskey reports that a new user has a passkey, after the transaction.
+func (s *signIns) addedPasskey(ctx context.Context, c *call, id *identity) {
+	w := s.linker.writer(&c.arrival, "")
+	key := *id.newPasskey.id.passkey
+	made := *key.Authenticator
+	made.UserID, key.Authenticator = id.user.ID, &made
+	s.events.linkedAccount(ctx, &c.arrival, id.user, id.account, id.user)
+	c.decided(ctx, audit.AccountLinked, "", id.user.ID)
+	c.decided(ctx, audit.PasskeyAdded, "", id.user.ID)
+	w.trackPasskey(ctx, &key)
+	s.plugins.noteMethod(ctx, &c.arrival, id.user.ID, passkeyMethodID(made.CredentialID))
+}
