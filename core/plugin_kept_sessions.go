@@ -11,8 +11,8 @@ import (
 
 // KeepSessions allows several accounts in one browser: [ActionRequest.KeepSession] and [ActionRequest.SwitchSession].
 // A sign-in as another user than the current one then keeps the current session, if it fits. page is the path of the
-// plugin's action that lists the accounts. The sign-in page has a link to it if the browser has other accounts. The CSRF
-// token distinguishes the pages of two accounts, so a Config.CSRF without tokens is a configuration error.
+// plugin's action that lists the accounts. The sign-in page has a link to it if the browser has other accounts. The
+// CSRF token distinguishes the pages of two accounts, so a Config.CSRF without tokens is a configuration error.
 func (h *PluginHost) KeepSessions(page string) {
 	h.attaching("KeepSessions")
 	s := h.Auth.site

@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
+	"github.com/latchkey-go/latchkey/plugins/multisession"
 	"github.com/latchkey-go/latchkey/plugins/webhooks"
 	"github.com/latchkey-go/latchkey/providers"
 	passwords "github.com/latchkey-go/latchkey/providers/password"
@@ -43,6 +44,7 @@ var states = []struct {
 	{"keys-new", withKeys, createsKey},
 	{"webhooks", withWebhooks, addsEndpoint},
 	{"webhooks-endpoint", withWebhooks, failsDelivery},
+	{"accounts", withAccounts, addsAccount},
 	{"danger-later", withGrace, func(v *visitor) { v.enters(); v.do(click(deleteOpens)) }},
 	{"deletion", withGrace, schedulesDeletion},
 	{"keep", withGrace, func(v *visitor) {
