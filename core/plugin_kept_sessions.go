@@ -12,8 +12,8 @@ import (
 
 // KeepSessions allows several accounts in one browser: [ActionRequest.KeepSession] and [ActionRequest.SwitchSession].
 // A sign-in as another user than the current one then keeps the current session, if it fits. page is the path of the
-// plugin's action that lists the accounts. The sign-in page has a link to it if the browser has other accounts. The CSRF
-// token distinguishes the pages of two accounts, so a Config.CSRF without tokens is a configuration error.
+// plugin's action that lists the accounts. The sign-in page has a link to it if the browser has other accounts. The
+// CSRF token distinguishes the pages of two accounts, so a Config.CSRF without tokens is a configuration error.
 func (h *PluginHost) KeepSessions(page string) {
 	h.attaching("KeepSessions")
 	s := h.Auth.site
@@ -24,7 +24,7 @@ func (h *PluginHost) KeepSessions(page string) {
 		h.fault("another plugin keeps several sessions in a browser: remove one of them")
 		return
 	}
-	h.plugins.kept = &keptSessions{page: page, keys: s.secrets}
+	h.plugins.kept = &keptSessions{page: page, keys: s.secrets, plugins: h.plugins}
 }
 
 // BrowserAccount is an account of a browser with several of them.

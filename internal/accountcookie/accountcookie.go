@@ -1,7 +1,7 @@
 // Package accountcookie has the format of the cookies with the sessions of further accounts in one browser: a code, the
 // user ID in base64url and the session token, separated by dots. The code is a message authentication code that
-// includes an identifier of the browser. A sibling subdomain can plant cookies of these names, but none of the right
-// browser.
+// includes an identifier of the browser. A sibling subdomain can plant cookies of these names, but not with a valid
+// code.
 package accountcookie
 
 import (
