@@ -156,6 +156,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	if users := p.plugins.provisional; users != nil && !provisional && view.SignedIn == (ui.Visitor{}) {
 		view.GuestURL = c.base + "/" + users.Action
 	}
+	view.Links = p.sessions.accountsLink(c)
 	p.showImpersonation(c, &view.Page, view.SignedIn)
 	if view.SignedIn != (ui.Visitor{}) {
 		view.Picture = view.SignedIn.Image
@@ -166,6 +167,9 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	p.splitSignIn(c, &view)
 	if view.SwitchURL == "" && (p.hasForm() || view.GuestURL != "") {
 		view.Challenge = p.plugins.challenges.widget(challenge.SignIn)
+	}
+	if view.SwitchURL == "" && view.SignedIn == (ui.Visitor{}) {
+		view.OneTap = p.plugins.oneTap.shown()
 	}
 	view.Signals = p.unknownSignals(c)
 	view.Remembered = view.RememberMe && (view.Error != "" || view.Email != "") && c.rememberedChoice()
@@ -182,10 +186,10 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 	draw := func(view ui.SignInView) *Response {
 		view.Providers = p.providerViews(&c.arrival)
 		response := p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
-		return permitChallenge(permitPicture(response, view.Picture), view.Challenge)
+		return permitOneTap(permitChallenge(permitPicture(response, view.Picture), view.Challenge), view.OneTap)
 	}
 	plain := p.builtIn && (p.plugins.provisional == nil || view.GuestURL != "") &&
-		view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil &&
+		view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil && view.Links == nil &&
 		view.CallbackURL == c.home
 	if !plain || len(view.Nonce) != nonceLen || len(view.CSRFToken) != csrf.TokenLen {
 		return draw(view)
@@ -208,7 +212,7 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		p.cached.Keep(key, page)
 	}
 	response := &Response{Body: page.For(view.Nonce, view.CSRFToken)}
-	return permitChallenge(p.asPage(&c.arrival, response, view.Nonce), view.Challenge)
+	return permitOneTap(permitChallenge(p.asPage(&c.arrival, response, view.Nonce), view.Challenge), view.OneTap)
 }
 
 // hasForm reports whether a provider has a form that needs a challenge.

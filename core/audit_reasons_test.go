@@ -422,7 +422,7 @@ func TestAuditReasons(t *testing.T) {
 		"webhook.changed", "webhook.disabled", "admin.impersonated", "admin.impersonation.ended", "impersonation.refused",
 		"impersonation", "user.data.exported",
 		"admin.deletion.scheduled",
-		"guest.upgraded", "guest.merged",
+		"guest.upgraded", "guest.merged", "session.kept", "session.resumed",
 	}
 	for _, text := range auditTexts(t) {
 		if !told[text] && !slices.Contains(ofParts, text) {

@@ -40,6 +40,8 @@ type identity struct {
 	// byApp means that an app has sent an ID token ([ActionRequest.SignInApp]): there is no browser, so that the sign-in
 	// gets no session and cannot wait for a gate.
 	byApp bool
+	// onlyIDToken means that there is no token response, only an ID token ([ActionRequest.VerifyIDToken]).
+	onlyIDToken bool
 
 	// provisional is the ID of the provisional user whose session the sign-in was started under. unlinked reports that the
 	// current session is that of a provisional user, to whom nothing is linked.

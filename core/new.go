@@ -101,6 +101,9 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	if a.sessions.impersonation = a.plugins.impersonation; a.sessions.impersonation != nil {
 		a.site.actorOf = a.sessions.actorOf
 	}
+	if a.sessions.kept = a.plugins.kept; a.sessions.kept != nil {
+		a.sessions.kept.provisional = a.plugins.provisional
+	}
 	a.pages.sessions, a.pages.plugins = a.sessions, &a.plugins
 	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)
 	a.site.returns = a.sessions.away != nil
@@ -117,6 +120,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	asked := newLimits(c, a, a.plugins.knows)
 	a.plugins.assemble(a, entry, asked)
 	entry.codes = newEmailCodes(c, a, asked)
+	a.plugins.completeOneTap(a)
 	a.plugins.challenges = newChallenges(c, asked, watch{c.Observe, a.log})
 	if facts {
 		a.plugins.reauth = entry.reauthActions(a.providers)

@@ -47,6 +47,7 @@ type site struct {
 	locales    *locales         // nil means English
 	bearers    bool             // Session.Bearer
 	returns    bool             // providers redirect browsers back after a sign-out
+	oneTap     bool             // PluginHost.OfferOneTap was called
 	trusted    []string         // Config.TrustedOrigins
 	failures   *reference.Failures
 	// protected are the origins of PluginHost.ProtectOrigins.

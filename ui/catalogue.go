@@ -308,6 +308,44 @@ func catalogued(key string) (english string, ok bool) {
 		return "Choose a new password", true
 	case "account.undone.removed":
 		return "These sign-in methods were added after the change, so we removed them:", true
+	case "accounts.account":
+		return "Account", true
+	case "accounts.active":
+		return "Active", true
+	case "accounts.add":
+		return "Add an account", true
+	case "accounts.add.hint":
+		return "You sign in with another account. Your current account stays signed in, and you can return to it from this list at any time.", true
+	case "accounts.again":
+		return "Sign in to this account again.", true
+	case "accounts.browser":
+		return "The accounts of a browser can only be changed in the browser.", true
+	case "accounts.continue":
+		return "Continue", true
+	case "accounts.cross-origin":
+		return "Another website cannot use the accounts of this browser.", true
+	case "accounts.heading":
+		return "Accounts", true
+	case "accounts.in-browser":
+		return "Accounts in this browser", true
+	case "accounts.manage":
+		return "Manage accounts", true
+	case "accounts.more":
+		return "More options", true
+	case "accounts.remove":
+		return "Remove", true
+	case "accounts.sign-in":
+		return "Sign in", true
+	case "accounts.sign-out":
+		return "Sign out", true
+	case "accounts.sign-out-all":
+		return "Sign out of all accounts", true
+	case "accounts.signed-out":
+		return "Signed out", true
+	case "accounts.unknown":
+		return "This account is not in this browser any more.", true
+	case "accounts.unnamed":
+		return "Account without a name", true
 	case "admin.actor":
 		return "In use by administrator %s", true
 	case "admin.added":
@@ -687,6 +725,30 @@ func catalogued(key string) (english string, ok bool) {
 	case "email.organization-invite.footer":
 		return "", true
 	case "email.organization-invite.subject":
+		return "", true
+	case "email.organization-joined.body":
+		return "", true
+	case "email.organization-joined.button":
+		return "", true
+	case "email.organization-joined.footer":
+		return "", true
+	case "email.organization-joined.subject":
+		return "", true
+	case "email.organization-key.body":
+		return "", true
+	case "email.organization-key.button":
+		return "", true
+	case "email.organization-key.footer":
+		return "", true
+	case "email.organization-key.subject":
+		return "", true
+	case "email.organization-request.body":
+		return "", true
+	case "email.organization-request.button":
+		return "", true
+	case "email.organization-request.footer":
+		return "", true
+	case "email.organization-request.subject":
 		return "", true
 	case "email.otherwise":
 		return "If the button doesn't work, copy this link into your browser:", true
@@ -1118,6 +1180,34 @@ func catalogued(key string) (english string, ok bool) {
 		return "Join", true
 	case "organization.joined-on":
 		return "Joined %s", true
+	case "organization.keys":
+		return "API keys", true
+	case "organization.keys.by":
+		return "Created by %s", true
+	case "organization.keys.copy":
+		return "Copy your new API key now. You won't be able to see it again.", true
+	case "organization.keys.create":
+		return "Create API key", true
+	case "organization.keys.created":
+		return "Your new API key", true
+	case "organization.keys.days":
+		return "%s days", true
+	case "organization.keys.expired":
+		return "Expired", true
+	case "organization.keys.lead":
+		return "Programs use these keys to act for this organization. A key stays when the member who created it leaves.", true
+	case "organization.keys.lifetime":
+		return "Expires after", true
+	case "organization.keys.new":
+		return "New API key", true
+	case "organization.keys.revoked":
+		return "API key revoked.", true
+	case "organization.keys.scopes":
+		return "What this key can do", true
+	case "organization.keys.unused":
+		return "Never used", true
+	case "organization.keys.used":
+		return "Last used %s", true
 	case "organization.leave":
 		return "Leave organization", true
 	case "organization.manage":
@@ -1166,6 +1256,12 @@ func catalogued(key string) (english string, ok bool) {
 		return "Check your input and try again.", true
 	case "organization.problem.invites":
 		return "Too many invitations are open. Revoke one you no longer need.", true
+	case "organization.problem.key-lifetime":
+		return "Choose a shorter lifetime.", true
+	case "organization.problem.key-scope":
+		return "Choose what the key can do.", true
+	case "organization.problem.keys":
+		return "This organization has too many API keys. Revoke one you no longer need.", true
 	case "organization.problem.lookup":
 		return "We couldn't look up the domain. Try again later.", true
 	case "organization.problem.mail":
@@ -1438,6 +1534,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Enter the password you signed up with.", true
 	case "privacy":
 		return "Privacy", true
+	case "problem.accounts.full":
+		return "No further account fits in this browser. Sign out of one of them first.", true
 	case "problem.again":
 		return "Sign in again first.", true
 	case "problem.guest":
@@ -1470,6 +1568,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Use a different email", true
 	case "sent.spam":
 		return "Didn't get it? Check your spam folder.", true
+	case "signin.accounts":
+		return "Choose an account", true
 	case "signin.canceled":
 		return "Sign-in was canceled or didn't finish. Try again or use another sign-in method.", true
 	case "signin.challenge":

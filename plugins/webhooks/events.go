@@ -15,6 +15,7 @@ import (
 // them.
 var events = []audit.Name{
 	audit.SignIn, audit.SignUp, audit.Reauth, audit.SignOut, audit.SessionEnded, audit.SessionsEnded,
+	audit.SessionKept, audit.SessionResumed,
 	audit.EmailBounced, audit.PasskeyAdded, audit.PasskeyRemoved,
 	audit.UserCreated, audit.UserDeleted, audit.DeletionScheduled, audit.DeletionCanceled, audit.ProfileChanged,
 	audit.GuestUpgraded, audit.GuestMerged,

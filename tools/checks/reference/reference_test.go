@@ -39,6 +39,7 @@ var documented = []struct {
 	{"providers/smtp", "smtp.", []string{"Options"}},
 	{"plugins/account", "account.", []string{"Options", "ProfileFields", "Invitation"}},
 	{"plugins/guest", "guest.", []string{"Options"}},
+	{"plugins/onetap", "onetap.", []string{"Options"}},
 	{"plugins/accesstoken", "accesstoken.", []string{"Options", "Audience", "Claims"}},
 	{"plugins/accesstoken/verify", "verify.", []string{"Options", "Introspection"}},
 	{"adapters/mcp", "authmcp.", []string{"Options"}},
