@@ -207,8 +207,8 @@ var textImpersonated = ui.Text{
 
 // textTooLarge is the message of an impersonation whose cookies the router would not read.
 var textTooLarge = ui.Text{
-	Key: "impersonation.too-large", English: "Both sessions together are too large for this site. Its operators find the " +
-		"limit in the log.",
+	Key:     "impersonation.too-large",
+	English: "Both sessions together are too large for this site. Its operators find the limit in the log.",
 }
 
 // readFor finds the session of a request, and refuses an action that is not allowed in it.

@@ -151,7 +151,9 @@ func (c *command) run(ctx context.Context, args []string) error {
 		words, c.byID = append(words, c.id), true
 	}
 	if len(words) == 3 && words[0] == "users" && addressActs[words[1]] != nil {
-		return c.with(ctx, false, func(ctx context.Context, s *opened) error { return c.forAddress(ctx, s, words[1], words[2]) })
+		return c.with(ctx, false, func(ctx context.Context, s *opened) error {
+			return c.forAddress(ctx, s, words[1], words[2])
+		})
 	}
 	if len(words) == 3 && words[0] == "users" && acts[words[1]] != nil {
 		return c.with(ctx, false, func(ctx context.Context, s *opened) error { return c.users(ctx, s, words[1], words[2]) })

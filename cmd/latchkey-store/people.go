@@ -11,7 +11,9 @@ import (
 )
 
 // addressActs are the commands on an address that may have no user.
-var addressActs = map[string]func(c *command, ctx context.Context, s *opened, address string) (userID string, err error){
+var addressActs = map[string]func(
+	c *command, ctx context.Context, s *opened, address string,
+) (userID string, err error){
 	"create": (*command).create,
 	"invite": (*command).invite,
 }

@@ -17,7 +17,8 @@ func (c *terminal) creates() (bob string) {
 	}
 	bob, _, _ = strings.Cut(out, " ")
 	for want, args := range map[string][]string{
-		"already": {"create", "bob@example.org"}, "not a plain": {"create", "bob@"}, "no user": {"verify-email", "x@example.org"},
+		"already": {"create", "bob@example.org"}, "not a plain": {"create", "bob@"},
+		"no user": {"verify-email", "x@example.org"},
 	} {
 		if out, err := c.run(append([]string{"users", "--yes"}, args...)...); err == nil ||
 			!strings.Contains(err.Error(), want) {
@@ -129,7 +130,8 @@ func TestNoAddress(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.run("users", "--yes", "verify-email", u.ID); err == nil || !strings.Contains(err.Error(), "no address") {
+	_, err = c.run("users", "--yes", "verify-email", u.ID)
+	if err == nil || !strings.Contains(err.Error(), "no address") {
 		t.Errorf("a user without an address: %v", err)
 	}
 }
