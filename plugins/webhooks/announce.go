@@ -38,7 +38,7 @@ type part struct {
 var parts = map[audit.Name]part{
 	audit.UserCreated: {user: true}, audit.UserDeleted: {user: true}, audit.AdminDeleted: {user: true},
 	audit.GuestUpgraded: {user: true}, audit.GuestMerged: {user: true},
-	audit.EmailProved:   {user: true}, audit.EmailChanged: {user: true}, audit.EmailUndone: {user: true},
+	audit.EmailProved: {user: true}, audit.EmailChanged: {user: true}, audit.EmailUndone: {user: true},
 	audit.AdminEmailVerified: {user: true}, audit.ProfileChanged: {user: true, records: "*"},
 	audit.AccountLinked: {accounts: true}, audit.AccountUnlinked: {accounts: true},
 	audit.PasswordSet: {records: "password"}, audit.PasswordChanged: {records: "password"},
