@@ -19,8 +19,8 @@ import (
 // change describes how another process finds out whether the change of an event was made.
 type change struct {
 	UserID string `json:"user,omitempty"`
-	// State is the hash of the user's data before the change. It is empty if the data does not show the change; then the
-	// event is sent.
+	// State is the hash of the user's data before the change. It is empty if the data does not show the change; then
+	// the event is sent.
 	State string `json:"state,omitempty"`
 	// Email is the address of a user who is created. The store may choose another ID.
 	Email string `json:"email,omitempty"`
