@@ -19,8 +19,8 @@ import (
 // change describes how another process finds out whether the change of an event was made.
 type change struct {
 	UserID string `json:"user,omitempty"`
-	// State is the hash of the user's data before the change. It is empty if the data does not show the change; then the
-	// event is sent.
+	// State is the hash of the user's data before the change. It is empty if the data does not show the change; then
+	// the event is sent.
 	State string `json:"state,omitempty"`
 	// Email is the address of a user who is created. The store may choose another ID.
 	Email string `json:"email,omitempty"`
@@ -38,7 +38,7 @@ type part struct {
 var parts = map[audit.Name]part{
 	audit.UserCreated: {user: true}, audit.UserDeleted: {user: true}, audit.AdminDeleted: {user: true},
 	audit.GuestUpgraded: {user: true}, audit.GuestMerged: {user: true},
-	audit.EmailProved:   {user: true}, audit.EmailChanged: {user: true}, audit.EmailUndone: {user: true},
+	audit.EmailProved: {user: true}, audit.EmailChanged: {user: true}, audit.EmailUndone: {user: true},
 	audit.AdminEmailVerified: {user: true}, audit.ProfileChanged: {user: true, records: "*"},
 	audit.AccountLinked: {accounts: true}, audit.AccountUnlinked: {accounts: true},
 	audit.PasswordSet: {records: "password"}, audit.PasswordChanged: {records: "password"},

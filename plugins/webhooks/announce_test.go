@@ -25,6 +25,11 @@ func TestAnnounced(t *testing.T) {
 	t.Parallel()
 	unknown := errors.New("the store did not respond")
 	remove := func(ctx context.Context, s *site) error { return s.store.DeleteUser(ctx, "bob") }
+	merge := func(ctx context.Context, s *site) error { return s.store.DeleteUser(ctx, "eve") }
+	noMerge := func(ctx context.Context, s *site) error {
+		_, err := s.store.UpdateUser(ctx, &core.User{ID: "eve", Name: "Eve"})
+		return err
+	}
 	name := func(ctx context.Context, s *site) error {
 		_, err := s.store.UpdateUser(ctx, &core.User{ID: "bob", Name: "Robert", Email: "bob@example.com"})
 		return err
@@ -48,6 +53,8 @@ func TestAnnounced(t *testing.T) {
 		"no profile":                {audit.ProfileChanged, nothing, nil, 0},
 		"a password":                {audit.PasswordSet, record, nil, 1},
 		"another change":            {audit.PasswordSet, name, nil, 0},
+		"a merge of guest eve":      {audit.GuestMerged, merge, nil, 1},
+		"no merge of guest eve":     {audit.GuestMerged, noMerge, nil, 0},
 		"a new user":                {audit.UserCreated, nothing, nil, 1}, // bob exists
 		"a change that is not seen": {audit.OrganizationChanged, nothing, nil, 1},
 	} {
@@ -58,7 +65,10 @@ func TestAnnounced(t *testing.T) {
 			if _, err := s.store.CreateUser(t.Context(), &core.User{ID: "bob", Email: "bob@example.com"}); err != nil {
 				t.Fatal(err)
 			}
-			e := audit.Event{Name: row.event, Outcome: audit.OK, UserID: "bob"}
+			if _, err := s.store.CreateUser(t.Context(), &core.User{ID: "eve"}); err != nil {
+				t.Fatal(err)
+			}
+			e := audit.Event{Name: row.event, Outcome: audit.OK, UserID: "bob", ActorID: "eve"}
 			func() {
 				defer func() { _ = recover() }()
 				_ = s.host.AuditChange(t.Context(), e, func(ctx context.Context) error {
