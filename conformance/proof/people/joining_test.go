@@ -74,7 +74,7 @@ func (s *orgSite) joinRaces() {
 		s.Errorf("a request was accepted or declined %d times, want once", n)
 	}
 
-	// Two organizations verify one domain, of which both have published the record.
+	// Two organizations verify one domain.
 	other := s.found()
 	var claims [2]*organization.Domain
 	for i, each := range []string{id, other} {
