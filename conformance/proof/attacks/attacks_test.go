@@ -215,6 +215,8 @@ func TestAlteredPayloads(t *testing.T) {
 		{"exchanges.json", "IX-001", `ada has 1 app`, `ada has 0 apps`},
 		{"exchanges.json", "IX-002", `by rs1`, `by evil`},
 		{"exchanges.json", "IX-006", `answered 400`, `answered 200`},
+		{"organizations.json", "OR-001", `{K} opens the API`, `{K} does not open the API`},
+		{"organizations.json", "OR-006", `answered 404`, `answered 200`},
 		{"apps.json", "TK-001", `ada has 1 app`, `ada has 0 apps`},
 		{"apps.json", "TK-023", `no code in the response`, `sent nowhere`},
 		{"apps.json", "TK-032", `sent nowhere`, `sent to http`},

@@ -88,6 +88,8 @@ var kinds = map[string]func(a *attack){
 	"accesstokens.json": credentials,
 	"apps.json":         credentials,
 	"exchanges.json":    credentials,
+
+	"organizations.json": organizations,
 }
 
 // attack is one payload through one adapter.
