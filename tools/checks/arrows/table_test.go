@@ -100,9 +100,9 @@ var table = []rule{
 		tests:      []string{"dev", "providers/password", "storage/memory"},
 		thirdParty: []string{},
 	},
-	// Its tests use the guards over HTTP, and the account page.
+	// Package orgkeys imports plugins/apikey. Its tests use the guards over HTTP, and the account page.
 	{
-		module: "plugins/organization", code: []string{"core", "ui"},
+		module: "plugins/organization", code: []string{"core", "ui", "plugins/apikey"},
 		tests: []string{"adapters/stdlib", "dev", "plugins/account", "storage/memory"}, thirdParty: []string{templ},
 	},
 	// It checks addresses with internal/upstream, as requests to providers do, and has its queue in internal/outbox. Its
