@@ -130,8 +130,8 @@ func readRecord(r *store.Record) (*keyRecord, error) {
 func (k *keyRecord) write() (err error) {
 	k.record.Expires = k.Expires
 	k.record.Value, err = json.Marshal(stored{
-		Service: k.Service, By: k.CreatedBy, Name: k.Name, Hash: k.Hash, Last4: k.Last4, Scopes: k.Scopes, Networks: k.Networks,
-		Created: k.Created, Used: k.Used, Uses: k.Uses, TTL: k.TTL,
+		Service: k.Service, By: k.CreatedBy, Name: k.Name, Hash: k.Hash, Last4: k.Last4, Scopes: k.Scopes,
+		Networks: k.Networks, Created: k.Created, Used: k.Used, Uses: k.Uses, TTL: k.TTL,
 	})
 	return err
 }

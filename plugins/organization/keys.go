@@ -260,8 +260,8 @@ func (o *Organizations) postRevokeKey(
 	return done(ctx, c, nil, flash{Done: doneKeyRevoked, Organization: at.org.ID, Page: pageKeys})
 }
 
-// reverseKeys revokes the keys that a user has created since a change that was not by the user, because its author could
-// also create keys.
+// reverseKeys revokes the keys that a user has created since a change that was not by the user, because its author
+// could also create keys.
 func (o *Organizations) reverseKeys(ctx context.Context, c *core.ActionRequest, n core.SecurityNotice) error {
 	all, err := o.allOf(ctx, n.UserID)
 	if err != nil {

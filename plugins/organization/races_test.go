@@ -338,8 +338,8 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// TestKilledJoining kills the process after each write of a request to join, an acceptance, a verification and a key. No
-// user gets more than was decided, and another process can repeat the change.
+// TestKilledJoining kills the process after each write of a request to join, its acceptance or refusal, a verification
+// and a deletion. No user gets more than was decided, and another process can repeat the change.
 func TestKilledJoining(t *testing.T) {
 	t.Parallel()
 	s := newKeySite(t, core.StrategyJWT)

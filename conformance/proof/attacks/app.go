@@ -28,8 +28,9 @@ type app struct {
 	store   *keeper
 	address string
 	secure  bool
-	// api is the path of a resource for programs, or empty.
-	api string
+	// api is the path of a resource for programs, or empty. apiGuard is its guard if it is not that for the scope.
+	api      string
+	apiGuard core.PrincipalGuard
 	// busy counts the requests in progress.
 	busy sync.WaitGroup
 	// visiting is done when the client disconnects. If it is nil, no client disconnects.
@@ -71,12 +72,7 @@ func (a *attack) openWith(change func(x *app, c *core.Config)) *app {
 				}
 				return &core.User{ID: form["user"], Name: form["user"], Email: form["user"] + "@app.example"}, nil
 			}},
-			&core.EmailProvider{From: "app@app.example", Send: func(_ context.Context, m core.Email) error {
-				x.mu.Lock()
-				defer x.mu.Unlock()
-				x.mails = append(x.mails, m)
-				return nil
-			}},
+			&core.EmailProvider{From: "app@app.example", Send: x.Send},
 		),
 	}
 	change(x, &config)
@@ -89,8 +85,8 @@ func (a *attack) openWith(change func(x *app, c *core.Config)) *app {
 	stop, err := wire.Serve(a.adapter, wire.Site{
 		Auth: auth, Mounted: true, SessionPage: "/page", Private: "/private",
 		SignIn: "/signin", SignOut: "/signout", Components: "/components", API: x.api, APIScope: "orders:read",
-		APIWriteScope: "orders:write",
-		ReadTimeout:   a.readTimeout, Busy: &x.busy,
+		APIWriteScope: "orders:write", APIGuard: x.apiGuard,
+		ReadTimeout: a.readTimeout, Busy: &x.busy,
 	}, listener)
 	a.must(err)
 	a.closers = append(a.closers, func() { _ = stop() })
@@ -119,6 +115,14 @@ func (x *app) logged() string {
 	text := x.log.String()
 	x.log.Reset()
 	return text
+}
+
+// Send implements [core.Mailer].
+func (x *app) Send(_ context.Context, m core.Email) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.mails = append(x.mails, m)
+	return nil
 }
 
 // mailed returns the emails since the last call.

@@ -220,6 +220,8 @@ func TestAlteredPayloads(t *testing.T) {
 		{"admin.json", "AD-002", `is not signed in`, `is signed in as ada by root`},
 		{"admin.json", "AD-027", `is signed in as root`, `is not signed in`},
 		{"admin.json", "AD-062", `ada is banned`, `ada is not banned`},
+		{"organizations.json", "OR-001", `{K} opens the API`, `{K} does not open the API`},
+		{"organizations.json", "OR-006", `answered 404`, `answered 200`},
 		{"apps.json", "TK-001", `ada has 1 app`, `ada has 0 apps`},
 		{"apps.json", "TK-023", `no code in the response`, `sent nowhere`},
 		{"apps.json", "TK-032", `sent nowhere`, `sent to http`},

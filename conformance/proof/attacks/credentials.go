@@ -20,6 +20,8 @@ import (
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/admin"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
+	"github.com/latchkey-go/latchkey/plugins/organization"
+	"github.com/latchkey-go/latchkey/plugins/organization/orgkeys"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/plugins/tokens"
 )
@@ -67,7 +69,12 @@ const (
 )
 
 // credentials runs each story under both session strategies.
-func credentials(a *attack) {
+func credentials(a *attack) { stories(a, false) }
+
+// organizations is credentials with an API that requires a permission in an organization.
+func organizations(a *attack) { stories(a, true) }
+
+func stories(a *attack, inOrganization bool) {
 	var p struct {
 		ID, Why  string
 		Do, Want []string
@@ -76,7 +83,7 @@ func credentials(a *attack) {
 	a.cleartext = true
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		before := len(a.problems)
-		s := newCredentialStory(a, strategy)
+		s := newCredentialStory(a, strategy, inOrganization)
 		for _, sentence := range slices.Concat(p.Do, prefixed("expect ", p.Want)) {
 			if s.tell(sentence); len(a.problems) > before {
 				a.problems[len(a.problems)-1] = fmt.Sprintf("%s, %s: %s", strategy, sentence, a.problems[len(a.problems)-1])
@@ -95,7 +102,7 @@ func prefixed(prefix string, texts []string) (all []string) {
 }
 
 // newCredentialStory opens the application. Its users are ada and eve, and the administrators root and grace.
-func newCredentialStory(a *attack, strategy core.Strategy) *credentialStory {
+func newCredentialStory(a *attack, strategy core.Strategy, inOrganization bool) *credentialStory {
 	scopes := []tokens.Scope{{Name: "orders:read"}, {Name: "orders:write"}}
 	s := &credentialStory{
 		attack: a, clients: map[string]*client{}, values: map[string]string{"verifier": verifier},
@@ -113,6 +120,13 @@ func newCredentialStory(a *attack, strategy core.Strategy) *credentialStory {
 	}
 	s.app = a.openWith(func(x *app, c *core.Config) {
 		x.api = "/api"
+		orgs := organization.New(organization.Options{
+			Mail: x, Keys: orgkeys.Of(s.keys),
+			Select: func(r *core.Request) string { return r.Header.Get("X-Organization") },
+		})
+		if inOrganization {
+			x.apiGuard = orgs.PermissionOrScope("orders:read")
+		}
 		c.Session.Strategy, c.Session.Bearer = strategy, true
 		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 		c.Audit = s.note
@@ -122,7 +136,7 @@ func newCredentialStory(a *attack, strategy core.Strategy) *credentialStory {
 			}
 		}
 		c.Plugins = []core.Plugin{
-			s.factors, s.keys, s.tokens, account.New(account.Options{}),
+			s.factors, s.keys, s.tokens, orgs, account.New(account.Options{}),
 			accesstoken.New(accesstoken.Options{
 				Audiences: []accesstoken.Audience{
 					{ID: home, Scopes: []string{"orders:read", "orders:write"}},

@@ -83,6 +83,12 @@ var credentialSteps = []struct {
 			s.failf("%s has no such cookie: %v", m[2], maps.Keys(s.client(m[2]).cookies))
 		}
 	}},
+	{regexp.MustCompile(`^the email has a link$`), func(s *credentialStory, _ []string) {
+		s.must(s.app.FlushMail(s))
+		if s.readMail(); s.values["mailtoken"] == "" {
+			s.failf("no email has a link")
+		}
+	}},
 	{regexp.MustCompile(`^([A-Z]) uses another network$`),
 		func(s *credentialStory, m []string) { s.client(m[1]).network = s.network() }},
 	{regexp.MustCompile(`^keep (the cookie [A-Z] |the parameter )?([\w.-]+) as (\w+)$`), (*credentialStory).keep},
@@ -305,10 +311,20 @@ func (s *credentialStory) send(sentence string) {
 	if strings.HasPrefix(r.target, "/auth/reauth/") || strings.HasPrefix(r.target, "/auth/signin/") {
 		r.by.request = location(s.last)
 	}
+	s.readMail()
+}
+
+// readMail keeps the code and the token of the emails since the last call. An email of a plugin has its token in the
+// link only.
+func (s *credentialStory) readMail() {
 	for _, mail := range s.app.mailed() {
-		s.values["mailcode"], s.values["mailtoken"] = string(mail.Code), string(mail.Token)
+		token := string(mail.Token)
+		if u, err := url.Parse(string(mail.URL)); token == "" && err == nil {
+			token = u.Query().Get("token")
+		}
+		s.values["mailcode"], s.values["mailtoken"] = string(mail.Code), token
 		s.hide(string(mail.Code))
-		s.hide(string(mail.Token))
+		s.hide(token)
 	}
 }
 

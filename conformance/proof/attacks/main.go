@@ -81,14 +81,15 @@ var kinds = map[string]func(a *attack){
 	"linking.json":   whoseAccount,
 	"faults.json":    storeFaults,
 
-	"factors.json":      credentials,
-	"reauth.json":       credentials,
-	"codes.json":        credentials,
-	"keys.json":         credentials,
-	"accesstokens.json": credentials,
-	"apps.json":         credentials,
-	"exchanges.json":    credentials,
-	"admin.json":        credentials,
+	"factors.json":       credentials,
+	"reauth.json":        credentials,
+	"codes.json":         credentials,
+	"keys.json":          credentials,
+	"accesstokens.json":  credentials,
+	"apps.json":          credentials,
+	"exchanges.json":     credentials,
+	"admin.json":         credentials,
+	"organizations.json": organizations,
 }
 
 // attack is one payload through one adapter.

@@ -110,7 +110,8 @@ func (c *checker) code(p *pkg, module string, r *rule) {
 			c.report("%s imports %s: module %s may not import %s", p.ImportPath, path, module, folder(path))
 		case !ours && from != "" && r.thirdParty != nil && !slices.Contains(r.thirdParty, from):
 			c.report("%s imports %s: module %s may not import that module", p.ImportPath, path, module)
-		case r.apart && to == module && part(module, path) != part(module, p.ImportPath):
+		case r.apart && to == module && part(module, path) != part(module, p.ImportPath) &&
+			!slices.Contains(r.joins, folder(p.ImportPath)):
 			c.report("%s imports %s: the parts of module %s may not import each other", p.ImportPath, path, module)
 		case match(r.not, path):
 			c.report("%s imports %s: module %s may not import that package", p.ImportPath, path, module)
