@@ -180,8 +180,8 @@ func (b *browser) opensPage() *browser {
 	return b
 }
 
-// TestImpersonateTime checks that an impersonated session ends after an hour, whatever the cookie says. Then a page load
-// restores the administrator's session, and no other request uses it.
+// TestImpersonateTime checks that an impersonated session ends after an hour, whatever the cookie says. Then a page
+// load restores the administrator's session, and no other request uses it.
 func TestImpersonateTime(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {

@@ -117,7 +117,7 @@ func (b *Browser) Store(flow *Flow, client *Client, location int) ([]cookie.Cook
 	return append(stored, b.makeRoom(stored)...), err
 }
 
-// StoreChallenge returns the cookie that stores a passkey ceremony, whose content is encrypted already.
+// StoreChallenge returns the cookie that stores a passkey ceremony. The content is encrypted already.
 func (b *Browser) StoreChallenge(ctx context.Context, provider, content string) (cookie.Cookie, error) {
 	flow := &Flow{provider: provider, expires: b.Now().Add(cookies.FlowLifetime)}
 	b.mark(ctx, flow)

@@ -12,7 +12,7 @@ type Lifetimes struct {
 	MaxAge, Short time.Duration
 	// Absolute is the maximum time since the sign-in. Zero means no maximum.
 	Absolute time.Duration
-	// Update is the age at which a session is renewed.
+	// Update is the age of a session that is due for a renewal.
 	Update time.Duration
 	// Impersonated is the lifetime of an impersonated session, which is not renewed.
 	Impersonated time.Duration
