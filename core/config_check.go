@@ -166,8 +166,8 @@ func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
 
 // linkables describes what sign-ins with the configured providers can mean for account linking.
 type linkables struct {
-	// prove reports whether a sign-in can be the first to verify an email address. open reports whether a user can sign in
-	// with an account or a passkey.
+	// prove reports whether a sign-in can be the first to verify an email address. open reports whether a user can sign
+	// in with an account or a passkey.
 	prove, open bool
 }
 

@@ -119,8 +119,8 @@ type EmailCode struct {
 	Address string
 	// UserID is the signed-in user who requests the code. It is empty if no user is signed in.
 	UserID string
-	// Data belongs to the plugin, for example the digest of the link in the same email. The store contains it as text. It
-	// may have about 4 KiB.
+	// Data belongs to the plugin, for example the digest of the link in the same email. The store contains it as text.
+	// It may have about 4 KiB.
 	Data string
 }
 

@@ -18,18 +18,18 @@ import (
 // Limits configures the rate limits for attempts to guess secrets and for requests that cause emails. The zero value
 // counts in the memory of this process, with the default rates in the table of [limit.Limiter].
 type Limits struct {
-	// Shared also counts in the Store, for several processes that serve one site. The counts are records of kind "budget":
-	// their keys are keyed hashes, and they expire within minutes. Each process counts in its own memory first, so that an
-	// attack does not cause as many writes. Shared requires a Store that is a [store.RecordStore].
+	// Shared also counts in the Store, for several processes that serve one site. The counts are records of kind
+	// "budget": their keys are keyed hashes, and they expire within minutes. Each process counts in its own memory
+	// first, so that an attack does not cause as many writes. Shared requires a Store that is a [store.RecordStore].
 	Shared bool
 	// Rates overrides the default rates of attempts. Zero fields keep the default. An attempt that only a plugin of the
 	// application defines has no default.
 	Rates map[limit.Attempt]limit.Rates
 	// KnownBrowsers sets the cookie "__Host-latchkey.known" in a browser in which a user signs in, by any method. From
-	// then on, this browser's attempts for this user are counted separately, so that attackers who use up the limit of a
-	// name cannot lock out its owner. The cookie is encrypted, is valid for 180 days and remembers eight users. Default
-	// means on if Shared or Rates is set, or if a plugin such as providers/password requests it; otherwise off, as in
-	// Auth.js.
+	// then on, this browser's attempts for this user are counted separately, so that attackers who use up the limit of
+	// a name cannot lock out its owner. The cookie is encrypted, is valid for 180 days and remembers eight users.
+	// Default means on if Shared or Rates is set, or if a plugin such as providers/password requests it; otherwise off,
+	// as in Auth.js.
 	KnownBrowsers OptionalBool
 }
 

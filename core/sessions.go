@@ -32,8 +32,8 @@ type sessions struct {
 	callbacks *Callbacks
 	events    *Events
 	now       func() time.Time
-	// facts reports whether sessions carry their ID, authentication time and methods. A plugin or Session.Revocation turns
-	// it on.
+	// facts reports whether sessions carry their ID, authentication time and methods. A plugin or Session.Revocation
+	// turns it on.
 	facts bool
 	// records stores the records of sessions. It is nil if there are none.
 	records *sessionrecord.Records

@@ -8,7 +8,8 @@ import (
 
 // Lifetimes limits how long a session lasts.
 type Lifetimes struct {
-	// MaxAge is the lifetime since the last extension, and Short that of a short session. If Short is zero, it is MaxAge.
+	// MaxAge is the lifetime since the last extension, and Short that of a short session. If Short is zero, it is
+	// MaxAge.
 	MaxAge, Short time.Duration
 	// Absolute is the maximum time since the sign-in. Zero means no maximum.
 	Absolute time.Duration
