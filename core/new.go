@@ -224,8 +224,8 @@ func announce(a *Auth, codes []warnings.Code) {
 		}
 	}
 	if !a.site.origins.TrustHost {
-		a.log.warn(ctx, warnings.NoOrigin, slog.String("hint", "no origin is configured: only requests to localhost and other "+
-			"loopback hosts are accepted. Before you deploy, "+forwarded.HowToSetOrigin))
+		a.log.warn(ctx, warnings.NoOrigin, slog.String("hint", "no origin is configured: only requests to localhost and "+
+			"other loopback hosts are accepted. Before you deploy, "+forwarded.HowToSetOrigin))
 	}
 	if !a.log.debugging {
 		return
