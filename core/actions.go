@@ -157,6 +157,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	if users := p.plugins.provisional; users != nil && !provisional && view.SignedIn == (ui.Visitor{}) {
 		view.GuestURL = c.base + "/" + users.Action
 	}
+	view.Links = p.sessions.accountsLink(c)
 	p.showImpersonation(c, &view.Page, view.SignedIn)
 	if view.SignedIn != (ui.Visitor{}) {
 		view.Picture = view.SignedIn.Image
@@ -189,7 +190,7 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		return permitOneTap(permitChallenge(permitPicture(response, view.Picture), view.Challenge), view.OneTap)
 	}
 	plain := p.builtIn && (p.plugins.provisional == nil || view.GuestURL != "") &&
-		view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil &&
+		view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil && view.Links == nil &&
 		view.CallbackURL == c.home
 	if !plain || len(view.Nonce) != nonceLen || len(view.CSRFToken) != csrf.TokenLen {
 		return draw(view)

@@ -67,11 +67,13 @@ const (
 	rememberCookie = "remember"
 	// unknownCookie has the ID of a passkey that the site does not know, for the sign-in page.
 	unknownCookie = "passkey-unknown"
+	// accountsCookie identifies the browser that has the sessions of further accounts.
+	accountsCookie = "accounts"
 )
 
 // reservedCookies lists the names of core's own cookies. Plugins cannot use them.
 var reservedCookies = [...]string{
-	pendingCookie, localeCookie, knownCookie, addressCookie, rememberCookie, unknownCookie,
+	pendingCookie, localeCookie, knownCookie, addressCookie, rememberCookie, unknownCookie, accountsCookie,
 }
 
 const knownCookie = "known"

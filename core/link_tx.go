@@ -421,7 +421,7 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 		return member{}, asError(err, ErrStore)
 	}
 	if who.session != nil && !who.keepsSession {
-		if id.endsReplaced() {
+		if id.endsReplaced() && !l.sessions.keepsReplaced(ctx, r.carrier(), who.user.ID) {
 			l.sessions.endReplacedRow(ctx, at, signedIn.token, who.session)
 		}
 		l.sessions.endOldest(ctx, at, who.session)

@@ -136,6 +136,7 @@ type plugins struct {
 	auth       *Auth
 	// provisional was passed to PluginHost.AddProvisionalUsers, or nil.
 	provisional *provisional
+	kept        *keptSessions // nil if no plugin called PluginHost.KeepSessions
 }
 
 // partAction is an action and the name of its plugin in configuration errors.
@@ -216,8 +217,9 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 		Now: c.Now, Rand: c.Rand, Getenv: c.Getenv, Logger: c.Logger, HTTPClient: c.HTTPClient,
 		Store: a.store.Store, Accounts: a.store.accounts, Authenticators: a.store.passkeys,
 		AuthenticatorDeleter: a.store.unkey, Transactor: a.store.tx, UserDeleter: a.store.deleter,
-		SessionLister: a.store.lister, RecordLister: a.store.listing, UserFinder: a.store.finder,
-		faults: faults, plugins: &a.plugins, plugin: name, cookieDomain: c.Cookies.SessionToken.Domain,
+		SessionLister: a.store.lister, RecordLister: a.store.listing, RecordPairs: a.store.pairs,
+		UserFinder: a.store.finder,
+		faults:     faults, plugins: &a.plugins, plugin: name, cookieDomain: c.Cookies.SessionToken.Domain,
 		Merge: c.Callbacks.Merge,
 	}
 	if s, ok := a.store.given.(interface{ RequiresEmail() bool }); ok {

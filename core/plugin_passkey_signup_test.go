@@ -187,10 +187,21 @@ func TestNewPasskeyPurpose(t *testing.T) {
 	if r := w.newUser(b, "a"); r.Err != nil {
 		t.Error(r.Err)
 	}
-	// The verified passkey belongs to its request.
-	s.again = true
+	// An authentication with a stored passkey is no registration.
 	c := w.browser()
-	refused("a passkey of another request", c.submit("/auth/new/create", form), c)
+	c.get("/auth/webauthn-options/passkey?action=authenticate")
+	s.kept, s.made.Purpose = nil, "sign-up"
+	refused("an authentication", c.submit("/auth/new/create", assertion("authenticate", "a")), c)
+	if s.kept != nil {
+		t.Error("an authentication was verified as a registration")
+	}
+	// The verified passkey belongs to its request.
+	s.store = func(context.Context, core.Store, *core.NewUserPasskey, string) error { return core.ErrNotFound }
+	if r := w.newUser(c, "unstored"); r.Err == nil || s.kept == nil {
+		t.Fatal("the passkey was stored")
+	}
+	s.again, s.store = true, nil
+	refused("a passkey of another request", c.submit("/auth/new/create", url.Values{"name": {"other"}}), c)
 }
 
 // TestNewPasskeyIsStored: a passkey that a user has is refused, and Create must store the passkey for the user.

@@ -51,6 +51,13 @@ func (s *sessions) issue(
 	if id.actor == (actor{}) && !c.fromHeader && len(cookies) > 0 {
 		cookies = append(cookies, c.clearActor()...)
 	}
+	if id.actor == (actor{}) && !who.keepsSession {
+		kept, err := s.keptAfterSignIn(ctx, c, who.user.ID)
+		if err != nil {
+			return nil, "", err
+		}
+		cookies = append(cookies, kept...)
+	}
 	switch {
 	case who.session != nil && random.Same(c.value(), who.session.Token):
 	case who.keepsSession:

@@ -280,7 +280,7 @@ func (p *jwtSession) start(
 		expires = p.jwt.Ends(token, p.now())
 	}
 	if p.facts && !who.keepsSession {
-		if id.actor == (actor{}) && id.endsReplaced() {
+		if id.actor == (actor{}) && id.endsReplaced() && !p.keepsReplaced(ctx, &p.tokenCarrier, who.user.ID) {
 			p.endReplaced(ctx)
 		}
 		if p.rows.Store != nil || p.revoked != nil { // the session can be ended

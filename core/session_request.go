@@ -82,6 +82,7 @@ func (s *sessions) ofCookies(ctx context.Context, v *arrival) (requestSession, e
 func (s *sessions) carrierOf(v *arrival) tokenCarrier {
 	return tokenCarrier{
 		at: v, cookies: cookie.Join(v.jar, v.cookies.Session.Name()), replaced: s.replaced, position: s.replaced.Position(),
+		accounts: s,
 	}
 }
 
@@ -107,6 +108,9 @@ type tokenCarrier struct {
 
 	replaced *supersede.Memory[replacement]
 	position uint64 // replaced.position when the request arrived
+
+	keeping  *keeping  // nil until a sign-in asks whether it keeps this session
+	accounts *sessions // for the size of the cookies of other accounts; nil if it does not count
 }
 
 func (p *tokenCarrier) carrier() *tokenCarrier { return p }
@@ -132,7 +136,7 @@ func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
 	if err != nil {
 		return nil, err
 	}
-	if limit > 0 && len(value)+len(chunks)*len(spec.Name()) > limit-otherHeaders {
+	if limit > 0 && len(value)+len(chunks)*len(spec.Name())+p.accounts.keptBytes(p.at) > limit-otherHeaders {
 		return nil, &headerLimitError{len(value), limit}
 	}
 	out := make([]Cookie, 0, len(chunks))

@@ -194,7 +194,7 @@ func (s *sessions) createStored(ctx context.Context, c *tokenCarrier, id *identi
 	if err := s.newRow(ctx, id, who); err != nil {
 		return err
 	}
-	if id.endsReplaced() {
+	if id.endsReplaced() && !s.keepsReplaced(ctx, c, who.user.ID) {
 		s.endReplacedRow(ctx, c.at, c.value(), who.session)
 	}
 	s.endOldest(ctx, c.at, who.session)

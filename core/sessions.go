@@ -49,6 +49,8 @@ type sessions struct {
 	data *sessiondata.Keeper
 	// impersonation is what a plugin passed to PluginHost.AllowImpersonation. It is nil if none did.
 	impersonation *impersonation
+	// kept is nil if no plugin keeps several sessions in a browser.
+	kept *keptSessions
 	// exchanges remembers the results of recent callbacks until a sign-out.
 	exchanges *exchanges
 }

@@ -308,6 +308,44 @@ func catalogued(key string) (english string, ok bool) {
 		return "Choose a new password", true
 	case "account.undone.removed":
 		return "These sign-in methods were added after the change, so we removed them:", true
+	case "accounts.account":
+		return "Account", true
+	case "accounts.active":
+		return "Active", true
+	case "accounts.add":
+		return "Add an account", true
+	case "accounts.add.hint":
+		return "You sign in with another account. Your current account stays signed in, and you can return to it from this list at any time.", true
+	case "accounts.again":
+		return "Sign in to this account again.", true
+	case "accounts.browser":
+		return "The accounts of a browser can only be changed in the browser.", true
+	case "accounts.continue":
+		return "Continue", true
+	case "accounts.cross-origin":
+		return "Another website cannot use the accounts of this browser.", true
+	case "accounts.heading":
+		return "Accounts", true
+	case "accounts.in-browser":
+		return "Accounts in this browser", true
+	case "accounts.manage":
+		return "Manage accounts", true
+	case "accounts.more":
+		return "More options", true
+	case "accounts.remove":
+		return "Remove", true
+	case "accounts.sign-in":
+		return "Sign in", true
+	case "accounts.sign-out":
+		return "Sign out", true
+	case "accounts.sign-out-all":
+		return "Sign out of all accounts", true
+	case "accounts.signed-out":
+		return "Signed out", true
+	case "accounts.unknown":
+		return "This account is not in this browser any more.", true
+	case "accounts.unnamed":
+		return "Account without a name", true
 	case "admin.actor":
 		return "In use by administrator %s", true
 	case "admin.added":
@@ -326,6 +364,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Banned", true
 	case "admin.changes":
 		return "Changes", true
+	case "admin.create":
+		return "Create user", true
 	case "admin.delete":
 		return "Delete user", true
 	case "admin.delete.confirm":
@@ -334,6 +374,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Details", true
 	case "admin.done.banned":
 		return "User banned.", true
+	case "admin.done.created":
+		return "User created.", true
 	case "admin.done.deleted":
 		return "User deleted.", true
 	case "admin.done.ended":
@@ -344,6 +386,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Invitation sent.", true
 	case "admin.done.reset":
 		return "Link sent.", true
+	case "admin.done.reset-link":
+		return "Give this link to the user. It works once, and we show it only now.", true
 	case "admin.done.scheduled":
 		return "Deletion scheduled.", true
 	case "admin.done.unbanned":
@@ -400,12 +444,16 @@ func catalogued(key string) (english string, ok bool) {
 		return "Enter a valid email address.", true
 	case "admin.problem.gone":
 		return "This user or session no longer exists.", true
+	case "admin.problem.has-email":
+		return "This user has an email address. Send the link there.", true
 	case "admin.problem.no-email":
 		return "This user has no email address.", true
 	case "admin.problem.not-banned":
 		return "This user isn't banned.", true
 	case "admin.problem.reason":
 		return "Enter a reason of at most 200 characters.", true
+	case "admin.problem.taken":
+		return "A user has this address already.", true
 	case "admin.problem.until":
 		return "Choose an end date in the future.", true
 	case "admin.problem.verified":
@@ -414,6 +462,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Reason", true
 	case "admin.reset":
 		return "Send password reset link", true
+	case "admin.reset-link":
+		return "Create password reset link", true
+	case "admin.reset-link.hint":
+		return "This user has no email address. Make sure that it's them, then give them the link.", true
 	case "admin.schedule-delete":
 		return "Schedule deletion", true
 	case "admin.schedule-delete.hint":
@@ -681,6 +733,30 @@ func catalogued(key string) (english string, ok bool) {
 	case "email.organization-invite.footer":
 		return "", true
 	case "email.organization-invite.subject":
+		return "", true
+	case "email.organization-joined.body":
+		return "", true
+	case "email.organization-joined.button":
+		return "", true
+	case "email.organization-joined.footer":
+		return "", true
+	case "email.organization-joined.subject":
+		return "", true
+	case "email.organization-key.body":
+		return "", true
+	case "email.organization-key.button":
+		return "", true
+	case "email.organization-key.footer":
+		return "", true
+	case "email.organization-key.subject":
+		return "", true
+	case "email.organization-request.body":
+		return "", true
+	case "email.organization-request.button":
+		return "", true
+	case "email.organization-request.footer":
+		return "", true
+	case "email.organization-request.subject":
 		return "", true
 	case "email.otherwise":
 		return "If the button doesn't work, copy this link into your browser:", true
@@ -1112,6 +1188,34 @@ func catalogued(key string) (english string, ok bool) {
 		return "Join", true
 	case "organization.joined-on":
 		return "Joined %s", true
+	case "organization.keys":
+		return "API keys", true
+	case "organization.keys.by":
+		return "Created by %s", true
+	case "organization.keys.copy":
+		return "Copy your new API key now. You won't be able to see it again.", true
+	case "organization.keys.create":
+		return "Create API key", true
+	case "organization.keys.created":
+		return "Your new API key", true
+	case "organization.keys.days":
+		return "%s days", true
+	case "organization.keys.expired":
+		return "Expired", true
+	case "organization.keys.lead":
+		return "Programs use these keys to act for this organization. A key stays when the member who created it leaves.", true
+	case "organization.keys.lifetime":
+		return "Expires after", true
+	case "organization.keys.new":
+		return "New API key", true
+	case "organization.keys.revoked":
+		return "API key revoked.", true
+	case "organization.keys.scopes":
+		return "What this key can do", true
+	case "organization.keys.unused":
+		return "Never used", true
+	case "organization.keys.used":
+		return "Last used %s", true
 	case "organization.leave":
 		return "Leave organization", true
 	case "organization.manage":
@@ -1160,6 +1264,12 @@ func catalogued(key string) (english string, ok bool) {
 		return "Check your input and try again.", true
 	case "organization.problem.invites":
 		return "Too many invitations are open. Revoke one you no longer need.", true
+	case "organization.problem.key-lifetime":
+		return "Choose a shorter lifetime.", true
+	case "organization.problem.key-scope":
+		return "Choose what the key can do.", true
+	case "organization.problem.keys":
+		return "This organization has too many API keys. Revoke one you no longer need.", true
 	case "organization.problem.lookup":
 		return "We couldn't look up the domain. Try again later.", true
 	case "organization.problem.mail":
@@ -1432,6 +1542,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Enter the password you signed up with.", true
 	case "privacy":
 		return "Privacy", true
+	case "problem.accounts.full":
+		return "No further account fits in this browser. Sign out of one of them first.", true
 	case "problem.again":
 		return "Sign in again first.", true
 	case "problem.guest":
@@ -1464,6 +1576,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Use a different email", true
 	case "sent.spam":
 		return "Didn't get it? Check your spam folder.", true
+	case "signin.accounts":
+		return "Choose an account", true
 	case "signin.canceled":
 		return "Sign-in was canceled or didn't finish. Try again or use another sign-in method.", true
 	case "signin.challenge":

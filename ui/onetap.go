@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -35,19 +34,10 @@ type OneTapPrompt struct {
 	ScriptURL string
 }
 
-// OneTapOptions configures [OneTapWith]. The zero value returns to the current page.
-type OneTapOptions struct {
-	// RedirectTo is the URL after the sign-in. The default is State.CallbackURL, or else the server decides.
-	RedirectTo string
-}
-
-// OneTap shows the prompt of the plugin onetap on a page of the application. If a user is signed in, it renders
-// nothing. Rendering fails without the request hook, without a CSRF token and without the plugin. If the page has a
-// Content-Security-Policy, its script-src must contain the nonce of templ.WithNonce.
-func OneTap() templ.Component { return OneTapWith(OneTapOptions{}) }
-
-// OneTapWith is [OneTap] with options.
-func OneTapWith(o OneTapOptions) templ.Component {
+// OneTap shows the prompt of the plugin onetap on a page of the application. The sign-in returns to the page. If a user
+// is signed in, OneTap renders nothing. Rendering fails without the request hook, without a CSRF token and without the
+// plugin. If the page has a Content-Security-Policy, its script-src must contain the nonce of templ.WithNonce.
+func OneTap() templ.Component {
 	return stateComponent("OneTap", func(ctx context.Context, w io.Writer, s *State) error {
 		if s.OneTap == nil {
 			return errors.New("ui: OneTap needs the plugin onetap: add it to Config.Plugins")
@@ -61,6 +51,6 @@ func OneTapWith(o OneTapOptions) templ.Component {
 			return err
 		}
 		page := Page{BasePath: s.BasePath}
-		return oneTapForm(page, s.OneTap, token, cmp.Or(o.RedirectTo, s.CallbackURL)).Render(ctx, w)
+		return oneTapForm(page, s.OneTap, token, s.CallbackURL).Render(ctx, w)
 	})
 }

@@ -46,7 +46,8 @@ type Options struct {
 	// "https://idp.example/fedcm.json". Its ID assertion endpoint must return an ID token with the nonce. The default is
 	// empty: the library of Google Identity Services shows the prompt.
 	ConfigURL string
-	// Library replaces the URL of the library, for tests. It is an https URL, or an http URL of this machine.
+	// Library is the URL of the library. It is an https URL, or in tests an http URL of this machine. The default is
+	// "https://accounts.google.com/gsi/client".
 	Library string
 }
 
@@ -187,7 +188,7 @@ func (t *oneTap) post(ctx context.Context, c *core.ActionRequest) (*core.Respons
 	return c.SignIn(ctx, *verified)
 }
 
-// again returns the response to a request whose nonce is not valid: a browser gets the sign-in page with a new prompt.
+// again returns the response to a request with an invalid nonce. A browser gets the sign-in page with a new prompt.
 func (t *oneTap) again(c *core.ActionRequest) (*core.Response, error) {
 	if c.WantsJSON {
 		return nil, errNonce

@@ -433,7 +433,7 @@ func TestPage(t *testing.T) {
 	const google = "https://accounts.google.com/gsi/"
 	both(t, func(s *site) {
 		b := s.browser()
-		for range 2 { // the second page comes from the cache
+		for range 2 { // the cache has the second page
 			r := b.get("/auth/signin")
 			body, policy := string(r.Body), r.Header.Get("Content-Security-Policy")
 			if !strings.Contains(body, `action="https://app.test/auth/onetap"`) && !strings.Contains(body, `action="/auth/onetap"`) ||

@@ -103,7 +103,7 @@ func (s *exposed) actions() []core.Action {
 
 // gate holds a sign-in with a breached password. Other sign-in methods do not depend on the password.
 func (s *exposed) gate(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
-	if p.Linking || p.Account.Type != core.TypeCredentials || p.Account.Provider != ID {
+	if p.Account.Provider != ID {
 		return "", nil
 	}
 	old, err := s.passwords.load(ctx, p.User.ID)

@@ -146,7 +146,7 @@ var (
 	errUsernameTaken    = problem(http.StatusConflict, "username_taken", textUsernameTaken)
 	errUsernameCooldown = problem(http.StatusConflict, "username_too_soon", textUsernameSoon)
 
-	errRecovery     = problem(http.StatusUnauthorized, "recovery_wrong", textRecoverWrong)
+	errRecovery     = problem(http.StatusUnprocessableEntity, "recovery_wrong", textRecoverWrong)
 	errNoUsername   = problem(http.StatusConflict, "username_missing", textUsernameMissing)
 	errOnlyRecovery = problem(http.StatusConflict, codeNoAddress, textRecoveryOnly)
 )

@@ -150,6 +150,9 @@ func (p *Provider) Attach(h *core.PluginHost) error {
 		return nil
 	}
 	s := p.newHandlers(h)
+	if s.usernames != nil {
+		h.AddUserData(core.UserData{Name: "username", Heading: textUsernameLabel, Read: s.management.usernameData})
+	}
 	h.NotifyMethodChanges(ID+"/forgot", p.options.Mail)
 	if p.options.Mail != nil {
 		h.AddEmailSender(s.resetRequests.sender())

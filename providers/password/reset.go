@@ -79,7 +79,7 @@ func (s *resets) recent(ctx context.Context, l ui.Locale, digest string) (recent
 const (
 	// recoveryMethod is the ID of the recovery codes among the sign-in methods on the reset page. Other IDs are hashes.
 	recoveryMethod = "recovery-codes"
-	// recentlyAdded is the age up to which the page lists a method.
+	// recentlyAdded is the age below which the page lists a method.
 	recentlyAdded = 31 * 24 * time.Hour
 )
 
@@ -253,7 +253,9 @@ func (s *resets) reset(ctx context.Context, c *core.ActionRequest) (*core.Respon
 	}
 	// The link verifies the address. This removes what an attacker attached to the unverified account. It comes first, so
 	// that a failure changes nothing.
-	err = c.MarkEmailVerified(ctx, o.user.ID, o.user.Email)
+	if o.user.Email != "" { // otherwise the link is that of ResetLink
+		err = c.MarkEmailVerified(ctx, o.user.ID, o.user.Email)
+	}
 	removed := c.RemovedMethods()
 	if err == nil {
 		var selected []core.SignInMethod

@@ -85,6 +85,7 @@ func (s *troubled) UserByEmail(ctx context.Context, email string) (*core.User, e
 }
 
 func (s *troubled) User(ctx context.Context, id string) (*core.User, error) {
+	s.meet("User")
 	if err := s.note("User"); err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ type Usernames struct {
 	// Alone makes the email address optional at sign-up. A user without an address is created immediately, and gets ten
 	// recovery codes. A code sets a new password, also after the user has added an address. It needs a store whose column
 	// of the address is nullable, and does not work with SignUp set to ByInvitation. Sign-up then reveals whether a
-	// username is taken. The default is false: users need an address, with which they recover their accounts.
+	// username is taken. The default is false: users recover their accounts with their address.
 	Alone bool
 	// Reserved are names that users cannot choose, in addition to names such as "admin" and "support". Case, dots, hyphens
 	// and underscores do not matter.
@@ -312,37 +312,6 @@ func (u *usernames) release(ctx context.Context, claim *store.Record) error {
 		_, err = u.records.DeleteRecord(ctx, kindUsername, claim.Key)
 	}
 	return err
-}
-
-// free returns errUsernameTaken if a user has a name, or gave it up during the cooldown. It deletes an expired claim:
-// give can then create another one.
-func (u *usernames) free(ctx context.Context, name string) error {
-	claim, err := u.record(ctx, kindUsername, name)
-	switch {
-	case err != nil || claim == nil:
-		return err
-	case u.valid(claim):
-		return errUsernameTaken
-	}
-	return claimError(u.release(ctx, claim))
-}
-
-// give stores the username of a new user in a transaction, in which a conflict makes all further calls fail.
-func (u *usernames) give(ctx context.Context, records store.RecordStore, userID, name string) error {
-	err := claimError(records.CreateRecord(ctx, &store.Record{
-		Kind: kindUsername, Key: name, UserID: userID, Value: json.RawMessage("null"),
-	}))
-	if err != nil {
-		return err
-	}
-	value, err := json.Marshal(named{name, u.now().UTC().Truncate(time.Second)})
-	if err == nil {
-		err = records.CreateRecord(ctx, &store.Record{Kind: kindNamed, Key: userID, UserID: userID, Value: value})
-	}
-	if err != nil {
-		return fmt.Errorf("password: store the username: %w", err)
-	}
-	return nil
 }
 
 func claimError(err error) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/amr"
@@ -165,6 +166,37 @@ func (s *aloneSignUps) write(ctx context.Context, p *aloneSignUp, user *core.Use
 	}
 	if err != nil {
 		return fmt.Errorf("password: create a user without an address: %w", err)
+	}
+	return nil
+}
+
+// free returns errUsernameTaken if a user has a name, or gave it up during the cooldown. It deletes an expired claim:
+// give can then create another one.
+func (u *usernames) free(ctx context.Context, name string) error {
+	claim, err := u.record(ctx, kindUsername, name)
+	switch {
+	case err != nil || claim == nil:
+		return err
+	case u.valid(claim):
+		return errUsernameTaken
+	}
+	return claimError(u.release(ctx, claim))
+}
+
+// give stores the username of a new user in a transaction, in which a conflict makes all further calls fail.
+func (u *usernames) give(ctx context.Context, records store.RecordStore, userID, name string) error {
+	err := claimError(records.CreateRecord(ctx, &store.Record{
+		Kind: kindUsername, Key: name, UserID: userID, Value: json.RawMessage("null"),
+	}))
+	if err != nil {
+		return err
+	}
+	value, err := json.Marshal(named{name, u.now().UTC().Truncate(time.Second)})
+	if err == nil {
+		err = records.CreateRecord(ctx, &store.Record{Kind: kindNamed, Key: userID, UserID: userID, Value: value})
+	}
+	if err != nil {
+		return fmt.Errorf("password: store the username: %w", err)
 	}
 	return nil
 }

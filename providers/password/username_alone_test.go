@@ -98,7 +98,7 @@ func TestAlone(t *testing.T) {
 			if strategy == core.StrategyDatabase && b.name() != "" {
 				t.Error("the session from before the recovery is valid")
 			}
-			says(t, w.recover("ada.l", codes[3], evil), 401, "recovery_wrong")
+			says(t, w.recover("ada.l", codes[3], evil), 422, "recovery_wrong")
 			says(t, w.recover("ada.l", codes[4], good), 200, "signin")
 			for _, record := range w.store.all(t, "username-recovery") {
 				for _, code := range codes {

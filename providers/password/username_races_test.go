@@ -59,7 +59,7 @@ func TestTwoSignUpsOfOneName(t *testing.T) {
 }
 
 // TestChangeAgainstSignUp: a user changes the name while another one signs up with the new name. One of them gets it,
-// and the other is told so and keeps what they had.
+// and the other one is refused and keeps the current name.
 func TestChangeAgainstSignUp(t *testing.T) {
 	t.Parallel()
 	// The sign-up is faster.
@@ -153,8 +153,8 @@ func TestTakeoverAgainstReturn(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		call   string // before which the other user chooses the name
-		theirs string // what the other user is told
-		ours   string // what the user is told
+		theirs string // the response to the other user
+		ours   string // the response to the user
 	}{
 		{"CreateRecord username", "first", "username_taken"},
 		{"UpdateRecord username", "first", "username_taken"},

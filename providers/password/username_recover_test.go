@@ -2,7 +2,9 @@ package password_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -195,7 +197,7 @@ func TestRecoverUnrestored(t *testing.T) {
 		t.Errorf("answered %d %s", r.Status, r.Body)
 	}
 	w.store.failing("")
-	says(t, w.recover("ada.l", codes[0], better), 401, "recovery_wrong")
+	says(t, w.recover("ada.l", codes[0], better), 422, "recovery_wrong")
 	says(t, w.recover("ada.l", fresh[0], better), 200, "signin")
 }
 
@@ -227,7 +229,7 @@ func TestUnknownRecovery(t *testing.T) {
 		return fmt.Sprint(r.Status, " ", body, r.Redirect), w.store.took()
 	}
 	known, calls := try("ada.l", wrongCode)
-	if !strings.Contains(known, "401") || !strings.Contains(known, "recovery_wrong") {
+	if !strings.Contains(known, "422") || !strings.Contains(known, "recovery_wrong") {
 		t.Fatalf("a wrong code is answered %s", known)
 	}
 	for _, row := range []struct{ name, code string }{
@@ -280,7 +282,7 @@ func TestRecoverLimits(t *testing.T) {
 			switch r.Status {
 			case 429:
 				refused++
-			case 401:
+			case 422:
 			default:
 				t.Fatalf("%s: %d %s", name, r.Status, r.Body)
 			}
@@ -325,7 +327,7 @@ func TestRecoveryCodesOfSession(t *testing.T) {
 		t.Errorf("answered %s", r.Body)
 	}
 	fresh := codesIn(t, b.post("password/recovery-codes"))
-	says(t, w.recover("ada.l", codes[0], better), 401, "recovery_wrong")
+	says(t, w.recover("ada.l", codes[0], better), 422, "recovery_wrong")
 	says(t, b.post("password/remove-recovery-codes"), 409, "no_address")
 	w.advance(time.Hour)
 	for _, verb := range []string{"recovery-codes", "remove-recovery-codes"} {
@@ -483,7 +485,7 @@ func TestRecoverMeanwhile(t *testing.T) {
 		w := site(t, alone)
 		_, codes := w.signUpAlone("ada.l", good)
 		w.store.before("UpdateRecord username-recovery", func() { meanwhile(w, codes[0]) })
-		says(t, w.recover("ada.l", codes[0], better), 401, "recovery_wrong")
+		says(t, w.recover("ada.l", codes[0], better), 422, "recovery_wrong")
 		if w.entersAs("ada.l", better) != "" || w.entersAs("ada.l", good) == "" {
 			t.Errorf("%s: the password was replaced", name)
 		}
@@ -626,7 +628,7 @@ func TestRecoveredPage(t *testing.T) {
 	}
 }
 
-// TestBreachedAlone: a user without an address whose password is known from a breach continues with a recovery code.
+// TestBreachedAlone: after a breach of the password, a user without an address continues with a recovery code.
 func TestBreachedAlone(t *testing.T) {
 	t.Parallel()
 	l := &leaks{}
@@ -689,4 +691,54 @@ func (p *sections) Attach(h *core.PluginHost) error {
 		},
 	})
 	return nil
+}
+
+// TestResetLink: an administrator gives a link to a user without an address. It sets a new password once, and proves no
+// address.
+func TestResetLink(t *testing.T) {
+	t.Parallel()
+	w := site(t, alone)
+	b, codes := w.signUpAlone("ada.l", good)
+	id := w.owner("ada.l")
+	link, err := w.provider.ResetLink(t.Context(), id)
+	if err != nil || strings.Contains(fmt.Sprint(link), "token=") {
+		t.Fatalf("the link prints as %v, %v", link, err)
+	}
+	at, err := url.Parse(string(link))
+	if err != nil || at.Host != "app.test" {
+		t.Fatalf("the link is %s, %v", string(link), err)
+	}
+	token := at.Query().Get("token")
+	says(t, w.open(token).post("password/reset", "newPassword", better), 200, "signin")
+	if w.entersAs("ada.l", better) != "ada.l" || w.entersAs("ada.l", good) != "" || b.name() != "" {
+		t.Error("the password was not replaced, or a session is still valid")
+	}
+	if u, err := w.store.Store.User(t.Context(), id); err != nil || !u.EmailVerified.IsZero() {
+		t.Errorf("the address is verified: %+v, %v", u, err)
+	}
+	says(t, w.open(token).post("password/reset", "newPassword", evil), 400, "link_invalid")
+	says(t, w.recover("ada.l", codes[0], good), 200, "signin")
+	w.clean(token)
+
+	expired, err := w.provider.ResetLink(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.advance(31 * time.Minute)
+	at, _ = url.Parse(string(expired))
+	says(t, w.open(at.Query().Get("token")).post("password/reset", "newPassword", evil), 400, "link_invalid")
+
+	with := w.withAddress("ada.l", ada)
+	if link, err := w.provider.ResetLink(t.Context(), with.ID); err == nil || !strings.Contains(err.Error(), "SendReset") {
+		t.Errorf("for a user with an address: %s, %v", string(link), err)
+	}
+	if _, err := w.provider.ResetLink(t.Context(), "nobody"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("for nobody: %v", err)
+	}
+	w.signUpAlone("bob", good)
+	bob := w.owner("bob")
+	w.store.failing("CreateRecord reset")
+	if link, err := w.provider.ResetLink(t.Context(), bob); err == nil || link != "" {
+		t.Errorf("without the store: %s, %v", string(link), err)
+	}
 }

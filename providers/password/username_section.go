@@ -38,6 +38,23 @@ func (p *Provider) AccountSection(ctx context.Context, c *core.ActionRequest) (*
 	}, nil
 }
 
+// usernameData is what an administrator and the user see of the username.
+type usernameData struct {
+	Username string `json:"username"`
+	// RecoveryCodes is the number of unused codes. It is nil without Usernames.Alone.
+	RecoveryCodes *int `json:"recoveryCodes,omitempty"`
+}
+
+// usernameData returns the username of a user.
+func (m *management) usernameData(ctx context.Context, userID string) (any, error) {
+	_, has, err := m.names.load(ctx, userID)
+	if err != nil || m.codes == nil {
+		return usernameData{Username: has.Name}, err
+	}
+	left, err := m.codes.left(ctx, userID)
+	return usernameData{has.Name, &left}, err
+}
+
 // recoverySection is the data of the recovery codes on the account page. url is empty if the user cannot have codes.
 type recoverySection struct {
 	url  string

@@ -844,6 +844,36 @@ func TestReturns(t *testing.T) {
 	}
 }
 
+// TestReturnsToItsOwn: a sign-up does not return to the page of another one in the same browser.
+func TestReturnsToItsOwn(t *testing.T) {
+	t.Parallel()
+	s := newSignUpSite(t)
+	p := s.person()
+	p.post("passkey/sign-up", "email", ada, "callbackUrl", "/cart")
+	p.post("passkey/sign-up", "email", mallory, "callbackUrl", "/other")
+	p.open(string(s.newest(ada, mailkind.VerifyPasskey).URL))
+	delete(p.cookies, "__Secure-authjs.callback-url")
+	if r := p.create(); r.Redirect != origin {
+		t.Errorf("redirect %s", r.Redirect)
+	}
+}
+
+// TestOverElsewhere: a link that another browser has used is explained to a user who is signed in as another user.
+func TestOverElsewhere(t *testing.T) {
+	t.Parallel()
+	s := newSignUpSite(t)
+	p, q := s.person(), s.person()
+	p.open(p.start(mallory))
+	p.create()
+	link := p.start(ada)
+	p.open(link)
+	q.open(link)
+	q.create()
+	if r := p.get("passkey/create"); p.session() != mallory || q.session() != ada || r.Status != 400 {
+		t.Errorf("sessions %q, %q, page %d %s", p.session(), q.session(), r.Status, r.Redirect)
+	}
+}
+
 // TestSignUpConfiguration: configuration errors name their fix.
 func TestSignUpConfiguration(t *testing.T) {
 	t.Parallel()

@@ -85,6 +85,9 @@ func announced(e *log.Entry) bool {
 		strings.Contains(u.Path, "/signin/..") && strings.Contains(e.Text, "responded with a status of 404") ||
 		strings.HasPrefix(u.Path, "/auth/password/") && strings.Contains(e.Text, "responded with a status of 422") ||
 		u.Path == "/auth/password/confirm" && strings.Contains(e.Text, "responded with a status of 400") || // unknown link
+		// a link that was used
+		(u.Path == "/auth/passkey/confirm" || u.Path == "/auth/passkey/options") &&
+			strings.Contains(e.Text, "responded with a status of 400") ||
 		(u.Path == "/api/me" || u.Path == "/notes") && strings.Contains(e.Text, "responded with a status of 401") ||
 		u.Path == "/auth/second-factor" && strings.Contains(e.Text, "responded with a status of 422") ||
 		u.Path == "/auth/device" && strings.Contains(e.Text, "responded with a status of 422") ||

@@ -27,8 +27,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// tapService is a stand-in for Google Identity Services on another origin: the library has the prompt in a frame, a
-// stylesheet of its own and a request to its origin. It gets ID tokens from the development provider.
+// tapService is a stand-in for Google Identity Services on another origin. Its library loads a stylesheet, sends a
+// request to the origin, and shows the prompt in a frame. It gets ID tokens from the development provider.
 type tapService struct {
 	provider *idp.Server
 	url      string

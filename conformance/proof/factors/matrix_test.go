@@ -231,6 +231,9 @@ func (c *cell) prepare(admin, app bool) {
 	if admin {
 		email = "admin-" + email
 	}
+	if c.two {
+		c.want = nothing
+	}
 	if c.creates {
 		c.p = &person{User: &core.User{Email: email}}
 		return
@@ -241,9 +244,6 @@ func (c *cell) prepare(admin, app bool) {
 	}
 	if app {
 		c.must(c.factors.Import(c.Context(), c.p.ID, "otpauth://totp/App?secret="+appKey))
-	}
-	if c.two {
-		c.want = nothing
 	}
 	c.rows, c.events = c.sessions(c.p), c.started(c.p.Email)
 }

@@ -37,6 +37,7 @@ var documented = []struct {
 		"Options", "TwitterOptions", "FusionAuthOptions", "EmailOptions", "MailgunOptions",
 	}},
 	{"providers/smtp", "smtp.", []string{"Options"}},
+	{"providers/webauthn", "webauthn.", []string{"SignUpOptions"}},
 	{"plugins/account", "account.", []string{"Options", "ProfileFields", "Invitation"}},
 	{"plugins/guest", "guest.", []string{"Options"}},
 	{"plugins/onetap", "onetap.", []string{"Options"}},
