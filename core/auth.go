@@ -91,8 +91,9 @@ func (a *Auth) sharesSessions(other *Auth) bool {
 // warnShared logs, once for each Auth, that another Auth accepts its sessions.
 func (a *Auth) warnShared(ctx context.Context) {
 	if !a.sharedWarned.Swap(true) {
-		a.log.warn(ctx, warnings.SharedSessions, slog.String("hint", "another Auth with the same secret accepts the sessions of "+
-			"this one: set a different Config.Audience or secret for each if users of one must not be signed in to the other"))
+		const hint = "another Auth with the same secret accepts the sessions of this one: set a different Config.Audience " +
+			"or secret for each if users of one must not be signed in to the other"
+		a.log.warn(ctx, warnings.SharedSessions, slog.String("hint", hint))
 	}
 }
 

@@ -3,10 +3,6 @@ package core
 import (
 	"context"
 	"log/slog"
-
-	"github.com/latchkey-go/latchkey/core/internal/cleanup"
-	"github.com/latchkey-go/latchkey/core/internal/storecalls"
-	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // AddTask adds periodic work of the plugin, such as emails that are due. Core calls run in the background, about every
@@ -18,24 +14,6 @@ func (h *PluginHost) AddTask(run func(ctx context.Context) error) {
 	h.plugins.tasks = append(h.plugins.tasks, func(ctx context.Context) error {
 		return guard(name, func() error { return run(ctx) })
 	})
-}
-
-// newCleaning returns the schedule of DeleteExpired (Config.CleanUp) and of the tasks of plugins.
-func newCleaning(c *Config, kept stores, tasks []cleanup.Task, log *reporter) *cleanup.Schedule {
-	var cleaner store.Cleaner
-	if c.Store != nil && c.CleanUp != False && (c.CleanUp != Default || !cleansItself(c.Store)) {
-		cleaner = storecalls.New(c.Store, storeCall(kept.watch, 0)).Cleaner // a run has its own time limit
-	}
-	schedule := cleanup.New(cleaner, tasks, kept.tokens, c.Now, cleanupLog{log})
-	if records, ok := kept.records.(*cleanup.Records); ok {
-		records.Schedule = schedule
-	}
-	return schedule
-}
-
-func cleansItself(s Store) bool {
-	self, ok := s.(store.SelfCleaner)
-	return ok && self.CleansItself()
 }
 
 // cleanupLog implements [cleanup.Log].

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/ui"
@@ -21,16 +20,6 @@ const (
 	codeReauth = emailcode.Reauth
 	codeSignIn = "sign-in"
 )
-
-func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
-	if a.store.records == nil {
-		return nil
-	}
-	return &emailCodes{
-		&emailcode.Codes{Records: records.Of(a.store.records), Secrets: a.site.secrets, Now: c.Now, Rand: c.Rand},
-		&a.plugins, asked,
-	}
-}
 
 // codeKey is the content of the cookie.
 type codeKey struct {
@@ -130,8 +119,8 @@ type EmailCode struct {
 	Address string
 	// UserID is the signed-in user who requests the code. It is empty if no user is signed in.
 	UserID string
-	// Data belongs to the plugin, for example the digest of the link in the same email. The store contains it as text. It
-	// may have about 4 KiB.
+	// Data belongs to the plugin, for example the digest of the link in the same email. The store contains it as text.
+	// It may have about 4 KiB.
 	Data string
 }
 

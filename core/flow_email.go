@@ -106,9 +106,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		if token, response.Cookies, err = f.storeAndSend(ctx, c, address); err != nil {
 			return nil, err
 		}
-		if err := f.sent.Note(ctx, c.origin, address, f.stored(token)); err != nil {
-			c.log.failure(ctx, errorf(ErrStore, "remember a link that was sent: %w", err), c.attrs()...)
-		}
+		f.noteSent(ctx, c, address, token)
 		c.debug(ctx, "sign-in email sent", slog.String("to", address))
 	case f.codes != nil: // the link that was sent before works in this browser too
 		token = sent
@@ -119,6 +117,13 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	}
 	response.Redirect, err = weburl.AddQuery(c.base+"/verify-request", "provider", f.ID, "type", string(TypeEmail))
 	return response, err
+}
+
+// noteSent remembers a link that was sent. If that fails, the next request sends another one.
+func (f *emailFlow) noteSent(ctx context.Context, c *call, address, token string) {
+	if err := f.sent.Note(ctx, c.origin, address, f.stored(token)); err != nil {
+		c.log.failure(ctx, errorf(ErrStore, "remember a link that was sent: %w", err), c.attrs()...)
+	}
 }
 
 // userByTyped finds the user of a typed address. It also returns the address that the token and the email are for,

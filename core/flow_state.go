@@ -18,12 +18,6 @@ type checks struct {
 // reauthRequest describes a re-authentication.
 type reauthRequest = flowstate.Reauth
 
-// newChecks returns the checks. An invalid secret was already reported as a configuration error.
-func newChecks(c *Config, secrets []string) *checks {
-	keys, _ := flowstate.NewKeys(secrets, cookies.Sealer{Now: c.Now, Rand: c.Rand, Expired: errExpired})
-	return &checks{Keys: keys}
-}
-
 // flowsOf returns the pending sign-ins of the browser that sent a request.
 func (s *checks) flowsOf(c *call) *flowstate.Browser {
 	return &flowstate.Browser{
@@ -92,18 +86,6 @@ func (o *oauthClient) flowClient() *flowstate.Client {
 		client.Checks = append(client.Checks, string(check))
 	}
 	return client
-}
-
-// cookieSetsOf returns the cookies for http and https origins, with the keys of the encrypted ones.
-func cookieSetsOf(c *Config, secrets []string, faults *ConfigError) [2]*cookies.Set {
-	o := &c.Cookies
-	return cookies.NewSets(&cookies.Config{
-		Secrets: secrets, Audience: c.Audience, Secure: c.UseSecureCookies.choice(),
-		SessionToken: o.SessionToken.plain(), CallbackURL: o.CallbackURL.plain(), CSRFToken: o.CSRFToken.plain(),
-		PKCECodeVerifier: o.PKCECodeVerifier.plain(), State: o.State.plain(), Nonce: o.Nonce.plain(),
-		WebAuthnChallenge: o.WebAuthnChallenge.plain(),
-		Fault:             func(format string, args ...any) { faults.add(ErrInvalidConfig, format, args...) },
-	})
 }
 
 func (o CookieOptions) plain() cookies.Options {

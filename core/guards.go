@@ -273,8 +273,8 @@ func (v *Visit) pageOrProblem(target string, problem *Problem) *Response {
 		response.Status, response.Redirect = http.StatusSeeOther, target
 		response.set("Location", target)
 		if v.pages.config.SignIn == "" && v.auth.mounted.countRedirect() {
-			v.at.log.warn(v.Context, warnings.NotMounted, slog.String("hint", "a guard redirects to the sign-in page, and no auth "+
-				"route was requested so far: call the adapter's Mount, at BasePath "+v.at.basePath))
+			v.at.log.warn(v.Context, warnings.NotMounted, slog.String("hint", "a guard redirects to the sign-in page, and no "+
+				"auth route was requested so far: call the adapter's Mount, at BasePath "+v.at.basePath))
 		}
 	} else {
 		response = problem.document(v.answering(), response)

@@ -259,21 +259,3 @@ func (s *sessions) endActor(ctx context.Context, v *arrival) (there bool) {
 	}
 	return true
 }
-
-// checkTokenActor is checkActor for a token that was read without a session.
-func (a *Auth) checkTokenActor(ctx context.Context, r *Request, t *Token) error {
-	by := actorIn(t)
-	if by == (actor{}) {
-		return nil
-	}
-	v, err := a.site.arrive(r)
-	if err != nil { // without a host, the names of the cookies are unknown
-		return errImpersonationEnded
-	}
-	session, err := a.sessions.of(ctx, &v)
-	if err != nil {
-		return err
-	}
-	_, err = a.sessions.checkActor(ctx, session.carrier(), by, t.Subject)
-	return err
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/netip"
 	"strconv"
 	"sync/atomic"
@@ -19,18 +18,18 @@ import (
 // Limits configures the rate limits for attempts to guess secrets and for requests that cause emails. The zero value
 // counts in the memory of this process, with the default rates in the table of [limit.Limiter].
 type Limits struct {
-	// Shared also counts in the Store, for several processes that serve one site. The counts are records of kind "budget":
-	// their keys are keyed hashes, and they expire within minutes. Each process counts in its own memory first, so that an
-	// attack does not cause as many writes. Shared requires a Store that is a [store.RecordStore].
+	// Shared also counts in the Store, for several processes that serve one site. The counts are records of kind
+	// "budget": their keys are keyed hashes, and they expire within minutes. Each process counts in its own memory
+	// first, so that an attack does not cause as many writes. Shared requires a Store that is a [store.RecordStore].
 	Shared bool
 	// Rates overrides the default rates of attempts. Zero fields keep the default. An attempt that only a plugin of the
 	// application defines has no default.
 	Rates map[limit.Attempt]limit.Rates
 	// KnownBrowsers sets the cookie "__Host-latchkey.known" in a browser in which a user signs in, by any method. From
-	// then on, this browser's attempts for this user are counted separately, so that attackers who use up the limit of a
-	// name cannot lock out its owner. The cookie is encrypted, is valid for 180 days and remembers eight users. Default
-	// means on if Shared or Rates is set, or if a plugin such as providers/password requests it; otherwise off, as in
-	// Auth.js.
+	// then on, this browser's attempts for this user are counted separately, so that attackers who use up the limit of
+	// a name cannot lock out its owner. The cookie is encrypted, is valid for 180 days and remembers eight users.
+	// Default means on if Shared or Rates is set, or if a plugin such as providers/password requests it; otherwise off,
+	// as in Auth.js.
 	KnownBrowsers OptionalBool
 }
 
@@ -60,26 +59,6 @@ type limits struct {
 	known   *knownBrowsers
 	keyUse  bool        // limit.AttemptKeyUse may have a limit
 	warned  atomic.Bool // the warning limit-without-peer was logged
-}
-
-// newLimits selects the limiters. asked reports whether a plugin requests known browsers.
-func newLimits(c *Config, a *Auth, asked bool) *limits {
-	l := &limits{limit: c.Callbacks.Limit, forgive: c.Callbacks.Forgive}
-	l.keyUse = l.limit != nil || c.Limits.Rates[limit.AttemptKeyUse] != (limit.Rates{})
-	changed := c.Limits.Shared || len(c.Limits.Rates) > 0
-	if !c.InsecureNoLimits && (l.limit == nil || changed) {
-		limiter := limit.New(c.Now, maps.Clone(c.Limits.Rates))
-		l.builtIn = limiter
-		if c.Limits.Shared {
-			key := func(bucket string) string { return digest(a.site.secrets[0], "budget", bucket) }
-			l.builtIn = limit.NewShared(limiter, a.store.records, key, c.Logger)
-		}
-	}
-	auto := l.builtIn != nil && (changed || asked)
-	if c.Limits.KnownBrowsers == True || c.Limits.KnownBrowsers == Default && auto {
-		l.known = &knownBrowsers{seals: &a.plugins.seals, now: c.Now}
-	}
-	return l
 }
 
 func newAttempt(a limit.Attempt, identifier string) LimitParams {
@@ -164,18 +143,6 @@ func (l *limits) warnOfProxy(ctx context.Context, c *call, p LimitParams) {
 const nameProxies = "TrustedProxies is empty: clients behind a proxy share the limits of unidentified clients, and a " +
 	"client can join them by sending such a header. Set TrustedProxies to the addresses of the proxies in front, or " +
 	"to 127.0.0.1/32 if there is none"
-
-// warnOfMissingProxies makes New log a warning if attempts are limited by client address on an https site and
-// TrustedProxies is empty.
-func (l *limits) warnOfMissingProxies(a *Auth) {
-	counts := len(a.plugins.actions) > 0
-	for _, p := range a.providers {
-		counts = counts || p.credentials != nil || p.email != nil || p.webauthn != nil
-	}
-	if l.builtIn != nil && counts && len(a.site.origins.Proxies) == 0 && a.site.origins.Pinned.Scheme == "https" {
-		a.log.warn(context.Background(), warnings.NoTrustedProxies, slog.String("hint", nameProxies))
-	}
-}
 
 // attempt sets the provider, the request, the peer and the known browser of an attempt.
 func (l *limits) attempt(c *call, p LimitParams) LimitParams {

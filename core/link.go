@@ -32,18 +32,6 @@ const (
 	linkPauses = 6
 )
 
-// pause waits for d. It returns false if the request was canceled.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
-
 // writer accesses the store for one attempt to link, within a transaction if the store supports them. Events are
 // delayed until the commit.
 type writer struct {

@@ -516,3 +516,15 @@ func (w *writer) lostRace(ctx context.Context, id *identity, err error) bool {
 	}
 	return false
 }
+
+// pause waits for d. It returns false if the request was canceled.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"weak"
@@ -12,9 +13,16 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
+	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
+	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/random"
@@ -217,8 +225,8 @@ func announce(a *Auth, codes []warnings.Code) {
 		}
 	}
 	if !a.site.origins.TrustHost {
-		a.log.warn(ctx, warnings.NoOrigin, slog.String("hint", "no origin is configured: only requests to localhost and other "+
-			"loopback hosts are accepted. Before you deploy, "+forwarded.HowToSetOrigin))
+		a.log.warn(ctx, warnings.NoOrigin, slog.String("hint", "no origin is configured: only requests to localhost and "+
+			"other loopback hosts are accepted. Before you deploy, "+forwarded.HowToSetOrigin))
 	}
 	if !a.log.debugging {
 		return
@@ -302,4 +310,131 @@ func linkablesOf(providers []*provider) (can linkables) {
 		can.open = can.open || p.oauth != nil || p.webauthn != nil
 	}
 	return can
+}
+
+// newLimits selects the limiters. asked reports whether a plugin requests known browsers.
+func newLimits(c *Config, a *Auth, asked bool) *limits {
+	l := &limits{limit: c.Callbacks.Limit, forgive: c.Callbacks.Forgive}
+	l.keyUse = l.limit != nil || c.Limits.Rates[limit.AttemptKeyUse] != (limit.Rates{})
+	changed := c.Limits.Shared || len(c.Limits.Rates) > 0
+	if !c.InsecureNoLimits && (l.limit == nil || changed) {
+		limiter := limit.New(c.Now, maps.Clone(c.Limits.Rates))
+		l.builtIn = limiter
+		if c.Limits.Shared {
+			key := func(bucket string) string { return digest(a.site.secrets[0], "budget", bucket) }
+			l.builtIn = limit.NewShared(limiter, a.store.records, key, c.Logger)
+		}
+	}
+	auto := l.builtIn != nil && (changed || asked)
+	if c.Limits.KnownBrowsers == True || c.Limits.KnownBrowsers == Default && auto {
+		l.known = &knownBrowsers{seals: &a.plugins.seals, now: c.Now}
+	}
+	return l
+}
+
+// warnOfMissingProxies makes New log a warning if attempts are limited by client address on an https site and
+// TrustedProxies is empty.
+func (l *limits) warnOfMissingProxies(a *Auth) {
+	counts := len(a.plugins.actions) > 0
+	for _, p := range a.providers {
+		counts = counts || p.credentials != nil || p.email != nil || p.webauthn != nil
+	}
+	if l.builtIn != nil && counts && len(a.site.origins.Proxies) == 0 && a.site.origins.Pinned.Scheme == "https" {
+		a.log.warn(context.Background(), warnings.NoTrustedProxies, slog.String("hint", nameProxies))
+	}
+}
+
+// storeWarnings returns a warning for each interface that account linking needs and the Store lacks, and for a plugin
+// that promises to end sessions in a configuration that cannot end them. Linking uses a safe alternative.
+func storeWarnings(c *Config, can linkables, a *Auth) (codes []warnings.Code) {
+	if a.store.Store != nil && can.prove {
+		if a.store.accounts == nil && can.open {
+			codes = append(codes, warnings.AccountsNotListed)
+		}
+		if a.store.lister == nil && c.Session.Strategy == StrategyDatabase {
+			codes = append(codes, warnings.SessionsNotEnded)
+		}
+	}
+	if a.plugins.ends != "" && c.Session.Strategy == StrategyJWT && c.Session.Revocation.On == False {
+		codes = append(codes, warnings.SessionsNotRevoked)
+	}
+	return codes
+}
+
+// newChecks returns the checks. An invalid secret was already reported as a configuration error.
+func newChecks(c *Config, secrets []string) *checks {
+	keys, _ := flowstate.NewKeys(secrets, cookies.Sealer{Now: c.Now, Rand: c.Rand, Expired: errExpired})
+	return &checks{Keys: keys}
+}
+
+// cookieSetsOf returns the cookies for http and https origins, with the keys of the encrypted ones.
+func cookieSetsOf(c *Config, secrets []string, faults *ConfigError) [2]*cookies.Set {
+	o := &c.Cookies
+	return cookies.NewSets(&cookies.Config{
+		Secrets: secrets, Audience: c.Audience, Secure: c.UseSecureCookies.choice(),
+		SessionToken: o.SessionToken.plain(), CallbackURL: o.CallbackURL.plain(), CSRFToken: o.CSRFToken.plain(),
+		PKCECodeVerifier: o.PKCECodeVerifier.plain(), State: o.State.plain(), Nonce: o.Nonce.plain(),
+		WebAuthnChallenge: o.WebAuthnChallenge.plain(),
+		Fault:             func(format string, args ...any) { faults.add(ErrInvalidConfig, format, args...) },
+	})
+}
+
+// newCleaning returns the schedule of DeleteExpired (Config.CleanUp) and of the tasks of plugins.
+func newCleaning(c *Config, kept stores, tasks []cleanup.Task, log *reporter) *cleanup.Schedule {
+	var cleaner store.Cleaner
+	if c.Store != nil && c.CleanUp != False && (c.CleanUp != Default || !cleansItself(c.Store)) {
+		cleaner = storecalls.New(c.Store, storeCall(kept.watch, 0)).Cleaner // a run has its own time limit
+	}
+	schedule := cleanup.New(cleaner, tasks, kept.tokens, c.Now, cleanupLog{log})
+	if records, ok := kept.records.(*cleanup.Records); ok {
+		records.Schedule = schedule
+	}
+	return schedule
+}
+
+func cleansItself(s Store) bool {
+	self, ok := s.(store.SelfCleaner)
+	return ok && self.CleansItself()
+}
+
+func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
+	if a.store.records == nil {
+		return nil
+	}
+	return &emailCodes{
+		&emailcode.Codes{Records: records.Of(a.store.records), Secrets: a.site.secrets, Now: c.Now, Rand: c.Rand},
+		&a.plugins, asked,
+	}
+}
+
+func newAwaySessions(c *Config, providers []*provider, records store.RecordStore) *awaySessions {
+	a := &awaySessions{
+		clients: map[string]*oauthClient{}, records: records, maxAge: c.Session.MaxAge, now: c.Now, rand: c.Rand,
+	}
+	for _, p := range providers {
+		if p.oauth != nil && p.oauth.Logout == True {
+			a.clients[p.id] = p.oauth
+		}
+	}
+	if len(a.clients) == 0 {
+		return nil
+	}
+	return a
+}
+
+// watchProviders makes Config.Observe receive the calls to providers and to the providers' functions.
+func watchProviders(all []*provider, w watch) {
+	if !w.on() {
+		return
+	}
+	for _, p := range all {
+		switch {
+		case p.oauth != nil:
+			p.oauth.watchedBy(w)
+		case p.credentials != nil && p.credentials.Admit != nil:
+			p.credentials.Admit = watchedAdmit(p.credentials.Admit, w, p.id)
+		case p.email != nil && p.email.Send != nil:
+			p.email.Send = watchedSend(p.email.Send, w, p.id)
+		}
+	}
 }

@@ -30,12 +30,12 @@ func (h *PluginHost) AllowImpersonation(
 }
 
 // Impersonate starts a session of another user, in which [Session.Actor] is the current user. The current session stays
-// valid, in a second cookie; the new session needs it. It lasts one hour and is not renewed. Then a browser that opens a
-// page has its own session again, if that is still valid. The action's Method must
-// be POST. The error is of type [ErrNotFound] if there is no such user, and [ErrForbidden] if the current user may not
-// impersonate them: the function of [PluginHost.AllowImpersonation] decides, a user cannot impersonate themselves, and
-// an impersonated session cannot start another one. It is a *[Problem] with the code "session_too_large" if the router
-// cannot read the cookies of both sessions.
+// valid, in a second cookie; the new session needs it. It lasts one hour and is not renewed. Then a browser that opens
+// a page has its own session again, if that is still valid. The action's Method must be POST. The error is of type
+// [ErrNotFound] if there is no such user, and [ErrForbidden] if the current user may not impersonate them: the function
+// of [PluginHost.AllowImpersonation] decides, a user cannot impersonate themselves, and an impersonated session cannot
+// start another one. It is a *[Problem] with the code "session_too_large" if the router cannot read the cookies of both
+// sessions.
 func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 	s := c.plugins.auth.sessions
 	session, err := c.Session(ctx)

@@ -13,8 +13,8 @@ import (
 
 // SignIn describes a sign-in of a user whom a plugin has authenticated.
 type SignIn struct {
-	// User is the user who signs in. Under the database strategy the user must be in the store. If Create is set, User is
-	// the user that Create is going to create, as Callbacks.SignIn sees them.
+	// User is the user who signs in. Under the database strategy the user must be in the store. If Create is set, User
+	// is the user that Create is going to create, as Callbacks.SignIn sees them.
 	User *User
 	// Account is the account that the user signed in with. If it is nil, it is an account of type credentials whose
 	// provider is the action's Name.
@@ -35,8 +35,8 @@ type SignIn struct {
 	// existing one.
 	Upgrade func(ctx context.Context, provisional *User) (*User, error)
 	// Passkey, if not nil, is the passkey that the new user signs up with. Create and Upgrade must store it in the
-	// transaction that creates or upgrades the user. Account and Methods are ignored. The sign-in replaces the session of
-	// another user and links nothing to that user.
+	// transaction that creates or upgrades the user. Account and Methods are ignored. The sign-in replaces the session
+	// of another user and links nothing to that user.
 	Passkey *NewUserPasskey
 	// CallbackURL is where the browser goes after the sign-in. The default is [ActionRequest.CallbackURL]. It passes
 	// Callbacks.Redirect.
@@ -53,8 +53,8 @@ type SignIn struct {
 // gates, issues the session, and calls the events. The response redirects to the callback URL. An error of type
 // [ErrAccessDenied] means that Callbacks.SignIn denied the sign-in. The result of [ActionRequest.VerifyIDToken] is
 // handled like a callback of the provider: the account is linked by the same rules, except that it is never linked to a
-// signed-in user. If another user is signed in, the response is a page that asks whether to continue. A request with a bearer token gets a 400 response,
-// as at every sign-in, because a sign-in needs cookies.
+// signed-in user. If another user is signed in, the response is a page that asks whether to continue. A request with a
+// bearer token gets a 400 response, as at every sign-in, because a sign-in needs cookies.
 func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 	if c.in.r.Method != "POST" {
 		return nil, errNeedsPost

@@ -166,23 +166,6 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 	return p
 }
 
-// watchProviders makes Config.Observe receive the calls to providers and to the providers' functions.
-func watchProviders(all []*provider, w watch) {
-	if !w.on() {
-		return
-	}
-	for _, p := range all {
-		switch {
-		case p.oauth != nil:
-			p.oauth.watchedBy(w)
-		case p.credentials != nil && p.credentials.Admit != nil:
-			p.credentials.Admit = watchedAdmit(p.credentials.Admit, w, p.id)
-		case p.email != nil && p.email.Send != nil:
-			p.email.Send = watchedSend(p.email.Send, w, p.id)
-		}
-	}
-}
-
 type admitter = func(ctx context.Context, fields map[string]string, r *Request) (
 	user *User, still func(ctx context.Context) error, err error)
 

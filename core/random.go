@@ -12,9 +12,6 @@ func randomBytes(source io.Reader, n int) ([]byte, error) {
 	return b, sourceError(err)
 }
 
-// fillRandom fills b with random bytes from the configured source.
-func fillRandom(source io.Reader, b []byte) error { return sourceError(random.Fill(source, b)) }
-
 // randomHex returns n random bytes as 2n hex digits.
 func randomHex(source io.Reader, n int) (string, error) {
 	s, err := random.Hex(source, n)

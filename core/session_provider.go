@@ -26,21 +26,6 @@ const (
 	logoutReturnTime = 15 * time.Minute
 )
 
-func newAwaySessions(c *Config, providers []*provider, records store.RecordStore) *awaySessions {
-	a := &awaySessions{
-		clients: map[string]*oauthClient{}, records: records, maxAge: c.Session.MaxAge, now: c.Now, rand: c.Rand,
-	}
-	for _, p := range providers {
-		if p.oauth != nil && p.oauth.Logout == True {
-			a.clients[p.id] = p.oauth
-		}
-	}
-	if len(a.clients) == 0 {
-		return nil
-	}
-	return a
-}
-
 // begin tracks a sign-in with a provider, and removes the sign-in that it replaces. Errors are logged and never fail
 // the sign-in.
 func (a *awaySessions) begin(ctx context.Context, p *tokenCarrier, id *identity, userID string) []Cookie {

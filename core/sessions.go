@@ -2,9 +2,12 @@ package core
 
 import (
 	"context"
+	"errors"
 	"io"
+	"slices"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/providersessions"
@@ -29,8 +32,8 @@ type sessions struct {
 	callbacks *Callbacks
 	events    *Events
 	now       func() time.Time
-	// facts reports whether sessions carry their ID, authentication time and methods. A plugin or Session.Revocation turns
-	// it on.
+	// facts reports whether sessions carry their ID, authentication time and methods. A plugin or Session.Revocation
+	// turns it on.
 	facts bool
 	// records stores the records of sessions. It is nil if there are none.
 	records *sessionrecord.Records
@@ -111,4 +114,46 @@ type awaySessions struct {
 	maxAge  time.Duration     // Session.MaxAge
 	now     func() time.Time
 	rand    io.Reader
+}
+
+// newSessionTokens returns the session tokens of a configuration. proofs reports whether a sign-in with a configured
+// provider can verify an email address.
+func newSessionTokens(
+	c *Config, seal cookies.Sealer, secrets []string, users Store, proofs, facts bool, revoked *revocation.List,
+) sessionTokens {
+	j := sessionTokens{callback: c.Callbacks.JWT}
+	j.Tokens = sessionstate.Tokens{
+		Sealer: seal, Lifetimes: c.Session.lifetimes(), EncodedMaxAge: c.JWT.MaxAge, Users: users, Proofs: proofs,
+		Facts: facts, Revocations: revoked,
+		Errors: sessionstate.Errors{
+			TooOld:  clientError(auditReason(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge")),
+			Ended:   clientError(errors.New("the session was ended")),
+			Revoked: clientError(auditReason(audit.ReasonRevoked, "the token was revoked")),
+			Unknown: func(err error) error { return errorf(ErrSessionToken, "%w", err) },
+		},
+	}
+	list := make([]Secret, len(secrets))
+	for i, s := range secrets {
+		list[i] = Secret(s)
+	}
+	if encode := c.JWT.Encode; encode != nil {
+		j.Encode = func(ctx context.Context, t *Token, salt string, maxAge time.Duration) (string, error) {
+			return guarded("JWT.Encode", func() (string, error) {
+				return encode(ctx, EncodeParams{Token: t, Secrets: slices.Clone(list), Salt: salt, MaxAge: maxAge})
+			})
+		}
+	}
+	if decode := c.JWT.Decode; decode != nil {
+		j.Decode = func(ctx context.Context, value, salt string) (*Token, error) {
+			return guarded("JWT.Decode", func() (*Token, error) {
+				return decode(ctx, DecodeParams{Token: value, Secrets: slices.Clone(list), Salt: salt})
+			})
+		}
+	}
+	if revoked := c.JWT.Revoked; revoked != nil {
+		j.IsRevoked = func(ctx context.Context, t *Token) (bool, error) {
+			return guarded("JWT.Revoked", func() (bool, error) { return revoked(ctx, t) })
+		}
+	}
+	return j
 }

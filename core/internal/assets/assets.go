@@ -1,4 +1,4 @@
-// Package assets has the scripts and stylesheets that pages load, with the headers by which caches store them.
+// Package assets has the scripts and stylesheets that pages load, with their caching headers.
 package assets
 
 import (

@@ -22,7 +22,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestResponse checks what caches may store, and what a client gets that has the file.
+// TestResponse checks the caching headers, and the response to a client that has the file.
 func TestResponse(t *testing.T) {
 	t.Parallel()
 	address := assets.SheetStyle.Address("/auth")

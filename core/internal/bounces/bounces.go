@@ -30,8 +30,8 @@ type report struct {
 	At time.Time `json:"at"` // of the last report
 }
 
-// Add stores a report about the address of a user, who may be unknown. Of concurrent reports one is stored, which is
-// enough.
+// Add stores a report about the address of a user. The user may be unknown. Of concurrent reports one is stored, which
+// is enough.
 func (b *Bounces) Add(ctx context.Context, address, userID string) error {
 	now := b.Now()
 	value, err := json.Marshal(report{now.UTC()})

@@ -37,7 +37,7 @@ func (s *shelf) DeleteRecord(ctx context.Context, kind, key string) (*store.Reco
 	return r, err
 }
 
-// TestBounces checks for which addresses, users and times a report counts, before and after a rotation of the secret.
+// TestBounces checks the addresses, users and times of a report, before and after a rotation of the secret.
 func TestBounces(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)

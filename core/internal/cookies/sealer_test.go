@@ -59,7 +59,8 @@ func TestTokensShareNoMemory(t *testing.T) {
 	opened := make([]*token.Token, len(names))
 	for i, name := range names {
 		extra := store.Members{"role": []byte(`"` + name + `"`), "team": []byte(`["` + name + `"]`)}
-		sealed, err := a.Seal(keys, &token.Token{Subject: name, Name: name, Email: name + "@example.com", Extra: extra}, time.Hour)
+		claims := &token.Token{Subject: name, Name: name, Email: name + "@example.com", Extra: extra}
+		sealed, err := a.Seal(keys, claims, time.Hour)
 		if err == nil {
 			opened[i], err = a.Open(keys, sealed)
 		}

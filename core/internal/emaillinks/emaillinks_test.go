@@ -112,7 +112,7 @@ func (s *shelf) DeleteRecord(ctx context.Context, kind, key string) (*store.Reco
 	return r, err
 }
 
-// TestSent checks for how long a link counts as sent, and for which origin.
+// TestSent checks the lifetime and the origin of the entry of a link.
 func TestSent(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -117,7 +117,7 @@ func (b *Browser) Store(flow *Flow, client *Client, location int) ([]cookie.Cook
 	return append(stored, b.makeRoom(stored)...), err
 }
 
-// StoreChallenge returns the cookie that stores a passkey ceremony, whose content is encrypted already.
+// StoreChallenge returns the cookie that stores a passkey ceremony. The content is encrypted already.
 func (b *Browser) StoreChallenge(ctx context.Context, provider, content string) (cookie.Cookie, error) {
 	flow := &Flow{provider: provider, expires: b.Now().Add(cookies.FlowLifetime)}
 	b.mark(ctx, flow)
@@ -294,7 +294,7 @@ func (b *Browser) FindAnswer(client *Client, key string) (map[string]string, coo
 		return nil, cookie.Cookie{}, noFlowf("no cookie has the provider's answer: it was read before, or is an answer " +
 			"to no sign-in of this browser")
 	}
-	claims, err := b.Keys.Open(spec.Keys, sealed)
+	claims, err := b.Open(spec.Keys, sealed)
 	answer := map[string]string{}
 	if err == nil && (claims.Extra.Text("provider") != client.ID || !claims.Extra.Get("answer", &answer)) {
 		err = errOtherAnswer

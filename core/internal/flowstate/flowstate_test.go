@@ -227,7 +227,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestStates checks the alphabet of the state, and what a redirect proxy reads.
+// TestStates checks the alphabet of the state, and the claims for a redirect proxy.
 func TestStates(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -8,11 +8,12 @@ import (
 
 // Lifetimes limits how long a session lasts.
 type Lifetimes struct {
-	// MaxAge is the lifetime since the last extension, and Short that of a short session. If Short is zero, it is MaxAge.
+	// MaxAge is the lifetime since the last extension, and Short that of a short session. If Short is zero, it is
+	// MaxAge.
 	MaxAge, Short time.Duration
 	// Absolute is the maximum time since the sign-in. Zero means no maximum.
 	Absolute time.Duration
-	// Update is the age at which a session is renewed.
+	// Update is the age of a session that is due for a renewal.
 	Update time.Duration
 	// Impersonated is the lifetime of an impersonated session, which is not renewed.
 	Impersonated time.Duration

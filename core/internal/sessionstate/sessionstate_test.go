@@ -182,7 +182,7 @@ func TestVerificationEndsSessions(t *testing.T) {
 	}
 }
 
-// TestRenewal checks at which age a token is renewed.
+// TestRenewal checks the age of tokens that are renewed.
 func TestRenewal(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
