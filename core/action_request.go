@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
-
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -201,7 +201,7 @@ type movedAddress struct {
 }
 
 // write replaces the old address, name and picture in a session token, unless the application has set the claim to
-// another value. If the new address is verified, it removes the claim emailUnproved, so that this session does not end
+// another value. If the new address is verified, it removes the claim email_unproved, so that this session does not end
 // with the verification.
 func (m movedAddress) write(t *Token) {
 	if !m.moved {
@@ -224,7 +224,7 @@ func (m movedAddress) write(t *Token) {
 		}
 	}
 	if m.verified {
-		delete(t.Extra, emailUnproved)
+		delete(t.Extra, sessionstate.EmailUnproved)
 	}
 }
 
@@ -281,9 +281,9 @@ func (c *ActionRequest) Redirect(address string) *Response {
 // plugin's Name. v may have about 3,000 bytes of JSON. A user can copy the cookie and send it again until ttl is over:
 // use a record for anything that may happen only once.
 func (c *ActionRequest) SetEncryptedCookie(name string, v any, ttl time.Duration) error {
-	if !isActionName(name) || slices.Contains(ownCookies[:], name) || strings.HasPrefix(name, codeCookie) {
+	if !isActionName(name) || slices.Contains(reservedCookies[:], name) || strings.HasPrefix(name, codeCookie) {
 		return fmt.Errorf("core: Keep: invalid name %q: use at most 32 lower-case letters, digits and hyphens, and "+
-			"none of %q", name, ownCookies)
+			"none of %q", name, reservedCookies)
 	}
 	cookie, err := c.plugins.cookie(&c.in.arrival, name, v, c.plugins.now().Add(ttl))
 	if err == nil {
@@ -303,7 +303,7 @@ func (ps *plugins) cookie(at *arrival, name string, v any, expires time.Time) (C
 			maxKeptCookie)
 	}
 	spec := at.partCookie(name)
-	cookie := spec.setUntil(sealed, expires)
+	cookie := Cookie(spec.SetUntil(sealed, expires))
 	cookie.HasMaxAge, cookie.MaxAge = true, int(expires.Sub(ps.now()).Seconds())
 	return cookie, nil
 }
@@ -311,7 +311,7 @@ func (ps *plugins) cookie(at *arrival, name string, v any, expires time.Time) (C
 // readCookie decrypts the plugin cookie with this name into v.
 func (ps *plugins) readCookie(at *arrival, name string, v any) bool {
 	spec := at.partCookie(name)
-	value, ok := at.jar.Get(spec.name())
+	value, ok := at.jar.Get(spec.Name())
 	return ok && ps.seals.open("cookie "+name, value, v) == nil
 }
 
@@ -328,7 +328,7 @@ func (c *ActionRequest) EncryptedCookie(name string, v any) bool {
 // DeleteEncryptedCookie deletes a cookie that SetEncryptedCookie stored.
 func (c *ActionRequest) DeleteEncryptedCookie(name string) {
 	spec := c.in.partCookie(name)
-	c.keep(spec.clear(spec.name()))
+	c.keep(Cookie(spec.Clear()))
 }
 
 // keep sets a cookie, and replaces one with the same name that this response would set.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/challenge"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/pagecache"
@@ -76,9 +77,9 @@ func onlyPasskeys(providers []*provider) (id string) {
 // getCSRF handles GET csrf. It returns the token that POST requests must contain.
 func getCSRF(ctx context.Context, c *call) (*Response, error) {
 	if c.site.csrf.Skip {
-		c.log.warn(ctx, warnCSRFDisabled)
-		spec := &c.cookies.csrf
-		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{spec.clear(spec.name())}}, nil
+		c.log.warn(ctx, warnings.CSRFDisabled)
+		spec := &c.cookies.CSRF
+		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{Cookie(spec.Clear())}}, nil
 	}
 	body := append(make([]byte, 0, 32+csrf.TokenLen), `{"csrfToken":`...)
 	return uncachedJSON(append(exactjson.AppendText(body, c.csrf.Token), '}')), nil
@@ -151,10 +152,12 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		Page: p.shell(&c.arrival), CSRFToken: c.csrf.Token, CallbackURL: c.shownCallbackURL(),
 		Email: c.query.Get("email"), Error: c.query.Get("error"),
 	}
-	var guest bool
-	if view.SignedIn, guest = p.signedIn(ctx, c); !guest && view.SignedIn == (ui.Visitor{}) {
-		view.GuestURL = p.plugins.guests.guestAction(c)
+	var provisional bool
+	view.SignedIn, provisional = p.signedIn(ctx, c)
+	if users := p.plugins.provisional; users != nil && !provisional && view.SignedIn == (ui.Visitor{}) {
+		view.GuestURL = c.base + "/" + users.Action
 	}
+	view.Links = p.sessions.accountsLink(c)
 	p.showImpersonation(c, &view.Page, view.SignedIn)
 	if view.SignedIn != (ui.Visitor{}) {
 		view.Picture = view.SignedIn.Image
@@ -163,8 +166,11 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		}
 	}
 	p.splitSignIn(c, &view)
-	if view.SwitchURL == "" && p.hasForm() {
+	if view.SwitchURL == "" && (p.hasForm() || view.GuestURL != "") {
 		view.Challenge = p.plugins.challenges.widget(challenge.SignIn)
+	}
+	if view.SwitchURL == "" && view.SignedIn == (ui.Visitor{}) {
+		view.OneTap = p.plugins.oneTap.shown()
 	}
 	view.Signals = p.unknownSignals(c)
 	view.Remembered = view.RememberMe && (view.Error != "" || view.Email != "") && c.rememberedChoice()
@@ -181,10 +187,10 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 	draw := func(view ui.SignInView) *Response {
 		view.Providers = p.providerViews(&c.arrival)
 		response := p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
-		return permitChallenge(permitPicture(response, view.Picture), view.Challenge)
+		return permitOneTap(permitChallenge(permitPicture(response, view.Picture), view.Challenge), view.OneTap)
 	}
-	plain := p.builtIn && (p.plugins.guests == nil || view.GuestURL != "") &&
-		view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil &&
+	plain := p.builtIn && (p.plugins.provisional == nil || view.GuestURL != "") &&
+		view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil && view.Links == nil &&
 		view.CallbackURL == c.home
 	if !plain || len(view.Nonce) != nonceLen || len(view.CSRFToken) != csrf.TokenLen {
 		return draw(view)
@@ -207,7 +213,7 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		p.cached.Keep(key, page)
 	}
 	response := &Response{Body: page.For(view.Nonce, view.CSRFToken)}
-	return permitChallenge(p.asPage(&c.arrival, response, view.Nonce), view.Challenge)
+	return permitOneTap(permitChallenge(p.asPage(&c.arrival, response, view.Nonce), view.Challenge), view.OneTap)
 }
 
 // hasForm reports whether a provider has a form that needs a challenge.

@@ -2,9 +2,8 @@ package core
 
 import (
 	"context"
-	"errors"
-	"strings"
 
+	"github.com/latchkey-go/latchkey/core/internal/mailboxes"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 )
 
@@ -22,90 +21,9 @@ func NormalizeEmail(address string) (string, error) { return mailaddr.Normalize(
 // lookup. If both find a user, the first one wins, unless only the second one's address is verified. The error is
 // [ErrNotFound] if there is no such user or the text is not a plain address.
 func UserByMailbox(ctx context.Context, users Store, address string) (*User, error) {
-	canonical, err := mailaddr.Normalize(address)
-	if err != nil {
-		return nil, ErrNotFound
-	}
-	user, err := userByEmail(ctx, users, canonical)
-	spelled, failed := userBySpelling(ctx, users, canonical, address)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return spelled, failed
-	case err == nil:
-		return verifiedSpelling(user, spelled, failed, address)
-	}
-	return nil, err
-}
-
-// userByMailbox is UserByMailbox for an address with a known canonical form. It makes the second lookup only if the
-// first one finds no user or a user with an unverified address.
-func userByMailbox(ctx context.Context, users Store, canonical, given string) (*User, error) {
-	user, err := userByEmail(ctx, users, canonical)
-	if errors.Is(err, ErrNotFound) {
-		return userBySpelling(ctx, users, canonical, given)
-	}
-	if err != nil || !user.EmailVerified.IsZero() {
-		return user, err
-	}
-	spelled, failed := userBySpelling(ctx, users, canonical, given)
-	return verifiedSpelling(user, spelled, failed, given)
-}
-
-// verifiedSpelling chooses between the user with the canonical address and the user with another spelling. failed is
-// the error of the second lookup. The second user wins if only its address is verified and equals the text that the
-// client sent: an attacker can create the first user with an address that they do not own.
-func verifiedSpelling(user, spelled *User, failed error, given string) (*User, error) {
-	switch {
-	case !user.EmailVerified.IsZero() || errors.Is(failed, ErrNotFound):
-		return user, nil
-	case failed != nil:
-		return nil, failed
-	case !spelled.EmailVerified.IsZero() && spelled.Email == strings.Trim(given, " \t"):
-		return spelled, nil
-	}
-	return user, nil
-}
-
-// userBySpelling returns the user whose stored address equals given, or equals canonical with its domain in ASCII. It
-// returns ErrNotFound if given is canonical or belongs to another mailbox.
-func userBySpelling(ctx context.Context, users Store, canonical, given string) (*User, error) {
-	for _, spelling := range spellings(canonical, given) {
-		user, err := userByEmail(ctx, users, spelling)
-		if err == nil && !SameMailbox(user.Email, canonical) { // a collation may ignore more than Normalize does
-			err = ErrNotFound
-		}
-		if !errors.Is(err, ErrNotFound) {
-			return user, err
-		}
-	}
-	return nil, ErrNotFound
-}
-
-// spellings returns the forms other than the canonical one that a table may contain.
-func spellings(canonical, given string) (all []string) {
-	given = strings.Trim(given, " \t")
-	if given == canonical || strings.Count(given, "@") != 1 || strings.Contains(given, ",") ||
-		!SameMailbox(given, canonical) {
-		return nil
-	}
-	all = append(all, given)
-	ascii := mailaddr.ASCII(canonical)
-	if ascii != canonical && ascii != given && strings.EqualFold(ascii, given) {
-		all = append(all, ascii)
-	}
-	return all
+	return mailboxes.Find(ctx, users, address)
 }
 
 // SameMailbox reports whether two texts are email addresses of the same mailbox, which means that their canonical forms
 // ([NormalizeEmail]) are equal. An empty text or a text that is not a plain address never matches.
-func SameMailbox(a, b string) bool {
-	one, err := mailaddr.Normalize(a)
-	if err != nil {
-		return false
-	}
-	if a == b {
-		return true
-	}
-	other, err := mailaddr.Normalize(b)
-	return err == nil && one == other
-}
+func SameMailbox(a, b string) bool { return mailboxes.Same(a, b) }

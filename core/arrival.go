@@ -7,6 +7,9 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/latchkey-go/latchkey/core/internal/announcements"
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -32,7 +35,7 @@ type arrival struct {
 	// that the session cookie of a call is ignored, because no page of this site made the call.
 	program, foreign bool
 	// pending are the announced changes that were not reported yet.
-	pending []announcement
+	pending announcements.Pending
 	// verified is the credential of the request. Copies of the arrival share it. It is nil if the request cannot have
 	// one.
 	verified *verifiedCredential
@@ -112,7 +115,7 @@ func (s *site) warnOfOtherOrigin(r *forwarded.Request) {
 	if !elsewhere || slices.Contains(s.protected, visited) || s.originWarned.Swap(true) {
 		return
 	}
-	s.log.warn(context.Background(), warnVisitedElsewhere,
+	s.log.warn(context.Background(), warnings.VisitedElsewhere,
 		slog.String("visited", visited.String()), slog.String("configured", s.pinnedOrigin),
 		slog.String("hint", "URL (AUTH_URL) has another origin than requests: browsers are redirected to it and do not send "+
 			"their cookies there. Ignore this warning if a proxy terminates TLS or rewrites the Host header without "+
@@ -145,8 +148,4 @@ func (s *site) peer(r *Request) (network netip.Prefix, visitor bool) {
 func UnixSockets() netip.Prefix { return forwarded.UnixSockets() }
 
 // partCookie returns the cookie that plugins store under name: "__Host-latchkey.<name>".
-func (v *arrival) partCookie(name string) cookieSpec {
-	spec := cookieSpec{attributes: v.cookies.plugins.attributes}
-	spec.attributes.Name += name
-	return spec
-}
+func (v *arrival) partCookie(name string) cookies.Spec { return v.cookies.Plugin(name) }

@@ -413,16 +413,16 @@ func TestAuditReasons(t *testing.T) {
 		"password.breached", "username.changed",
 		"email.change.asked", "email.undone", "invited", "passkey.removed", "email.failed",
 		"profile.changed", "factor.checked", "factor.added", "factor.removed", "factors.reset", "recovery.used",
-		"recovery.renewed", "account.secured", "key.created", "key.rotated", "key.revoked", "token.issued",
+		"recovery.renewed", "recovery.removed", "account.secured", "key.created", "key.rotated", "key.revoked", "token.issued",
 		"app.signed-in", "app.ended", "email.bounced", "user.deletion.scheduled", "user.deletion.canceled",
 		"organization.created", "organization.changed", "organization.deleted", "member.joined", "member.changed",
 		"member.removed", "member.requested", "member.declined",
 		"admin.reset.sent", "admin.email.verified", "admin.factors.reset",
-		"admin.deleted", "admin.invited", "admin.banned", "admin.unbanned", "admin.sessions.ended", "banned",
+		"admin.deleted", "admin.created", "admin.invited", "admin.banned", "admin.unbanned", "admin.sessions.ended", "banned",
 		"webhook.changed", "webhook.disabled", "admin.impersonated", "admin.impersonation.ended", "impersonation.refused",
 		"impersonation", "user.data.exported",
 		"admin.deletion.scheduled",
-		"guest.upgraded", "guest.merged",
+		"guest.upgraded", "guest.merged", "session.kept", "session.resumed",
 	}
 	for _, text := range auditTexts(t) {
 		if !told[text] && !slices.Contains(ofParts, text) {

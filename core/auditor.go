@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
+	"github.com/latchkey-go/latchkey/internal/cleantext"
 	"github.com/latchkey-go/latchkey/internal/panics"
 )
 
@@ -17,14 +18,14 @@ func (v *arrival) note(ctx context.Context, e audit.Event) {
 		return
 	}
 	e.Peer, _ = v.peer(v.r)
-	e.Agent = printable(v.header("User-Agent"))
+	e.Agent = cleantext.Escaped(v.header("User-Agent"))
 	e.Reference = v.ref()
 	e.Provider = or(e.Provider, v.providerID)
 	if v.actorOf != nil && e.ActorID == "" {
 		e.ActorID = v.actorOf(ctx, v)
 	}
 	e.Credential = or(e.Credential, v.verified.get())
-	v.audit.Note(v.announced(ctx, e), e)
+	v.audit.Note(v.pending.Reported(ctx, e), e)
 }
 
 // decided notes a successful decision about a user.

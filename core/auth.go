@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/core/internal/refresh"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
-	"github.com/latchkey-go/latchkey/internal/flight"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 )
@@ -43,7 +43,7 @@ type Auth struct {
 	// sharedWarned is set after the warning shared-sessions was logged.
 	sharedWarned atomic.Bool
 	store        stores
-	refreshes    *refreshes
+	refreshes    *refresh.Refreshes
 }
 
 // BasePath returns the path prefix of all auth routes as the application receives them, "/auth" by default. Adapters
@@ -61,7 +61,7 @@ func (a *Auth) SessionSources() (cookie string, bearer bool) {
 	if a.site.pinned {
 		cookies = a.site.pinnedPlace.cookies
 	}
-	return cookies.session.name(), a.site.bearers
+	return cookies.Session.Name(), a.site.bearers
 }
 
 // resolve returns the Auth that handles r: a, or the one that the function of [PerRequest] selects. Every exported
@@ -91,7 +91,7 @@ func (a *Auth) sharesSessions(other *Auth) bool {
 // warnShared logs, once for each Auth, that another Auth accepts its sessions.
 func (a *Auth) warnShared(ctx context.Context) {
 	if !a.sharedWarned.Swap(true) {
-		a.log.warn(ctx, warnSharedSessions, slog.String("hint", "another Auth with the same secret accepts the sessions of "+
+		a.log.warn(ctx, warnings.SharedSessions, slog.String("hint", "another Auth with the same secret accepts the sessions of "+
 			"this one: set a different Config.Audience or secret for each if users of one must not be signed in to the other"))
 	}
 }
@@ -119,20 +119,13 @@ func (a *Auth) WarnHeaderLimit(bytes int, setting string) {
 	if bytes >= enoughHeader {
 		return
 	}
-	a.log.warn(context.Background(), warnSmallHeaderLimit, slog.Int("bytes", bytes),
+	a.log.warn(context.Background(), warnings.SmallHeaderLimit, slog.Int("bytes", bytes),
 		slog.String("hint", "set "+setting+" to 16384 or more"))
 }
 
 // enoughHeader is the number of bytes of a request's header that a router should accept: a large session, a few pending
 // sign-ins, and the headers of browsers.
 const enoughHeader = 12 << 10
-
-// refreshes has the refreshes in progress, and the results of the last minute.
-type refreshes struct {
-	inProgress flight.Group[*Account]
-	known      once.Memory[refreshKey, refreshed]
-	accounts   store.AccountStore // nil: the caller stores the tokens
-}
 
 // tokenReaders read the session tokens of requests with the possible origins.
 type tokenReaders struct{ https, http, unknown tokensource.Sources[*Token] }
@@ -146,7 +139,7 @@ type validTokens struct {
 
 // realmOf identifies the Auths that decrypt each other's session cookies: same secret, audience and cookie name.
 func realmOf(a *Auth) [sha256.Size]byte {
-	return sha256.Sum256([]byte(a.site.secrets[0] + "\x00" + a.audience + "\x00" + a.site.cookieSets[1].session.name()))
+	return sha256.Sum256([]byte(a.site.secrets[0] + "\x00" + a.audience + "\x00" + a.site.cookieSets[1].Session.Name()))
 }
 
 // signIns runs the steps that all sign-ins share: the provider's flow, Callbacks.SignIn, linking, and the session.

@@ -88,13 +88,13 @@ func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kno
 	s := l.sessions
 	switch {
 	case s.revoked != nil:
-		for _, id := range s.providerSessions.of(p.Provider, p.SessionID) {
+		for _, id := range s.providerSessions.Of(p.Provider, p.SessionID) {
 			known = true
 			owner, err := s.endOne(ctx, id)
 			if err != nil {
 				return known, err
 			}
-			p.User, err = s.jwt.user(ctx, owner)
+			p.User, err = s.jwt.User(ctx, owner)
 			if err != nil && !errors.Is(err, ErrNotFound) {
 				return known, err
 			}
@@ -103,16 +103,16 @@ func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kno
 	case s.config.Strategy != StrategyDatabase:
 		return false, nil
 	}
-	for _, token := range s.providerSessions.of(p.Provider, p.SessionID) {
+	for _, token := range s.providerSessions.Of(p.Provider, p.SessionID) {
 		known = true
-		ended, err := s.rows.store.DeleteSession(ctx, token)
+		ended, err := s.rows.Store.DeleteSession(ctx, token)
 		if errors.Is(err, ErrNotFound) || err == nil && ended == nil {
 			continue
 		}
 		if err != nil {
 			return known, err
 		}
-		p.User, err = s.jwt.user(ctx, ended.UserID)
+		p.User, err = s.jwt.User(ctx, ended.UserID)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return known, err
 		}

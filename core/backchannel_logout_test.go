@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-
 	"net/http"
 	"net/url"
 	"strings"

@@ -79,7 +79,7 @@ func bearerProblem(origin string, malformed error) *Problem {
 
 // presentsSession reports whether the request has a session cookie or a bearer token, valid or not.
 func (v *arrival) presentsSession() bool {
-	name := v.cookies.session.name()
+	name := v.cookies.Session.Name()
 	return v.jar.Has(name) || v.jar.Has(name+".0") || v.byBearer()
 }
 

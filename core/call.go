@@ -92,10 +92,10 @@ func (c *call) initialCookies() []Cookie {
 	}
 	out := make([]Cookie, 0, 2)
 	if c.csrf.Fresh != "" {
-		out = append(out, c.cookies.csrf.set(c.csrf.Fresh))
+		out = append(out, Cookie(c.cookies.CSRF.Set(c.csrf.Fresh)))
 	}
 	if c.callbackURL.cookie != "" {
-		out = append(out, c.cookies.callbackURL.set(c.callbackURL.cookie))
+		out = append(out, Cookie(c.cookies.CallbackURL.Set(c.callbackURL.cookie)))
 	}
 	return out
 }
@@ -126,20 +126,6 @@ func readBody(ctx context.Context, r *Request) (form.Fields, error) {
 
 // wantsData reports whether the client requests JSON rather than pages.
 func (c *call) wantsData() bool { return wantsURL(c.r) || !wantsPage(c.r) }
-
-// reauthRequest describes a re-authentication. The flow cookie of an OAuth provider contains it until the callback.
-type reauthRequest struct {
-	// Session is the ID of the session. A re-authentication changes the ID, so that a response counts once.
-	Session string `json:"s"`
-	// Started is the start of the flow in Unix seconds. The provider must have authenticated the user since then.
-	Started int64 `json:"at"`
-	// ACR lists the required authentication context classes. Strong reports that a guard requires [Strong].
-	ACR    []string `json:"acr,omitempty"`
-	Strong bool     `json:"strong,omitempty"`
-
-	// hint is the login_hint of the authorization request.
-	hint string
-}
 
 // route is a method and an action.
 type route struct{ method, action string }

@@ -46,7 +46,7 @@ type Callbacks struct {
 	// before a page is rendered, and must not render one. A panic is logged and ignored. The default is nil.
 	Locale func(ctx context.Context, r *Request) string
 	// Merge moves the application's data about a guest to an existing user, as whom the guest has signed in; see
-	// [PluginHost.AllowGuests]. The guest is deleted afterwards. Merge is called again after an error, a panic or an
+	// plugins/guest. The guest is deleted afterwards. Merge is called again after an error, a panic or an
 	// interruption, also by another process, until it succeeds: it must be idempotent, for example "UPDATE carts SET
 	// user_id = $existing WHERE user_id = $guest". Within a sign-in its context ends after ten seconds. An error does not
 	// fail the sign-in. The default does nothing.

@@ -29,7 +29,7 @@ type callbackURLs struct {
 // otherwise break every page until the user deletes the cookie.
 func (v *arrival) callbackURL(ctx context.Context, asked string) (callbackURLs, error) {
 	urls := callbackURLs{target: v.home}
-	raw, _ := v.jar.Raw(v.cookies.callbackURL.name())
+	raw, _ := v.jar.Raw(v.cookies.CallbackURL.Name())
 	remembered := v.home
 	if raw != v.homeInCookie {
 		remembered = cookie.Decode(raw)

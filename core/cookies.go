@@ -3,8 +3,8 @@ package core
 import (
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/internal/cookie"
-	"github.com/latchkey-go/latchkey/internal/jwe"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
@@ -42,80 +42,6 @@ type Cookie struct {
 // String returns the value of the Set-Cookie header.
 func (c Cookie) String() string { return cookie.Cookie(c).String() }
 
-const (
-	// checkTTL is the lifetime of the cookies of a flow.
-	checkTTL = 15 * time.Minute
-	// formAnswerTTL is the lifetime of a form_post response, which the browser's next request reads.
-	formAnswerTTL = time.Minute
-)
-
-// cookieSpec is the specification of one cookie: its name, its attributes, and its keys if the value is encrypted.
-type cookieSpec struct {
-	attributes Cookie
-	maxAge     time.Duration // the Max-Age attribute; zero: none
-	keys       *jwe.Keyring
-}
-
-func (s *cookieSpec) name() string { return s.attributes.Name }
-
-// set returns the cookie with a value and without an expiry date.
-func (s *cookieSpec) set(value string) Cookie {
-	c := s.attributes
-	c.Value = value
-	c.HasMaxAge, c.MaxAge = s.maxAge > 0, int(s.maxAge/time.Second)
-	return c
-}
-
-// setUntil returns the cookie with a value and an expiry date.
-func (s *cookieSpec) setUntil(value string, expires time.Time) Cookie {
-	c := s.set(value)
-	c.Expires = expires
-	return c
-}
-
-// setSession returns a session cookie. If expires is zero, it has no Max-Age either, whatever the configuration says.
-func (s *cookieSpec) setSession(value string, expires time.Time) Cookie {
-	c := s.setUntil(value, expires)
-	if expires.IsZero() {
-		c.HasMaxAge, c.MaxAge = false, 0
-	}
-	return c
-}
-
-// clear returns the cookie that deletes the cookie with that name. It repeats the attributes, because browsers match
-// them.
-func (s *cookieSpec) clear(name string) Cookie {
-	c := s.attributes
-	c.Name, c.HasMaxAge, c.MaxAge = name, true, 0
-	return c
-}
-
-// cookieSet has the cookies for one kind of origin, http or https.
-type cookieSet struct {
-	session, callbackURL, csrf, pkce, state, nonce, challenge cookieSpec
-
-	logout     cookieSpec // the provider session for RP-initiated logout
-	askedLinks cookieSpec // the sign-in links that this browser requested
-	flow       cookieSpec // prefix of the names of flow cookies
-	formAnswer cookieSpec // prefix of the names of form_post responses
-	plugins    cookieSpec // prefix of the names of plugin cookies, with their attributes
-}
-
-// check returns the cookie of a check.
-func (s *cookieSet) check(k Check) *cookieSpec {
-	switch k {
-	case CheckState:
-		return &s.state
-	case CheckPKCE:
-		return &s.pkce
-	default:
-		return &s.nonce
-	}
-}
-
-// partFamily is the prefix of the names of plugin cookies, after "__Host-".
-const partFamily = "latchkey"
-
 // place is a public origin of the application and the values derived from it. It is shared by requests and read-only.
 type place struct {
 	at weburl.Origin
@@ -124,7 +50,7 @@ type place struct {
 	// homeInCookie is home in the encoding of the callback-url cookie.
 	homeInCookie string
 	// cookies are the cookies for the origin's scheme. It is nil if the origin is unknown.
-	cookies *cookieSet
+	cookies *cookies.Set
 }
 
 // Cookies of core that share their prefix with the cookies of plugins.
@@ -141,11 +67,13 @@ const (
 	rememberCookie = "remember"
 	// unknownCookie has the ID of a passkey that the site does not know, for the sign-in page.
 	unknownCookie = "passkey-unknown"
+	// accountsCookie identifies the browser that has the sessions of further accounts.
+	accountsCookie = "accounts"
 )
 
-// ownCookies lists the names of core's own cookies. Plugins cannot use them.
-var ownCookies = [...]string{
-	pendingCookie, localeCookie, knownCookie, addressCookie, rememberCookie, unknownCookie,
+// reservedCookies lists the names of core's own cookies. Plugins cannot use them.
+var reservedCookies = [...]string{
+	pendingCookie, localeCookie, knownCookie, addressCookie, rememberCookie, unknownCookie, accountsCookie,
 }
 
 const knownCookie = "known"

@@ -26,7 +26,7 @@ func InsecureSkipCSRFCheck() CSRFPolicy { return CSRFPolicy{skip: true} }
 func (v *arrival) checkCSRF(fields form.Fields) (csrf.Verdict, error) {
 	sent, _ := fields.Text("csrfToken")
 	verdict, err := v.csrf.Check(csrf.Request{
-		Jar: v.jar, Cookie: v.cookies.csrf.name(), Method: v.r.Method, Header: v.r.Header, Origin: v.origin,
+		Jar: v.jar, Cookie: v.cookies.CSRF.Name(), Method: v.r.Method, Header: v.r.Header, Origin: v.origin,
 		Sent: sent, Unread: fields.Unread(), Trusted: v.trustedOrigin() != "",
 	})
 	return verdict, sourceError(err)

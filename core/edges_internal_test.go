@@ -4,20 +4,10 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/internal/panics"
 )
-
-// TestTokenWithoutAnAge checks that a token that does not contain its start is too old for AbsoluteMaxAge.
-func TestTokenWithoutAnAge(t *testing.T) {
-	t.Parallel()
-	j := &sessionTokens{sealer: sealer{now: time.Now}, session: SessionConfig{AbsoluteMaxAge: time.Hour}}
-	if err := j.check(context.Background(), &Token{Subject: "u1"}); err == nil {
-		t.Error("the token is accepted")
-	}
-}
 
 // TestProfilesWithoutAnID checks that a profile needs an ID, and that an address that cannot be normalized is dropped.
 func TestProfilesWithoutAnID(t *testing.T) {
@@ -43,20 +33,6 @@ func TestProfilesWithoutAnID(t *testing.T) {
 		if err != nil || who.user.Email != row.want {
 			t.Errorf("%q becomes %q: %v", row.address, who.user.Email, err)
 		}
-	}
-}
-
-// TestKeyedNames checks that the hashes which replace names in stores and cookies depend on the secret, the provider
-// and the purpose.
-func TestKeyedNames(t *testing.T) {
-	t.Parallel()
-	if hashed("token", "one") == hashed("token", "another") {
-		t.Error("hashes of tokens do not depend on the secret")
-	}
-	mark := func(l askedLinks, secret string) string { return l.mark(secret, "token", "ada@example.com") }
-	one := askedLinks{provider: "email"}
-	if mark(one, "s") == mark(askedLinks{provider: "other"}, "s") || mark(one, "s") == mark(one, "t") {
-		t.Error("the mark of a link is that of another")
 	}
 }
 

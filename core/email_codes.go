@@ -47,7 +47,7 @@ func (e *emailCodes) key(c *call, purpose string) string {
 // issue stores a new code and returns it with the cookie of this browser. An earlier code of the browser for the same
 // purpose is no longer accepted.
 func (e *emailCodes) issue(ctx context.Context, c *call, r emailcode.Code) (code Secret, cookie Cookie, err error) {
-	e.plugins.auth.sessions.rows.cleaning.perhaps()
+	e.plugins.auth.sessions.cleaning.Perhaps()
 	text, key, expires, err := e.Issue(ctx, e.key(c, r.Purpose), r)
 	if err != nil {
 		return "", Cookie{}, errorf(ErrStore, "%w", err)
@@ -59,7 +59,7 @@ func (e *emailCodes) issue(ctx context.Context, c *call, r emailcode.Code) (code
 // forget returns the cookie that removes a code from the browser.
 func (e *emailCodes) forget(c *call, purpose string) Cookie {
 	spec := c.partCookie(codeCookie + purpose)
-	return spec.clear(spec.name())
+	return Cookie(spec.Clear())
 }
 
 // find returns the code that this browser requested for a purpose. It changes nothing.

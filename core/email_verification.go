@@ -200,7 +200,7 @@ func (w *writer) prove(
 	ctx context.Context, id *identity, signedIn sessionUser, known *User, alone bool,
 ) (*User, error) {
 	if id.account.Type == TypeEmail && signedIn.session != nil && signedIn.user.ID != known.ID {
-		kept := w.linker.sessions.rows.atRest(signedIn.token)
+		kept := w.linker.sessions.rows.AtRest(signedIn.token)
 		_, err := w.sessions.DeleteSession(ctx, kept)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err

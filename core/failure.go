@@ -73,7 +73,7 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 	if errors.As(err, new(*Problem)) {
 		e = problem.logged()
 	}
-	if !problem.unlogged {
+	if !problem.unlogged && !problem.SignIn {
 		c.log.failure(ctx, e, c.attrs()...)
 	}
 	response := &Response{Err: e, Cookies: cookies}

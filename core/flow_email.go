@@ -2,18 +2,16 @@ package core
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/challenge"
+	"github.com/latchkey-go/latchkey/core/internal/cleanup"
+	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
+	"github.com/latchkey-go/latchkey/core/internal/mailboxes"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -22,7 +20,6 @@ import (
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/panics"
-	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -36,8 +33,8 @@ type emailFlow struct {
 	*site
 	gate   gatekeeper
 	limits *limits
-	asked  askedLinks
-	sent   *sentLinks
+	asked  emaillinks.Asked
+	sent   *emaillinks.Sent
 	users  Store
 	tokens store.VerificationTokenStore
 	pages  *pages
@@ -45,7 +42,7 @@ type emailFlow struct {
 
 	sessions   *sessions
 	challenges *challenges
-	cleaning   *cleaning
+	cleaning   *cleanup.Schedule
 	// used contains the hashes of links that this process has redeemed.
 	used *once.Memory[string, struct{}]
 	// codes is set if emails have a code.
@@ -56,8 +53,8 @@ type emailFlow struct {
 func (f *emailFlow) needsToken() bool { return f.ConfirmLink != False || f.codes != nil }
 
 // start implements [flow]. It emails a sign-in link (docs/protocol.md §9.2), unless a link that still works was sent a
-// few minutes ago (see sentLinks). The token is stored first and deleted again if the email cannot be sent. So there is
-// never a link that cannot work, nor a token without an email.
+// few minutes ago (see emaillinks.Sent). The token is stored first and deleted again if the email cannot be sent. So
+// there is never a link that cannot work, nor a token without an email.
 func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	address, _ := c.fields.Text("email")
 	if again, _ := c.fields.Text("again"); again != "" && address == "" && f.codes != nil {
@@ -80,7 +77,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	user, address, err := userByTyped(ctx, f.users, address, typed)
 	sent := ""
 	if f.codes == nil || limited != nil { // with codes, each browser gets its own email as far as the limit allows
-		sent = f.sent.recent(ctx, c.origin, address)
+		sent = f.sent.Recent(ctx, c.origin, address)
 	}
 	if limited != nil && sent == "" {
 		return nil, limited
@@ -109,14 +106,16 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		if token, response.Cookies, err = f.storeAndSend(ctx, c, address); err != nil {
 			return nil, err
 		}
-		f.sent.note(ctx, c, address, f.stored(token))
+		if err := f.sent.Note(ctx, c.origin, address, f.stored(token)); err != nil {
+			c.log.failure(ctx, errorf(ErrStore, "remember a link that was sent: %w", err), c.attrs()...)
+		}
 		c.debug(ctx, "sign-in email sent", slog.String("to", address))
 	case f.codes != nil: // the link that was sent before works in this browser too
 		token = sent
 	}
 	c.note(ctx, event)
 	if token != "" && (f.ConfirmLink == Default || f.codes != nil) {
-		response.Cookies = append(response.Cookies, f.asked.remember(c, token, address))
+		response.Cookies = append(response.Cookies, Cookie(f.asked.Remember(c.askedLinks(), token, address)))
 	}
 	response.Redirect, err = weburl.AddQuery(c.base+"/verify-request", "provider", f.ID, "type", string(TypeEmail))
 	return response, err
@@ -125,7 +124,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 // userByTyped finds the user of a typed address. It also returns the address that the token and the email are for,
 // which is the stored one if it is another spelling of the same mailbox.
 func userByTyped(ctx context.Context, users Store, address, typed string) (*User, string, error) {
-	user, err := userByMailbox(ctx, users, address, typed)
+	user, err := mailboxes.FindCanonical(ctx, users, address, typed)
 	if err == nil && SameMailbox(user.Email, address) {
 		address = user.Email
 	}
@@ -171,7 +170,7 @@ func (f *emailFlow) storeAndSend(
 	}
 	expires := f.now().Add(f.MaxAge)
 	row := &store.VerificationToken{Identifier: address, Token: f.stored(token), Expires: expires}
-	f.cleaning.perhaps()
+	f.cleaning.Perhaps()
 	err = f.tokens.CreateVerificationToken(ctx, row)
 	if err != nil {
 		return "", nil, errorf(ErrStore, "%w", err)
@@ -241,7 +240,7 @@ func (f *emailFlow) finishCode(ctx context.Context, c *call, code string) (outco
 	if err != nil {
 		return f.refuseCode(ctx, c, err)
 	}
-	f.sent.forget(ctx, c.origin, invite.Identifier)
+	f.sent.Forget(ctx, c.origin, invite.Identifier)
 	out := outcome{cookies: []Cookie{f.codes.forget(c, codeSignIn)}, typed: invite.Identifier}
 	if link.CallbackURL != c.callbackURL.target {
 		if out.returnTo, err = c.redirectTarget(ctx, link.CallbackURL); err != nil {
@@ -290,7 +289,7 @@ func (f *emailFlow) newToken(ctx context.Context) (string, error) {
 }
 
 // stored returns the hash of a token that is stored.
-func (f *emailFlow) stored(token string) string { return hashed(token, f.linkSecrets()[0]) }
+func (f *emailFlow) stored(token string) string { return emaillinks.Hash(token, f.linkSecrets()[0]) }
 
 // linkSecrets returns the secrets that tokens may be hashed with, the current one first.
 func (f *emailFlow) linkSecrets() []string {
@@ -337,9 +336,9 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	}
 	f.limits.right(ctx, c, attempt)
 	f.used.Put(f.stored(token), struct{}{}, invite.Expires)
-	out := outcome{cookies: f.asked.forget(c, token, address)}
+	out := outcome{cookies: ownCookies(f.asked.Forget(c.askedLinks(), token, address))}
 	if f.codes != nil && out.cookies == nil {
-		out.cookies = f.asked.forget(c, f.stored(token), address)
+		out.cookies = ownCookies(f.asked.Forget(c.askedLinks(), f.stored(token), address))
 	}
 	if f.codes != nil && f.codes.key(c, codeSignIn) != "" {
 		out.cookies = append(out.cookies, f.codes.forget(c, codeSignIn))
@@ -350,7 +349,7 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 
 // identityOf returns the identity of the recipient of an email: a stored user, or a new one.
 func (f *emailFlow) identityOf(ctx context.Context, invite *store.VerificationToken) (*identity, error) {
-	user, err := userByEmail(ctx, f.users, invite.Identifier)
+	user, err := mailboxes.ByEmail(ctx, f.users, invite.Identifier)
 	if errors.Is(err, ErrNotFound) {
 		user, err = f.newUser(invite.Identifier)
 	}
@@ -380,7 +379,7 @@ func (f *emailFlow) confirmPage(ctx context.Context, c *call) *Response {
 func (f *emailFlow) redeem(ctx context.Context, c *call, token, address string) (*store.VerificationToken, error) {
 	invite, err := f.useToken(ctx, token, address)
 	if err == nil {
-		f.sent.forget(ctx, c.origin, invite.Identifier)
+		f.sent.Forget(ctx, c.origin, invite.Identifier)
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -399,7 +398,7 @@ func (f *emailFlow) redeem(ctx context.Context, c *call, token, address string) 
 
 // useToken tries the hashes under all secrets, so that links stay valid after a rotation of the secrets.
 func (f *emailFlow) useToken(ctx context.Context, token, address string) (invite *store.VerificationToken, err error) {
-	for _, hash := range hashes(token, f.linkSecrets()) {
+	for _, hash := range emaillinks.Hashes(token, f.linkSecrets()) {
 		invite, err = f.tokens.UseVerificationToken(ctx, address, hash)
 		if !errors.Is(err, ErrNotFound) {
 			break
@@ -408,23 +407,10 @@ func (f *emailFlow) useToken(ctx context.Context, token, address string) (invite
 	return invite, err
 }
 
-// hashes returns the accepted hashes of value: one for each secret, and one for all secrets joined with commas, which
-// is the hash that Auth.js computes for a list of secrets.
-func hashes(value string, secrets []string) []string {
-	var all []string
-	for _, s := range secrets {
-		all = append(all, hashed(value, s))
-	}
-	if len(secrets) > 1 {
-		all = append(all, hashed(value, strings.Join(secrets, ",")))
-	}
-	return all
-}
-
 // askedHere reports whether this browser may use a link: it requested the email, or it requested one at the limit of
 // the address, when that email was the last one.
 func (f *emailFlow) askedHere(c *call, token, address string) bool {
-	return f.asked.find(c, token, address) >= 0 || f.asked.find(c, f.stored(token), address) >= 0
+	return f.asked.Has(c.askedLinks(), token, address) || f.asked.Has(c.askedLinks(), f.stored(token), address)
 }
 
 // needsConfirmation reports whether the response to a link is the page with the button; then only its POST redeems the
@@ -437,156 +423,6 @@ func (f *emailFlow) needsConfirmation(c *call) bool {
 	return c.session.carrier().cookies.Any() || !f.askedHere(c, token, address)
 }
 
-// Opening a sign-in link signs a user in as its recipient. An attacker could therefore make a user open a link to the
-// attacker's account, and the user would work there without noticing (login CSRF). A cookie therefore remembers that
-// this browser requested the link, as a keyed hash of token and address. In any other browser, and in one that has a
-// session, a page with a button is shown first (docs/protocol.md §9.3).
-
-// maxAskedLinks is the number of requested links that a browser remembers.
-const maxAskedLinks = 4
-
-// askedLinks reads and writes the cookie with the links that a browser has requested.
-type askedLinks struct {
-	secrets  []string
-	provider string
-	maxAge   time.Duration // lifetime of a link and of the cookie
-}
-
-// mark returns the cookie's entry for a link: 16 bytes of an HMAC, so that an attacker with the cookie cannot guess
-// even a short token.
-func (l *askedLinks) mark(secret, token, address string) string {
-	mac := hmac.New(sha256.New, []byte("link asked for here\x00"+secret))
-	mac.Write([]byte(l.provider + "\x00" + address + "\x00" + token))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
-}
-
-// markSize is the length of a mark.
-const markSize = 22
-
-// in returns the marks in the cookie, the newest first.
-func (l *askedLinks) in(c *call) []string {
-	value, _ := c.jar.Get(c.cookies.askedLinks.name())
-	marks := strings.SplitN(value, ".", maxAskedLinks+1)
-	return slices.DeleteFunc(marks, func(mark string) bool { return len(mark) != markSize })
-}
-
-// remember returns the cookie with a link added. It expires when the link does.
-func (l *askedLinks) remember(c *call, token, address string) Cookie {
-	marks := append([]string{l.mark(l.secrets[0], token, address)}, l.in(c)...)
-	return l.cookie(c, marks[:min(len(marks), maxAskedLinks)])
-}
-
-// forget returns the cookie without a link that was used.
-func (l *askedLinks) forget(c *call, token, address string) []Cookie {
-	marks := l.in(c)
-	at := l.find(c, token, address)
-	switch {
-	case at < 0:
-		return nil
-	case len(marks) == 1:
-		spec := &c.cookies.askedLinks
-		return []Cookie{spec.clear(spec.name())}
-	}
-	return []Cookie{l.cookie(c, slices.Delete(marks, at, at+1))}
-}
-
-func (l *askedLinks) cookie(c *call, marks []string) Cookie {
-	cookie := c.cookies.askedLinks.set(strings.Join(marks, "."))
-	cookie.HasMaxAge, cookie.MaxAge = true, int(l.maxAge.Seconds())
-	return cookie
-}
-
-// find returns the index of a link's mark in the cookie, or -1 if this browser did not request the link. It compares
-// all marks, in constant time.
-func (l *askedLinks) find(c *call, token, address string) int {
-	found := -1
-	for _, secret := range l.secrets {
-		want := l.mark(secret, token, address)
-		for i, mark := range l.in(c) {
-			if random.Same(mark, want) {
-				found = i
-			}
-		}
-	}
-	return found
-}
-
-// sentLinks remembers for a few minutes which addresses a sign-in link was sent to. Another request for a link within
-// that time gets the same response and sends no email, because the first link still works. An attacker can therefore
-// not flood a mailbox. Nor can they use up the rate limit of an address so that its owner gets no link.
-//
-// With codes, every browser needs its own email. So another request sends an email until the limit of the address
-// is used up. Then the link of the last email also works in the browser of the request, and no email is sent.
-//
-// It is nil without codes if known browsers are off or the store has no records. Every request then sends an email, as
-// in Auth.js.
-type sentLinks struct {
-	records  store.RecordStore
-	secret   string
-	provider string
-	life     time.Duration // of an entry
-	now      func() time.Time
-}
-
-const (
-	sentLinkKind = "link-sent"
-	// sentLinkLife is the life of an entry, and at most half of the life of a link. With codes it is half of the life of
-	// a link, because the limit of an address may last long.
-	sentLinkLife = 5 * time.Minute
-)
-
-// key returns the record key of a sent link. It includes the origin, because the link points to the origin of its
-// request: a link that an attacker requests through another host must not suppress the one that the owner requests.
-func (l *sentLinks) key(origin, address string) string {
-	return digest(l.secret, sentLinkKind, l.provider+"\x00"+origin+"\x00"+address)
-}
-
-// recent returns the stored token of the last link to this origin that was sent to an address and has not been used. If
-// there is none or the store fails it returns "".
-func (l *sentLinks) recent(ctx context.Context, origin, address string) (stored string) {
-	if l == nil {
-		return ""
-	}
-	r, err := l.read(ctx, origin, address)
-	if err != nil || !r.Expires.After(l.now()) || json.Unmarshal(r.Value, &stored) != nil {
-		return ""
-	}
-	return stored
-}
-
-func (l *sentLinks) read(ctx context.Context, origin, address string) (*store.Record, error) {
-	return l.records.Record(ctx, sentLinkKind, l.key(origin, address))
-}
-
-// note remembers a link that was sent, by its stored token. If that fails the next request sends another one.
-func (l *sentLinks) note(ctx context.Context, c *call, address, stored string) {
-	if l == nil {
-		return
-	}
-	value, err := json.Marshal(stored)
-	if err != nil { // a string
-		return
-	}
-	r := &store.Record{
-		Kind: sentLinkKind, Key: l.key(c.origin, address), Value: value, Expires: l.now().Add(l.life),
-	}
-	err = l.records.CreateRecord(ctx, r)
-	if errors.Is(err, ErrConflict) { // an entry that has expired
-		var old *store.Record
-		if old, err = l.read(ctx, c.origin, address); err == nil {
-			r.Version = old.Version
-			err = l.records.UpdateRecord(ctx, r)
-		}
-	}
-	if err != nil && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
-		c.log.failure(ctx, errorf(ErrStore, "remember a link that was sent: %w", err), c.attrs()...)
-	}
-}
-
-// forget removes the entry of a link that has been used.
-func (l *sentLinks) forget(ctx context.Context, origin, address string) {
-	if l == nil {
-		return
-	}
-	_, _ = l.records.DeleteRecord(ctx, sentLinkKind, l.key(origin, address))
+func (c *call) askedLinks() emaillinks.Browser {
+	return emaillinks.Browser{Jar: c.jar, Spec: &c.cookies.AskedLinks}
 }

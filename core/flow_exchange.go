@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/exchange"
 )
@@ -47,11 +48,11 @@ func (v *arrival) browser() string {
 	if v.cookies == nil {
 		return ""
 	}
-	value, _ := v.jar.Raw(v.cookies.csrf.name())
+	value, _ := v.jar.Raw(v.cookies.CSRF.Name())
 	return value
 }
 
 // exchangeKey identifies this callback. answer is the code, or with OAuth 1.0a token and verifier.
-func (f *flowState) exchangeKey(c *call, answer string) exchange.Key {
+func (c *call) exchangeKey(f *flowstate.Flow, answer string) exchange.Key {
 	return exchange.KeyOf(c.providerID+"\x00"+f.Tag, c.browser(), answer)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/oauth"
@@ -40,12 +41,12 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	}
 	redirectURI, returnTo := f.redirectURI(c.origin, c.base)
 	flows := f.checks.flowsOf(c)
-	flow, err := flows.start(ctx, f.oauthClient, returnTo)
+	flow, err := flows.Start(ctx, f.flowClient(), c.flowStart(returnTo))
 	if err != nil {
-		return nil, err
+		return nil, flowError(err)
 	}
 	request := oauth.AuthorizationRequest{
-		RedirectURI: redirectURI, State: flow.state, Nonce: flow.Nonce, Verifier: flow.Verifier,
+		RedirectURI: redirectURI, State: flow.State, Nonce: flow.Nonce, Verifier: flow.Verifier,
 	}
 	if f.sendsLocale(c) {
 		request.Further = url.Values{"ui_locales": {or(c.language().Tag, "en")}}
@@ -71,9 +72,11 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	}
 	response := redirectTo(address)
 	if flow.Tag != "" {
-		if response.Cookies, err = flows.store(flow, f.oauthClient, len(address)); err != nil {
-			return nil, err
+		stored, err := flows.Store(flow, f.flowClient(), len(address))
+		if err != nil {
+			return nil, flowError(err)
 		}
+		response.Cookies = ownCookies(stored)
 	}
 	c.debug(ctx, "authorization url is ready")
 	return response, nil
@@ -99,8 +102,8 @@ func (f *oauthFlow) askToAuthenticate(request *reauthRequest, further url.Values
 		values = append(values, prompt)
 	}
 	further.Set("prompt", strings.Join(values, " "))
-	if request.hint != "" {
-		further.Set("login_hint", request.hint)
+	if request.Hint != "" {
+		further.Set("login_hint", request.Hint)
 	}
 	if len(request.ACR) > 0 {
 		further.Set("acr_values", strings.Join(request.ACR, " "))
@@ -129,24 +132,24 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 		return outcome{response: redirectTo(forward)}, err
 	}
 	flows := f.checks.flowsOf(c)
-	flow, err := flows.find(f.oauthClient, params.Get("state"))
+	flow, err := flows.Find(f.flowClient(), params.Get("state"))
 	if flow != nil {
-		out.cookies = append(out.cookies, flow.clear...)
+		out.cookies = append(out.cookies, ownCookies(flow.Clear)...)
 	}
 	if err != nil {
-		return out, err
+		return out, flowError(err)
 	}
 	out.reauth = flow.Reauth
 	at, answer, err := f.readAnswer(ctx, params)
 	if err != nil {
 		return out, err
 	}
-	started := flowSameSession
+	started := flowstate.SameSession
 	if len(f.Checks) > 0 {
-		if started, err = flows.compare(ctx, flow); err != nil {
-			return out, err
+		if started, err = flows.Compare(ctx, flow); err != nil {
+			return out, flowError(err)
 		}
-		out.returnTo = flows.callbackURL(ctx, flow)
+		out.returnTo = c.flowReturn(ctx, flow)
 	}
 	if flow.Reauth != nil {
 		if err := f.plugins.entry.checkReauthCallback(ctx, c, started, flow.Reauth); err != nil {
@@ -157,7 +160,7 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 	if err != nil {
 		return out, classifyAuthError(err)
 	}
-	key := flow.exchangeKey(c, params.Get("code"))
+	key := c.exchangeKey(flow, params.Get("code"))
 	tokens, profile, err := f.exchange(ctx, c, at, code, flow, key)
 	if err != nil {
 		return out, err
@@ -174,7 +177,7 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 // exchange calls redeem once for all callbacks with the same key. A flow without a tag has no key: Auth.js started it,
 // or the provider uses no checks.
 func (f *oauthFlow) exchange(
-	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *flowState, key exchange.Key,
+	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *flowstate.Flow, key exchange.Key,
 ) (*TokenSet, Profile, error) {
 	if flow.Tag == "" || flow.Reauth != nil { // a re-authentication counts once
 		return f.redeem(ctx, c, at, code, flow)
@@ -214,7 +217,7 @@ func classifyAuthError(err error) error {
 
 // redeem exchanges the code for tokens and requests the user's profile.
 func (f *oauthFlow) redeem(
-	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *flowState,
+	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, flow *flowstate.Flow,
 ) (*TokenSet, Profile, error) {
 	redirectURI, _ := f.redirectURI(c.origin, c.base)
 	answered, err := f.client.Redeem(ctx, at, code, flow.Verifier, redirectURI)
@@ -313,7 +316,7 @@ func (f *oauthFlow) forwardFromProxy(c *call, state string) (string, error) {
 	if f.proxyURL == "" || !f.onProxy(c.origin) || state == "" {
 		return "", nil
 	}
-	claims, err := f.checks.open(f.checks.state, state)
+	claims, err := f.checks.Open(f.checks.State, state)
 	if err != nil {
 		return "", errorf(errInvalidCheck, "state at the redirect proxy: %w", err)
 	}
@@ -381,21 +384,15 @@ func (f *oauthFlow) redirectPost(c *call) (outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	found, err := f.checks.flowsOf(c).find(f.oauthClient, answer.Get("state"))
-	if err != nil {
-		return out, nil //nolint:nilerr // the GET finds out, and has the user's session
+	key, stored, err := f.checks.flowsOf(c).StoreAnswer(f.flowClient(), answer)
+	switch {
+	case errors.Is(err, flowstate.ErrNoFlow), errors.Is(err, flowstate.ErrOtherState):
+		return out, nil // the GET finds out, and has the user's session
+	case err != nil:
+		return out, flowError(err)
 	}
-	tag := or(found.Tag, f.checks.hash("state", answer.Get("state")))
-	claims := &Token{}
-	_ = claims.Extra.Set("provider", f.ID)
-	_ = claims.Extra.Set("answer", answer)
-	spec := c.cookies.formAnswer.named(tag)
-	sealed, err := f.checks.seal(spec.keys, claims, formAnswerTTL)
-	if err != nil {
-		return out, err
-	}
-	out.cookies = []Cookie{spec.setUntil(sealed, f.checks.now().Add(formAnswerTTL))}
-	out.response.Redirect += "?flow=" + tag[:flowNameLength]
+	out.cookies = []Cookie{Cookie(stored)}
+	out.response.Redirect += "?flow=" + key
 	return out, nil
 }
 
@@ -418,30 +415,17 @@ func (f *oauthFlow) readPost(fields form.Fields) (formAnswer, error) {
 	return answer, nil
 }
 
-var errOtherAnswer = errors.New("it has the callback of another provider")
-
 // answer returns the parameters of the provider's answer, and the cookies that delete the one that stores them. They
 // are in the query, or with form_post in the cookie of the preceding POST.
 func (f *oauthFlow) answer(c *call) (oauth.Params, []Cookie, error) {
 	if !f.formPost {
 		return c.query, nil, nil
 	}
-	tag := c.query.Get("flow")
-	spec := c.cookies.formAnswer.named(tag)
-	sealed, _ := c.jar.Get(spec.name())
-	if len(tag) != flowNameLength || sealed == "" {
-		return nil, nil, callbackErrorf(errInvalidCheck, reasonExpired, "no cookie has the provider's answer: it was read "+
-			"before, or is an answer to no sign-in of this browser")
-	}
-	claims, err := f.checks.open(spec.keys, sealed)
-	answer := formAnswer{}
-	if err == nil && (claims.Extra.Text("provider") != f.ID || !claims.Extra.Get("answer", &answer)) {
-		err = errOtherAnswer
-	}
+	answer, deletion, err := f.checks.flowsOf(c).FindAnswer(f.flowClient(), c.query.Get("flow"))
 	if err != nil {
-		return nil, nil, callbackErrorf(errInvalidCheck, reasonExpired, "the %s cookie cannot be read: %w", spec.name(), err)
+		return nil, nil, flowError(err)
 	}
-	return answer, []Cookie{spec.clear(spec.name())}, nil
+	return formAnswer(answer), []Cookie{Cookie(deletion)}, nil
 }
 
 // completedClaims returns the claims of the ID token. If name and email were requested but the ID token has neither, it

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 )
 
@@ -30,14 +31,12 @@ func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, errorf(ErrAuth, "%w", err)
 	}
 	flows := f.checks.flowsOf(c)
-	flow, err := flows.newFlow(ctx, f.ID, "request token", token.Token)
-	if err != nil {
-		return nil, err
-	}
+	flow := flows.New(ctx, f.ID, "request token", token.Token, c.flowStart(""))
 	flow.Secret = token.Secret
 	response := redirectTo(address)
-	response.Cookies, err = flows.store(flow, f.oauthClient, len(address))
-	return response, err
+	stored, err := flows.Store(flow, f.flowClient(), len(address))
+	response.Cookies = ownCookies(stored)
+	return response, flowError(err)
 }
 
 // finish implements [flow]: it handles the provider's callback (RFC 5849 section 2.2 and 2.3). The cookie with the
@@ -48,18 +47,18 @@ func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err erro
 		return out, errorf(errOAuthCallback, "%w", clientError(err))
 	}
 	flows := f.checks.flowsOf(c)
-	flow := flows.findNamed(f.oauthClient, "request token", answer.Token)
+	flow := flows.FindNamed(f.ID, "request token", answer.Token)
 	if flow == nil {
 		return out, callbackErrorf(errInvalidCheck, reasonExpired, "no cookie has the request token: the sign-in was "+
-			"started in another browser or more than %v ago", checkTTL)
+			"started in another browser or more than %v ago", cookies.FlowLifetime)
 	}
-	out.cookies = flow.clear
-	started, err := flows.compare(ctx, flow)
+	out.cookies = ownCookies(flow.Clear)
+	started, err := flows.Compare(ctx, flow)
 	if err != nil {
-		return out, err
+		return out, flowError(err)
 	}
-	out.returnTo = flows.callbackURL(ctx, flow)
-	key := flow.exchangeKey(c, answer.Token+"\x00"+c.query.Get("oauth_verifier"))
+	out.returnTo = c.flowReturn(ctx, flow)
+	key := c.exchangeKey(flow, answer.Token+"\x00"+c.query.Get("oauth_verifier"))
 	tokens, profile, err := c.exchangeOnce(ctx, f.checks.exchanges, key,
 		func(ctx context.Context) (*TokenSet, Profile, error) { return f.redeem(ctx, answer, flow.Secret) })
 	if err != nil {
@@ -96,7 +95,7 @@ func (f *oauth1Flow) redeem(ctx context.Context, answer oauth.Answer1, secret st
 // tokenSet returns a token as a TokenSet, with an HTTP client that signs requests.
 func (f *oauth1Flow) tokenSet(t oauth.Token1) (*TokenSet, error) {
 	tokens := &TokenSet{
-		Now: f.checks.now(), Provider: &f.OAuthProvider, Client: &http.Client{Transport: f.client1.SigningTransport(t)},
+		Now: f.checks.Now(), Provider: &f.OAuthProvider, Client: &http.Client{Transport: f.client1.SigningTransport(t)},
 	}
 	err := tokens.Extra.Set("oauth_token", t.Token)
 	if err == nil {

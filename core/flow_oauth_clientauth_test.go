@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-
 	"github.com/latchkey-go/latchkey/core"
 )
 

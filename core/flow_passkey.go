@@ -13,6 +13,9 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/mailboxes"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -61,7 +64,7 @@ func (f *passkeyFlow) sessionUser(ctx context.Context, c *call) (*User, bool, er
 		return nil, false, err
 	}
 	if current.token != nil {
-		if outdated, err := f.sessions.jwt.outdated(ctx, current.token); err != nil || outdated {
+		if outdated, err := f.sessions.jwt.Outdated(ctx, current.token); err != nil || outdated {
 			return nil, false, err
 		}
 	}
@@ -108,7 +111,7 @@ func (f *passkeyFlow) newChallenge(ctx context.Context, c *call, p ceremony) (st
 			_ = claims.Extra.Set(name, text)
 		}
 	}
-	sealed, err := f.checks.seal(f.checks.challenge, claims, checkTTL)
+	sealed, err := f.checks.Seal(f.checks.Challenge, claims, cookies.FlowLifetime)
 	if err != nil {
 		return "", nil, err
 	}
@@ -118,12 +121,8 @@ func (f *passkeyFlow) newChallenge(ctx context.Context, c *call, p ceremony) (st
 
 // challengeCookies returns the cookie that stores a ceremony.
 func (f *passkeyFlow) challengeCookies(ctx context.Context, c *call, sealed string) ([]Cookie, error) {
-	flow := &flowState{provider: c.providerID, expires: f.now().Add(checkTTL)}
-	if err := f.checks.flowsOf(c).markStart(ctx, flow); err != nil {
-		return nil, err
-	}
-	cookie, err := f.checks.sealFlow(&c.cookies.challenge, flow, sealed)
-	return []Cookie{cookie}, err
+	cookie, err := f.checks.flowsOf(c).StoreChallenge(ctx, c.providerID, sealed)
+	return []Cookie{Cookie(cookie)}, flowError(err)
 }
 
 // ceremony is the content of a challenge cookie.
@@ -137,24 +136,24 @@ type ceremony struct {
 	conditional bool
 	// purpose is PasskeyRegistration.Purpose, and empty for the routes of the provider.
 	purpose string
-	started flowSession
+	started flowstate.Session
 }
 
 // pendingCeremony decrypts the challenge cookie of the ceremony that the browser started for a purpose.
 func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action, purpose string) (ceremony, error) {
 	var p ceremony
 	flows := f.checks.flowsOf(c)
-	flow, sealed, err := flows.openCheck(&c.cookies.challenge, "challenge", c.providerID)
+	flow, sealed, err := flows.FindChallenge(c.providerID)
 	if err != nil {
-		return p, err
+		return p, flowError(err)
 	}
-	if p.started, err = flows.compare(ctx, flow); err != nil {
-		return p, err
+	if p.started, err = flows.Compare(ctx, flow); err != nil {
+		return p, flowError(err)
 	}
-	if p.started != flowSameSession && action == passkey.Register {
+	if p.started != flowstate.SameSession && action == passkey.Register {
 		return p, errorf(errInvalidCheck, "the registration was started under another session")
 	}
-	claims, err := f.checks.open(f.checks.challenge, sealed)
+	claims, err := f.checks.Open(f.checks.Challenge, sealed)
 	if err != nil {
 		return p, errorf(errInvalidCheck, "the challenge cookie cannot be read: %w", err)
 	}
@@ -176,7 +175,7 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action, purp
 
 // firstUse reports whether this is the first response to a challenge.
 func (f *passkeyFlow) firstUse(challenge string) bool {
-	return f.used.First(challenge, f.now().Add(checkTTL+sessiontoken.ClockSkew))
+	return f.used.First(challenge, f.now().Add(cookies.FlowLifetime+sessiontoken.ClockSkew))
 }
 
 // finish implements [flow].
@@ -209,8 +208,8 @@ func (f *passkeyFlow) verify(ctx context.Context, c *call, purpose string) (out 
 		return out, errorf(ErrMissingCSRF, "a passkey response needs the Origin header of this site, or the CSRF token: %s",
 			c.csrf.Refusal)
 	}
-	if spec := &c.cookies.challenge; c.jar.Has(spec.name()) { // a challenge is valid for one attempt
-		out.cookies = append(out.cookies, spec.clear(spec.name()))
+	if spec := &c.cookies.Challenge; c.jar.Has(spec.Name()) { // a challenge is valid for one attempt
+		out.cookies = append(out.cookies, Cookie(spec.Clear()))
 	}
 	if action == passkey.Register {
 		out.identity, err = f.register(ctx, c, credentialID, []byte(data), purpose)
@@ -374,11 +373,11 @@ func (f *passkeyFlow) options(ctx context.Context, c *call) (*Response, error) {
 		return nil, err
 	}
 	if f.SignUp != "" && action == passkey.Register {
-		what, _, err := f.plugins.guests.ofRequest(ctx, c.session)
+		current, err := c.session.current(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if !found.signedIn || what != sessionOfUser {
+		if !found.signedIn || current == nil || f.plugins.provisional.has(current.methods) {
 			return optionsRefused("Sign up at " + c.base + "/" + f.SignUp), nil
 		}
 	}
@@ -416,12 +415,12 @@ func (f *passkeyFlow) findUser(ctx context.Context, c *call) (who optionsUser, e
 	if who.user, who.signedIn, err = f.sessionUser(ctx, c); err != nil {
 		return who, errorf(ErrStore, "%w", err)
 	}
-	if who.signedIn && c.query.Get("action") != passkey.Register { // a guest may have a passkey of another user
-		what, _, err := f.plugins.guests.ofRequest(ctx, c.session)
+	if who.signedIn && c.query.Get("action") != passkey.Register {
+		current, err := c.session.current(ctx)
 		if err != nil {
 			return who, err
 		}
-		if what != sessionOfUser {
+		if current != nil && f.plugins.provisional.has(current.methods) { // they may have a passkey of another user
 			who = optionsUser{}
 		}
 	}
@@ -478,7 +477,7 @@ func (f *passkeyFlow) userInfo(ctx context.Context, c *call) (user *User, exists
 	if address == "" {
 		return nil, false, nil
 	}
-	user, err = userByMailbox(ctx, f.users, address, c.query.Get("email"))
+	user, err = mailboxes.FindCanonical(ctx, f.users, address, c.query.Get("email"))
 	if errors.Is(err, ErrNotFound) && f.namesByTyped() {
 		user, err = userByAccount(ctx, f.users, typedAccount(f.ID, address))
 	}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -81,13 +82,14 @@ func (s *Session) asOf() time.Time {
 // guardErrorResponse returns the response to a guard's error. Errors that the user cannot fix are logged.
 func (v *Visit) guardErrorResponse(err error) *Response {
 	var again *StepUp
+	var problem *Problem
 	switch {
 	case errors.As(err, &again) && v.session != nil && v.session.Actor != "": // no sign-in is allowed
 		return v.forbiddenResponse(err)
 	case errors.As(err, &again):
 		return v.stepUpResponse(again)
-	case errors.Is(err, errGuest):
-		return v.signInResponse(guestProblem())
+	case errors.As(err, &problem) && problem.SignIn:
+		return v.signInResponse(problem)
 	case errors.Is(err, ErrForbidden):
 		return v.forbiddenResponse(err)
 	}
@@ -271,7 +273,7 @@ func (v *Visit) pageOrProblem(target string, problem *Problem) *Response {
 		response.Status, response.Redirect = http.StatusSeeOther, target
 		response.set("Location", target)
 		if v.pages.config.SignIn == "" && v.auth.mounted.countRedirect() {
-			v.at.log.warn(v.Context, warnNotMounted, slog.String("hint", "a guard redirects to the sign-in page, and no auth "+
+			v.at.log.warn(v.Context, warnings.NotMounted, slog.String("hint", "a guard redirects to the sign-in page, and no auth "+
 				"route was requested so far: call the adapter's Mount, at BasePath "+v.at.basePath))
 		}
 	} else {

@@ -2,16 +2,15 @@ package core
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/cleantext"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
@@ -35,16 +34,18 @@ type identity struct {
 	// actor is who impersonates the user. It is zero for a sign-in.
 	actor actor
 	// started is the relation between the current session and the one that started the flow. An account may be linked to
-	// the current user only with flowSameSession.
-	started flowSession
+	// the current user only with flowstate.SameSession.
+	started flowstate.Session
 	// byApp means that an app has sent an ID token ([ActionRequest.SignInApp]): there is no browser, so that the sign-in
 	// gets no session and cannot wait for a gate.
 	byApp bool
+	// onlyIDToken means that there is no token response, only an ID token ([ActionRequest.VerifyIDToken]).
+	onlyIDToken bool
 
-	// guest is the ID of the guest whose session the sign-in was started under, and whom it upgrades or merges. asGuest
-	// reports that the current session is that of a guest.
-	guest   string
-	asGuest bool
+	// provisional is the ID of the provisional user whose session the sign-in was started under. unlinked reports that the
+	// current session is that of a provisional user, to whom nothing is linked.
+	provisional string
+	unlinked    bool
 
 	oauth   *oauthResult
 	passkey *passkeyResult
@@ -94,7 +95,7 @@ type signUpResult struct {
 	// create is SignIn.Create. It is nil if the plugin has already created the user.
 	create func(ctx context.Context) (*User, error)
 	// upgrade is SignIn.Upgrade, or nil.
-	upgrade func(ctx context.Context, guest *User) (*User, error)
+	upgrade func(ctx context.Context, provisional *User) (*User, error)
 }
 
 // byOAuth reports whether an OAuth provider has authenticated the user with this request.
@@ -136,7 +137,7 @@ type member struct {
 	created bool
 	// keepsSession reports that the browser's session continues, because a signed-in user linked another account.
 	keepsSession bool
-	// upgraded reports that this sign-in has upgraded a guest to this user.
+	// upgraded reports that this sign-in has upgraded a provisional user to this user.
 	upgraded bool
 }
 
@@ -184,7 +185,7 @@ func (id *identity) label() string {
 	if id.oauth == nil {
 		return ""
 	}
-	label := printableText(
+	label := cleantext.Line(
 		or(id.oauth.given, id.profile.First("preferred_username", "login", "username", "nickname")),
 		' ',
 	)
@@ -346,7 +347,7 @@ const (
 // limitProfile cleans the name and the image. It cuts a name that is too long, and drops an image that is too long,
 // because an incomplete URL is useless.
 func limitProfile(p *Person) {
-	p.Name, p.Image = printableText(p.Name, ' '), printableText(p.Image, -1)
+	p.Name, p.Image = cleantext.Line(p.Name, ' '), cleantext.Line(p.Image, -1)
 	if len(p.Name) > maxProfileName {
 		p.Name = strings.ToValidUTF8(p.Name[:maxProfileName], "")
 	}
@@ -354,64 +355,6 @@ func limitProfile(p *Person) {
 		p.Image = ""
 	}
 }
-
-// printableText removes characters that databases, cookies and pages cannot represent: control characters and invalid
-// UTF-8. A tab or line break is replaced with lineBreak, or removed if lineBreak is -1.
-func printableText(s string, lineBreak rune) string {
-	if utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl) {
-		return s
-	}
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t' || r == '\n' || r == '\r':
-			return lineBreak
-		case unicode.IsControl(r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\ufffd")))
-}
-
-// pendingData is the stored content of a pending sign-in.
-type pendingData struct {
-	User    plainUser      `json:"user"`
-	Account pendingAccount `json:"account"`
-	Profile Profile        `json:"profile,omitempty"`
-	SID     string         `json:"sid,omitempty"`
-	Methods []amr.Method   `json:"methods,omitempty"`
-	// AuthTime is identity.authTime.
-	AuthTime *time.Time `json:"authTime,omitempty"`
-	// ACR is identity.acr.
-	ACR         string `json:"acr,omitempty"`
-	CallbackURL string `json:"url"`
-	Created     bool   `json:"created,omitempty"`
-	// Short is identity.short.
-	Short bool `json:"short,omitempty"`
-	// Guest is identity.guest.
-	Guest string `json:"guest,omitempty"`
-	// Typed is the identifier that the user typed.
-	Typed string `json:"typed,omitempty"`
-	// Stored reports whether the user is in the store.
-	Stored bool `json:"stored,omitempty"`
-	// Made is when a gate first stored the sign-in.
-	Made time.Time `json:"made"`
-	// Next is the action that continues the sign-in. Released lists the gates that do not run again when it is completed.
-	Next     string   `json:"next"`
-	Released []string `json:"released"`
-}
-
-// pendingAccount is an Account with the tokens in plain text: the JSON of a Secret is redacted. Raw members that are
-// nil are omitted.
-type pendingAccount struct {
-	plainAccount
-	AccessToken, RefreshToken, IDToken string
-	SessionState, AuthorizationDetails json.RawMessage `json:",omitempty"`
-}
-
-// plainUser is a User without its JSON methods.
-type plainUser User
-
-type plainAccount Account
 
 // flow signs users in with one provider. There is one for each configured provider. Each flow ends with an [identity].
 type flow interface {

@@ -10,6 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -42,18 +43,60 @@ func (s *sessions) actorOf(ctx context.Context, v *arrival) string {
 	if v.cookies == nil || !cookie.Join(v.jar, actorCookie(v)).Any() {
 		return ""
 	}
-	session, err := s.ofCookies(ctx, v)
-	if err != nil {
+	session, err := s.choose(ctx, s.carrierOf(v)) // not restore, which has events itself
+	if err != nil || session.expiredActor() != (actor{}) {
 		return ""
 	}
 	return session.actor(ctx).userID
 }
 
 // actorCookie returns the name of the cookie with the actor's own session.
-func actorCookie(v *arrival) string { return v.cookies.session.name() + "-actor" }
+func actorCookie(v *arrival) string { return v.cookies.Session.Name() + "-actor" }
 
 // actorCookies returns the cookies with the actor's own session.
 func (p *tokenCarrier) actorCookies() cookie.Joined { return cookie.Join(p.at.jar, actorCookie(p.at)) }
+
+// clearActor returns the cookies that remove the actor's own session.
+func (p *tokenCarrier) clearActor() (out []Cookie) {
+	for _, name := range p.actorCookies().Present() {
+		out = append(out, Cookie(p.at.cookies.Session.ClearName(name)))
+	}
+	return out
+}
+
+// restore is choose for the cookies of a request. After an impersonation has expired, it returns the administrator's
+// own session instead, if that is still valid. Only a browser that opens a page gets it: another request of a page that
+// still shows the impersonated user must not act as the administrator.
+func (s *sessions) restore(ctx context.Context, c tokenCarrier) (requestSession, error) {
+	r, err := s.choose(ctx, c)
+	if err != nil || s.impersonation == nil || c.fromHeader || !c.actorCookies().Any() {
+		return r, err
+	}
+	by := r.expiredActor()
+	if by == (actor{}) {
+		return r, nil
+	}
+	if method := c.at.r.Method; method != http.MethodGet && method != http.MethodHead ||
+		c.at.caller() != negotiate.Browser {
+		r.carrier().waits = true
+		return r, nil
+	}
+	if current, err := r.current(ctx); err != nil || current != nil { // deletes the stored session
+		return r, err
+	}
+	own, err := s.actorSession(ctx, c.at)
+	if err != nil || own.actor(ctx) != (actor{}) {
+		return r, err
+	}
+	session, _, err := s.read(ctx, own, sessionRead{again: true})
+	if err != nil || session == nil || session.UserID != by.userID || session.ID != by.sessionID {
+		return r, err
+	}
+	value := own.carrier().value()
+	s.replaced.Forget(value)
+	c.cookies, c.restored = c.cookies.With(value), true
+	return s.choose(ctx, c)
+}
 
 // errImpersonationEnded means that an impersonated session is not valid: the administrator is signed out, or may not
 // impersonate the user any more.
@@ -162,6 +205,12 @@ var textImpersonated = ui.Text{
 	Key: "impersonation.refused", English: "You can't do this while you use another person's account.",
 }
 
+// textTooLarge is the message of an impersonation whose cookies the router would not read.
+var textTooLarge = ui.Text{
+	Key: "impersonation.too-large", English: "Both sessions together are too large for this site. Its operators find the " +
+		"limit in the log.",
+}
+
 // readFor finds the session of a request, and refuses an action that is not allowed in it.
 func (s *sessions) readFor(ctx context.Context, to *rule, c *call) (err error) {
 	if c.session, err = s.of(ctx, &c.arrival); err == nil && !to.impersonated {
@@ -173,7 +222,7 @@ func (s *sessions) readFor(ctx context.Context, to *rule, c *call) (err error) {
 // refuseImpersonated returns an error if the user of the session is impersonated. It protects all actions that do not
 // declare otherwise, so that an impersonation changes nothing.
 func (s *sessions) refuseImpersonated(ctx context.Context, c *call) error {
-	if s.impersonation == nil || c.session.actor(ctx) == (actor{}) {
+	if s.impersonation == nil || c.session.actor(ctx) == (actor{}) || c.session.expiredActor() != (actor{}) {
 		return nil
 	}
 	by := c.session.actor(ctx)
@@ -209,14 +258,6 @@ func (s *sessions) endActor(ctx context.Context, v *arrival) (there bool) {
 		v.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), v.attrs()...)
 	}
 	return true
-}
-
-// earlier returns the earlier of two times. The zero time means no limit.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // checkTokenActor is checkActor for a token that was read without a session.

@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -46,10 +47,12 @@ func (u *understudy) Attach(h *core.PluginHost) error {
 	return nil
 }
 
+var now2030 = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // theater is a town with the plugin and the users root, ada and grace.
 func theater(t *testing.T, strategy core.Strategy, change ...func(*core.Config)) (*town, *understudy, *time.Time) {
 	t.Helper()
-	u, now := &understudy{}, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	u, now := &understudy{}, now2030
 	w := newTown(t, power{}, strategy, func(c *core.Config) {
 		c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
 		c.Plugins, c.Now = []core.Plugin{u}, func() time.Time { return now }
@@ -173,7 +176,14 @@ func TestImpersonate(t *testing.T) {
 	}
 }
 
-// TestImpersonateTime checks that an impersonated session ends after an hour, whatever the cookie says.
+// opensPage makes a browser send the header field of a page load.
+func (b *browser) opensPage() *browser {
+	b.header.Set("Accept", "text/html,application/xhtml+xml")
+	return b
+}
+
+// TestImpersonateTime checks that an impersonated session ends after an hour, whatever the cookie says. Then a page load
+// restores the administrator's session, and no other request uses it.
 func TestImpersonateTime(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategies {
@@ -184,8 +194,109 @@ func TestImpersonateTime(t *testing.T) {
 			w.sessions[key] = s
 		}
 		*now = now.Add(time.Hour + time.Second)
-		if got := w.role(b); got != "" || b.cookies[actorCookie] != "" {
-			t.Errorf("%s: after an hour the session is %q", strategy, got)
+		before := maps.Clone(b.cookies)
+		for name, change := range map[string]func(r *core.Request){
+			"fetch":       func(*core.Request) {},
+			"JSON":        func(r *core.Request) { r.Header.Set("Accept", "application/json") },
+			"a form":      func(r *core.Request) { r.Method = http.MethodPost },
+			"a WebSocket": func(r *core.Request) { r.Header.Set("Upgrade", "websocket") },
+			"a script":    func(r *core.Request) { r.Header.Set("X-Requested-With", "XMLHttpRequest") },
+			"PUT":         func(r *core.Request) { r.Method = http.MethodPut },
+		} {
+			r := b.request("GET", "/", "", "")
+			if name != "fetch" {
+				r.Header.Set("Accept", "text/html")
+			}
+			change(r)
+			v := b.auth.Visit(t.Context(), r)
+			if got, err := v.Session(); err != nil || got != nil {
+				t.Errorf("%s, %s: after an hour the session is %+v (%v)", strategy, name, got, err)
+			}
+			if set := answerOf(v)["Set-Cookie"]; len(set) > 0 {
+				t.Errorf("%s, %s: sets %q", strategy, name, set)
+			}
+		}
+		b.opensPage()
+		if got := w.role(b); got != "root" || b.cookies[actorCookie] != "" {
+			t.Errorf("%s: after an hour a page has the session %q", strategy, got)
+		}
+		if strategy == core.StrategyDatabase && b.cookies[sessionCookie] != before[actorCookie] {
+			t.Error("the cookie is not that of the administrator's session")
+		}
+		b.header.Del("Accept")
+		if got := w.role(b); got != "root" {
+			t.Errorf("%s: then the session is %q", strategy, got)
+		}
+		if _, there := w.sessions[before[sessionCookie]]; there {
+			t.Errorf("%s: the impersonated session is left", strategy)
+		}
+	}
+}
+
+// TestImpersonateNotRestored checks that only the administrator's session that started an impersonation is restored,
+// while it is valid.
+func TestImpersonateNotRestored(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range strategies {
+		for name, row := range map[string]struct {
+			change func(w *town, b *browser)
+			want   string
+		}{
+			"unchanged": {func(*town, *browser) {}, "root"},
+			"the session has ended": {func(w *town, _ *browser) {
+				if _, err := w.app.EndSessions(w.Context(), "root", core.EndOptions{}); err != nil {
+					w.Fatal(err)
+				}
+			}, ""},
+			"no second cookie": {func(_ *town, b *browser) { b.cookies[actorCookie] = "" }, ""},
+			"another user's": {func(w *town, b *browser) {
+				b.cookies[actorCookie] = w.userBrowser("grace").cookies[sessionCookie]
+			}, ""},
+			"another session of the administrator": {func(w *town, b *browser) {
+				b.cookies[actorCookie] = w.userBrowser("root").cookies[sessionCookie]
+			}, ""},
+			"another impersonation": {func(w *town, b *browser) {
+				b.cookies[actorCookie] = w.acting().cookies[sessionCookie]
+			}, ""},
+			"itself":                 {func(_ *town, b *browser) { b.cookies[actorCookie] = b.cookies[sessionCookie] }, ""},
+			"only the second cookie": {func(_ *town, b *browser) { b.cookies[sessionCookie] = "" }, ""},
+			"another session":        {func(_ *town, b *browser) { b.cookies[sessionCookie] = "nonsense" }, ""},
+			"a user's own session": {func(w *town, b *browser) {
+				b.cookies[sessionCookie] = w.userBrowser("grace").cookies[sessionCookie]
+			}, "grace"},
+			"a sign-in": {func(w *town, b *browser) {
+				w.signedIn(b, b.submit("/auth/callback/credentials", url.Values{"id": {"grace"}}))
+				if b.cookies[actorCookie] != "" {
+					w.Error("after a sign-in the second cookie is left")
+				}
+			}, "grace"},
+			"a sign-out": {func(w *town, b *browser) {
+				thief := w.browser()
+				thief.cookies[sessionCookie] = b.cookies[actorCookie]
+				b.submit("/auth/signout", nil)
+				if got := w.role(thief); got != "" || b.cookies[actorCookie]+b.cookies[sessionCookie] != "" {
+					w.Errorf("after a sign-out the session is %q", got)
+				}
+			}, ""},
+		} {
+			w, _, now := theater(t, strategy, func(c *core.Config) {
+				c.Audit = func(_ context.Context, e audit.Event) {
+					if e.ActorID != "" && now2030.Add(time.Hour).Before(e.Time) {
+						t.Errorf("%s, %s: the event is %+v", strategy, name, e)
+					}
+				}
+			})
+			b := w.acting()
+			*now = now.Add(time.Hour + time.Minute)
+			row.change(w, b)
+			b.opensPage()
+			if got := w.role(b); got != row.want {
+				t.Errorf("%s, %s: the session is %q, want %q", strategy, name, got, row.want)
+			}
+			if left := b.cookies[actorCookie]; left != "" && name != "only the second cookie" &&
+				name != "a user's own session" {
+				t.Errorf("%s, %s: the second cookie is left", strategy, name)
+			}
 		}
 	}
 }
@@ -360,6 +471,35 @@ func TestImpersonateCookies(t *testing.T) {
 			if got := w.role(thief); got != row.want {
 				t.Errorf("%s, %s: the session is %q, want %q", strategy, name, got, row.want)
 			}
+		}
+	}
+}
+
+// TestImpersonateTooLarge starts an impersonation whose cookies the router would not read.
+func TestImpersonateTooLarge(t *testing.T) {
+	t.Parallel()
+	for limit, fits := range map[int]bool{8000: false, 11000: true} {
+		w, u, _ := theater(t, core.StrategyJWT, func(c *core.Config) {
+			c.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+				return p.Token, p.Token.Extra.Set("data", strings.Repeat("x", 2500))
+			}
+		})
+		b := w.browser()
+		b.limit = limit
+		w.signedIn(b, b.submit("/auth/callback/credentials", url.Values{"id": {"root"}}))
+		b.submit("/auth/act", url.Values{"user": {"ada"}})
+		want := map[bool]string{false: "root", true: "ada by root"}[fits]
+		if got := w.role(b); got != want {
+			t.Errorf("with a limit of %d the session is %q (%v)", limit, got, u.failed)
+		}
+		var problem *core.Problem
+		if !fits && (!errors.As(u.failed, &problem) || problem.Code != "session_too_large" ||
+			!strings.Contains(u.failed.Error(), "the router reads 8000 bytes")) {
+			t.Errorf("the error is %v", u.failed)
+		}
+		list, err := w.app.Sessions(t.Context(), "ada")
+		if err != nil || (len(list) == 1) != fits {
+			t.Errorf("with a limit of %d the user has the sessions %+v (%v)", limit, list, err)
 		}
 	}
 }

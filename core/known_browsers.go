@@ -31,7 +31,7 @@ type knownBrowsers struct {
 
 func (k *knownBrowsers) read(c *call) (b knownbrowser.Browser) {
 	spec := c.partCookie(knownCookie)
-	value, there := c.jar.Get(spec.name())
+	value, there := c.jar.Get(spec.Name())
 	if !there || k.seals.open(knownPurpose, value, &b) != nil {
 		return knownbrowser.Browser{}
 	}
@@ -76,7 +76,7 @@ func (k *knownBrowsers) remember(ctx context.Context, c *call, names ...string) 
 		return nil
 	}
 	spec := c.partCookie(knownCookie)
-	cookie := spec.setUntil(sealed, expires)
+	cookie := Cookie(spec.SetUntil(sealed, expires))
 	cookie.HasMaxAge, cookie.MaxAge = true, int(knownFor.Seconds())
 	return []Cookie{cookie}
 }

@@ -59,7 +59,7 @@ type writer struct {
 	owner string
 	// made is the user that this sign-in created. Without a transaction, undo deletes them if a later step fails.
 	made *User
-	// upgrades is the ID of the guest that this sign-in upgrades instead of creating a user, or empty.
+	// upgrades is the ID of the provisional user that this sign-in upgrades instead of creating a user, or empty.
 	upgrades string
 	// refused is the user whose address the rules refused to this sign-in, or nil.
 	refused *User
@@ -145,7 +145,7 @@ func (w *writer) createSession(ctx context.Context, who member) (*store.Session,
 	if w.linker.sessions.config.Strategy == StrategyJWT || w.gated || w.byApp {
 		return nil, nil
 	}
-	return w.linker.sessions.rows.create(ctx, w.sessions, who.user.ID, w.authentication(who))
+	return w.linker.sessions.createRow(ctx, w.sessions, who.user.ID, w.authentication(who))
 }
 
 // mostMethods is the maximum number of accounts, and of passkeys, that a user may have. Stores list them without

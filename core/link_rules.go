@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/mailboxes"
 	"github.com/latchkey-go/latchkey/internal/linking"
 )
 
@@ -24,7 +26,7 @@ func (w *writer) facts(
 	if f.Means, known, err = w.meansOf(ctx, id, signedIn); err != nil {
 		return f, nil, err
 	}
-	if f.Means == linking.MeansNewAccount && signedIn.user != nil && id.started != flowSameSession {
+	if f.Means == linking.MeansNewAccount && signedIn.user != nil && id.started != flowstate.SameSession {
 		return f, known, callbackErrorf(errInvalidCheck, reasonUsed,
 			"the sign-in was started under another session: no account is linked")
 	}
@@ -36,9 +38,9 @@ func (w *writer) facts(
 	default:
 		f.Verifies = id.linksByAddress() && id.verifiedAddress() != ""
 	}
-	find := userByMailbox
+	find := mailboxes.FindCanonical
 	if id.byOAuth() { // as in Auth.js, with a single lookup
-		find = firstByMailbox
+		find = mailboxes.FindFirst
 	}
 	address, given := id.lookupAddress()
 	known, err = find(ctx, w.tx, address, given)
@@ -66,15 +68,6 @@ func (w *writer) facts(
 		f.Methods = w.otherMethods(w.tx, linked, known)
 	}
 	return f, known, nil
-}
-
-// firstByMailbox returns the user with the canonical form of an address or, if there is none, with the given spelling.
-func firstByMailbox(ctx context.Context, users Store, canonical, given string) (*User, error) {
-	user, err := userByEmail(ctx, users, canonical)
-	if errors.Is(err, ErrNotFound) {
-		return userBySpelling(ctx, users, canonical, given)
-	}
-	return user, err
 }
 
 // lookupAddress returns the address that an existing user may have, and the spelling of the provider.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/linking"
@@ -18,13 +20,7 @@ func (w *writer) linkOnce(ctx context.Context, id *identity, signedIn sessionUse
 	var rule linking.Rule
 	err = w.atomically(ctx, func(ctx context.Context) error {
 		id.account.UserID = w.owner // reset: the store may run the transaction again, and so may linkWithRetry
-		signedIn, upgrades, err := w.withoutGuest(ctx, id, signedIn)
-		if err != nil {
-			return err
-		}
-		if w.upgrades = ""; upgrades {
-			w.upgrades = id.guest
-		}
+		signedIn := w.withoutProvisional(id, signedIn)
 		facts, known, err := w.facts(ctx, id, signedIn)
 		if err != nil {
 			return err
@@ -45,7 +41,7 @@ func (w *writer) linkOnce(ctx context.Context, id *identity, signedIn sessionUse
 	case err != nil:
 		return who, err
 	case who.upgraded:
-		return who, w.plugins.guests.upgraded(ctx, w.at, who.user.ID)
+		return who, w.plugins.provisional.upgraded(ctx, w.at, who.user.ID)
 	case rule == linking.RuleVerify || rule == linking.RuleVerifyAndEndSessions:
 		return w.signInVerified(ctx, id, signedIn, who.user)
 	case rule == linking.RuleLink:
@@ -108,7 +104,7 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 		return who, err
 	}
 	if w.upgrades != "" {
-		return w.upgradeGuest(ctx, id, known, newUser)
+		return w.upgradeUser(ctx, id, known, newUser)
 	}
 	announced := audit.Event{Name: audit.UserCreated, UserID: newUser.ID, Subject: newUser.Email}
 	if !w.inTx {
@@ -136,22 +132,21 @@ func (w *writer) createUser(ctx context.Context, id *identity, known *User) (who
 	return w.equipUser(ctx, id, known, who)
 }
 
-// upgradeGuest makes a guest the user that createUser would create.
-func (w *writer) upgradeGuest(ctx context.Context, id *identity, known, newUser *User) (who member, err error) {
+// upgradeUser makes a provisional user the user that createUser would create.
+func (w *writer) upgradeUser(ctx context.Context, id *identity, known, newUser *User) (who member, err error) {
 	if err := w.announce(ctx, audit.Event{Name: audit.GuestUpgraded, UserID: w.upgrades}); err != nil {
 		return who, err
 	}
-	who.user, err = w.plugins.guests.upgrade(ctx, w.tx, w.upgrades, newUser)
-	if errors.Is(err, ErrNotFound) { // another request was first: the next attempt sees that
-		err = ErrConflict
+	who.user, err = guarded("ProvisionalUsers.Upgrade", func() (*User, error) {
+		return w.plugins.provisional.Upgrade(ctx, w.tx.given, w.upgrades, newUser)
+	})
+	if errors.Is(err, ErrNotFound) { // the session is from before the upgrade: the next attempt creates a user
+		id.provisional, err = "", ErrConflict
 	}
 	if err != nil {
 		return who, err
 	}
 	w.made, who.created, who.upgraded = who.user, true, true
-	if err := w.announce(ctx, audit.Event{Name: audit.GuestUpgraded, UserID: who.user.ID}); err != nil {
-		return who, err
-	}
 	w.afterCommit(func() {
 		w.events.updatedUser(ctx, w.at, who.user)
 		w.at.decided(ctx, audit.GuestUpgraded, "", who.user.ID)
@@ -346,8 +341,8 @@ func (w *writer) trackPasskey(ctx context.Context, made *passkeyResult) {
 	}
 }
 
-// refreshAccount updates the tokens of a known account, and the address that its provider vouches for. An app sends
-// only an ID token, so that the stored tokens, which may be in use, do not change.
+// refreshAccount updates the tokens of a known account, and the address that its provider vouches for. If there is only
+// an ID token, the stored tokens, which may be in use, do not change.
 func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) error {
 	accounts := w.tx.accounts
 	if accounts == nil || !id.byOAuth() {
@@ -356,13 +351,13 @@ func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) 
 	account := id.storedAccount()
 	account.UserID = owner.ID
 	keepsAddress := account.VerifiedEmail == "" && owner.EmailVerified.IsZero() && owner.Email != ""
-	if keepsAddress || id.byApp {
+	if keepsAddress || id.onlyIDToken {
 		switch kept, err := accounts.Account(ctx, account.Provider, account.ProviderAccountID); {
 		case err == nil && kept != nil:
 			if keepsAddress {
 				account.VerifiedEmail = kept.VerifiedEmail
 			}
-			if id.byApp {
+			if id.onlyIDToken {
 				address, label := account.VerifiedEmail, account.Label
 				account = kept.Clone()
 				account.VerifiedEmail, account.Label = address, label
@@ -417,7 +412,7 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 	if err != nil {
 		return member{}, errorf(ErrStore, "%w", err)
 	}
-	if id.started == flowSwitches { // ignore the current user; the new session replaces the current one
+	if id.started == flowstate.SwitchesUser { // ignore the current user; the new session replaces the current one
 		signedIn = sessionUser{token: signedIn.token}
 	}
 	at := r.carrier().at
@@ -426,7 +421,9 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 		return member{}, asError(err, ErrStore)
 	}
 	if who.session != nil && !who.keepsSession {
-		l.sessions.endReplacedRow(ctx, at, signedIn.token, who.session)
+		if id.endsReplaced() && !l.sessions.keepsReplaced(ctx, r.carrier(), who.user.ID) {
+			l.sessions.endReplacedRow(ctx, at, signedIn.token, who.session)
+		}
 		l.sessions.endOldest(ctx, at, who.session)
 	}
 	return who, nil
@@ -484,14 +481,14 @@ func (l *linker) sessionUserOf(ctx context.Context, r requestSession) (sessionUs
 	if current.token == nil {
 		return v, nil
 	}
-	v.user, err = l.sessions.jwt.user(ctx, current.token.Subject)
+	v.user, err = l.sessions.jwt.User(ctx, current.token.Subject)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return none, nil
 	case err != nil:
 		return v, err
 	}
-	v.outdated = issuedBefore(current.token, v.user.EmailVerified)
+	v.outdated = sessionstate.IssuedBefore(current.token, v.user.EmailVerified)
 	return v, nil
 }
 

@@ -36,7 +36,7 @@ func (l *locales) choose(ctx context.Context, v *arrival, asked string) *ui.Loca
 func (l *locales) browserLocale(v *arrival) *ui.Locale {
 	if v.cookies != nil {
 		spec := v.partCookie(localeCookie)
-		kept, _ := v.jar.Get(spec.name())
+		kept, _ := v.jar.Get(spec.Name())
 		if chosen := l.find(kept); chosen != nil {
 			return chosen
 		}

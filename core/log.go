@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strconv"
 
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/panics"
 )
 
@@ -29,7 +29,7 @@ func (l *reporter) failure(ctx context.Context, err *Error, attrs ...slog.Attr) 
 	l.logger.LogAttrs(ctx, level, "auth: "+string(err.Type), attrs...)
 }
 
-func (l *reporter) warn(ctx context.Context, code warning, attrs ...slog.Attr) {
+func (l *reporter) warn(ctx context.Context, code warnings.Code, attrs ...slog.Attr) {
 	attrs = append([]slog.Attr{slog.String("code", string(code))}, attrs...)
 	l.logger.LogAttrs(ctx, slog.LevelWarn, "auth: "+string(code), attrs...)
 }
@@ -55,24 +55,3 @@ func guard(where string, call func() error) error {
 
 // printed writes the text of a value, whatever the fmt verb and its flags.
 func printed(f fmt.State, text string) { _, _ = io.WriteString(f, text) }
-
-// maxAgent is the maximum length of an escaped User-Agent.
-const maxAgent = 256
-
-// printable escapes characters that could forge or break a log line, and cuts the text at maxAgent.
-func printable(text string) string {
-	out := make([]byte, 0, min(len(text), maxAgent))
-	for i := 0; i < len(text); i++ {
-		from := len(out)
-		if c := text[i]; c >= 0x20 && c < 0x7f && c != '\\' && c != '"' {
-			out = append(out, c)
-		} else {
-			quoted := strconv.AppendQuoteToASCII(nil, text[i:i+1])
-			out = append(out, quoted[1:len(quoted)-1]...)
-		}
-		if len(out) > maxAgent {
-			return string(out[:from])
-		}
-	}
-	return string(out)
-}

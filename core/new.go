@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"time"
 	"weak"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/internal/storecalls"
-	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/core/internal/assets"
+	"github.com/latchkey-go/latchkey/core/internal/cleanup"
+	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
+	"github.com/latchkey-go/latchkey/core/internal/refresh"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/random"
@@ -27,13 +29,13 @@ func New(config Config) (*Auth, error) {
 	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views.WithDefaults(), logger: c.Logger}
 	defaults(&c)
 	faults.logger = c.Logger
-	warnings := checkConfig(&c, config.Session.Strategy, faults)
+	codes := checkConfig(&c, config.Session.Strategy, faults)
 
 	a := &Auth{log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience}
 	observed := watch{c.Observe, a.log}
 	a.store = newStores(c.Store, observed, c.StoreTimeout)
 	if a.store.records != nil {
-		a.store.records = &endingRecords{RecordStore: a.store.records}
+		a.store.records = &cleanup.Records{RecordStore: a.store.records}
 	}
 	a.site = newSite(&c, a.log, faults)
 	a.mail = newMailQueue(&c, a)
@@ -45,8 +47,8 @@ func New(config Config) (*Auth, error) {
 	watchProviders(a.providers, observed)
 	data := dataOptions(&c, a.log, faults)
 	checkNeeds(&c, a, faults)
-	checks := newChecks(&c, a.site.secrets, faults)
-	a.site.cookieSets = newCookieSets(&c, a.site.secrets, faults)
+	checks := newChecks(&c, a.site.secrets)
+	a.site.cookieSets = cookieSetsOf(&c, a.site.secrets, faults)
 	a.site.pinnedPlace = a.site.placeOf(a.site.origins.Pinned)
 	if a.misconfigured(faults) {
 		return nil, faults
@@ -65,7 +67,7 @@ func New(config Config) (*Auth, error) {
 	}
 	warnOfRealm(a)
 	a.plugins.limits.warnOfMissingProxies(a)
-	announce(a, append(warnings, storeWarnings(&c, can, a)...))
+	announce(a, append(codes, storeWarnings(&c, can, a)...))
 	return a, nil
 }
 
@@ -90,17 +92,17 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 		views = append(views, p.view)
 	}
 	a.pages = newPages(c, views)
-	a.pages.style, a.pages.script = pageStyle.address(a.site.publicBase), pageScript.address(a.site.publicBase)
-	a.pages.sheet = sheetStyle.address(a.site.publicBase)
-	a.refreshes = newRefreshes(a.store.accounts, c.Now)
+	a.pages.style, a.pages.script = assets.Style.Address(a.site.publicBase), assets.Script.Address(a.site.publicBase)
+	a.pages.sheet = assets.SheetStyle.Address(a.site.publicBase)
+	a.refreshes = refresh.New(a.store.accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.plugins.tasks, a.log)
-	a.store.cleanedBy(cleaning)
 	facts := a.plugins.facts || c.Session.Revocation.On == True
-	a.sessions = newSessions(c, checks.sealer, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
-	a.sessions.jwt.keepsUser = a.plugins.proves
+	a.sessions = newSessions(c, checks.Sealer, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
+	a.sessions.jwt.KeepsUser = a.plugins.proves
 	if a.sessions.impersonation = a.plugins.impersonation; a.sessions.impersonation != nil {
 		a.site.actorOf = a.sessions.actorOf
 	}
+	a.sessions.kept = a.plugins.kept
 	a.pages.sessions, a.pages.plugins = a.sessions, &a.plugins
 	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)
 	a.site.returns = a.sessions.away != nil
@@ -117,6 +119,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	asked := newLimits(c, a, a.plugins.knows)
 	a.plugins.assemble(a, entry, asked)
 	entry.codes = newEmailCodes(c, a, asked)
+	a.plugins.completeOneTap(a)
 	a.plugins.challenges = newChallenges(c, asked, watch{c.Observe, a.log})
 	if facts {
 		a.plugins.reauth = entry.reauthActions(a.providers)
@@ -157,7 +160,7 @@ type flowMaker struct {
 	checks    *checks
 	gate      gatekeeper
 	limits    *limits
-	cleaning  *cleaning
+	cleaning  *cleanup.Schedule
 	logouts   *logouts
 	plugins   *plugins
 	codes     *emailCodes
@@ -175,7 +178,7 @@ func (m *flowMaker) flow(p *provider) flow {
 		}
 	case p.email != nil:
 		f := &emailFlow{
-			asked:         askedLinks{secrets: m.site.secrets, provider: p.id, maxAge: p.email.MaxAge},
+			asked:         emaillinks.Asked{Secrets: m.site.secrets, Provider: p.id, MaxAge: p.email.MaxAge},
 			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store, tokens: m.store.tokens,
 			pages: m.pages, now: m.config.Now, challenges: m.plugins.challenges,
 			cleaning: m.cleaning, sent: newSentLinks(m, p.email), sessions: m.sessions,
@@ -199,28 +202,28 @@ func (m *flowMaker) flow(p *provider) flow {
 
 // announce logs warnings and, with Debug, the callback URL of each provider, so that a wrong redirect URI or origin is
 // found before the first sign-in.
-func announce(a *Auth, warnings []warning) {
+func announce(a *Auth, codes []warnings.Code) {
 	ctx := context.Background()
 	a.site.audit.Note(ctx, audit.Event{Name: audit.Config, Outcome: audit.OK})
-	for _, w := range warnings {
+	for _, w := range codes {
 		a.log.warn(ctx, w)
 	}
 	if len(a.providers) == 0 {
-		a.log.warn(ctx, warnNoProviders, slog.String("hint", "Providers is empty: users cannot sign in"))
+		a.log.warn(ctx, warnings.NoProviders, slog.String("hint", "Providers is empty: users cannot sign in"))
 	}
 	for _, p := range a.providers {
 		if p.oauth != nil && p.oauth.AllowInsecureHTTP == True {
-			a.log.warn(ctx, warnInsecureHTTP, slog.String("provider", p.id))
+			a.log.warn(ctx, warnings.InsecureHTTP, slog.String("provider", p.id))
 		}
 	}
 	if !a.site.origins.TrustHost {
-		a.log.warn(ctx, warnNoOrigin, slog.String("hint", "no origin is configured: only requests to localhost and other "+
+		a.log.warn(ctx, warnings.NoOrigin, slog.String("hint", "no origin is configured: only requests to localhost and other "+
 			"loopback hosts are accepted. Before you deploy, "+forwarded.HowToSetOrigin))
 	}
 	if !a.log.debugging {
 		return
 	}
-	a.log.warn(ctx, warnDebugEnabled)
+	a.log.warn(ctx, warnings.DebugEnabled)
 	base := "{origin}" + a.site.publicBase
 	if a.site.pinned {
 		base = a.site.origins.Pinned.String() + a.site.publicBase
@@ -276,44 +279,21 @@ func dataOptions(c *Config, log *reporter, faults *ConfigError) *sessiondata.Opt
 		return nil
 	}
 	o.Now, o.InCookie = c.Now, c.Session.Strategy == StrategyJWT
-	o.Large = func(ctx context.Context) { log.warn(ctx, warnDataLarge) }
+	o.Large = func(ctx context.Context) { log.warn(ctx, warnings.DataLarge) }
 	return &o
 }
 
-func newSentLinks(m *flowMaker, p *EmailProvider) *sentLinks {
+func newSentLinks(m *flowMaker, p *EmailProvider) *emaillinks.Sent {
 	if m.store.records == nil || m.limits.known == nil && !p.Code {
 		return nil
 	}
 	life := p.MaxAge / 2
 	if !p.Code {
-		life = min(sentLinkLife, life)
+		life = min(emaillinks.SentLife, life)
 	}
-	return &sentLinks{
-		records: m.store.records, secret: m.site.secrets[0], provider: p.ID, now: m.config.Now, life: life,
+	return &emaillinks.Sent{
+		Records: m.store.records, Secret: m.site.secrets[0], Provider: p.ID, Now: m.config.Now, Life: life,
 	}
-}
-
-func newCleaning(c *Config, kept stores, tasks []task, log *reporter) *cleaning {
-	v := &cleaning{tasks: tasks, leases: kept.tokens, now: c.Now, log: log}
-	if c.Store != nil && c.CleanUp != False && (c.CleanUp != Default || !cleansItself(c.Store)) {
-		v.cleaner = storecalls.New(c.Store, storeCall(kept.watch, 0)).Cleaner // a run has its own time limit
-	}
-	if v.cleaner == nil && len(tasks) == 0 {
-		return nil
-	}
-	v.due.Store(c.Now().Unix() + randomOffset())
-	return v
-}
-
-func cleansItself(s Store) bool {
-	self, ok := s.(store.SelfCleaner)
-	return ok && self.CleansItself()
-}
-
-func newRefreshes(accounts store.AccountStore, now func() time.Time) *refreshes {
-	r := &refreshes{accounts: accounts}
-	r.inProgress.Timeout, r.known.Now = refreshTimeout, now
-	return r
 }
 
 func linkablesOf(providers []*provider) (can linkables) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/ui"
@@ -234,12 +235,15 @@ type dataSource interface {
 	keptBy(k *sessiondata.Keeper)
 }
 
-// lifetime returns how long a session lasts since its last extension.
-func (c *SessionConfig) lifetime(short bool) time.Duration {
-	if short && c.RememberMe {
-		return c.ShortMaxAge
+// lifetimes returns how long sessions last.
+func (c *SessionConfig) lifetimes() sessionstate.Lifetimes {
+	l := sessionstate.Lifetimes{
+		MaxAge: c.MaxAge, Absolute: c.AbsoluteMaxAge, Update: c.UpdateAge, Impersonated: impersonationAge,
 	}
-	return c.MaxAge
+	if c.RememberMe {
+		l.Short = c.ShortMaxAge
+	}
+	return l
 }
 
 // cookieExpiry returns the expiry of the cookie of a session that expires at a time. It is zero for a short session.

@@ -70,9 +70,9 @@ func (p *pages) shell(v *arrival) ui.Page {
 	return page
 }
 
-// signedIn returns the signed-in user for a page, without a guest. It sets no cookies, and a failure of the store only
-// hides the user. guest reports that the user is a guest.
-func (p *pages) signedIn(ctx context.Context, c *call) (user ui.Visitor, guest bool) {
+// signedIn returns the signed-in user for a page, if that is no provisional user. It sets no cookies, and a failure of
+// the store only hides the user.
+func (p *pages) signedIn(ctx context.Context, c *call) (user ui.Visitor, provisional bool) {
 	if p.sessions == nil || c.cookies == nil {
 		return user, false
 	}
@@ -87,7 +87,7 @@ func (p *pages) signedIn(ctx context.Context, c *call) (user ui.Visitor, guest b
 	if err != nil || current == nil {
 		return user, false
 	}
-	if slices.Contains(current.methods, methodGuest) {
+	if p.plugins.provisional.has(current.methods) {
 		return user, true
 	}
 	u := current.user

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -100,6 +101,7 @@ type plugins struct {
 	actions       []*partAction
 	reauthMethods []ReauthMethod
 	idTokens      []idTokenProvider // PluginHost.AcceptIDTokens
+	oneTap        *oneTapPrompt     // PluginHost.OfferOneTap, or nil
 	reauth        []*partAction     // the actions of core for re-authentication
 	gates         []partGate
 	// documents are the well-known documents by name, with those of core.
@@ -109,7 +111,7 @@ type plugins struct {
 	knows     bool // PluginHost.RememberBrowsers was called
 	// ends is the first plugin that called PluginHost.EndsSessions, by its name in configuration errors, or empty.
 	ends    string
-	tasks   []task
+	tasks   []cleanup.Task
 	notices notices
 	// passkeys was passed to PluginHost.TrackPasskeys, or nil.
 	passkeys *PasskeyTracker
@@ -132,7 +134,9 @@ type plugins struct {
 	limits     *limits
 	challenges *challenges
 	auth       *Auth
-	guests     *guests // nil if no plugin called PluginHost.AllowGuests
+	// provisional was passed to PluginHost.AddProvisionalUsers, or nil.
+	provisional *provisional
+	kept        *keptSessions // nil if no plugin called PluginHost.KeepSessions
 }
 
 // partAction is an action and the name of its plugin in configuration errors.
@@ -213,8 +217,13 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 		Now: c.Now, Rand: c.Rand, Getenv: c.Getenv, Logger: c.Logger, HTTPClient: c.HTTPClient,
 		Store: a.store.Store, Accounts: a.store.accounts, Authenticators: a.store.passkeys,
 		AuthenticatorDeleter: a.store.unkey, Transactor: a.store.tx, UserDeleter: a.store.deleter,
-		SessionLister: a.store.lister, RecordLister: a.store.listing, UserFinder: a.store.finder,
-		faults: faults, plugins: &a.plugins, plugin: name, cookieDomain: c.Cookies.SessionToken.Domain,
+		SessionLister: a.store.lister, RecordLister: a.store.listing, RecordPairs: a.store.pairs,
+		UserFinder: a.store.finder,
+		faults:     faults, plugins: &a.plugins, plugin: name, cookieDomain: c.Cookies.SessionToken.Domain,
+		Merge: c.Callbacks.Merge,
+	}
+	if s, ok := a.store.given.(interface{ RequiresEmail() bool }); ok {
+		h.RequiresEmail = s.RequiresEmail()
 	}
 	if len(c.Locales) > 0 {
 		h.Locale, h.Locales = c.Locales[0], slices.Clone(c.Locales)
@@ -273,7 +282,7 @@ func (a *partAction) answer(ctx context.Context, c *ActionRequest) (*Response, e
 			}
 		}
 	}
-	if err := c.plugins.guests.refuse(ctx, c, a); err != nil {
+	if err := c.plugins.provisional.refuse(ctx, c, a); err != nil {
 		return guardError(c, err)
 	}
 	if len(a.Require) > 0 {
@@ -317,14 +326,12 @@ func runGuards(ctx context.Context, c *ActionRequest, guards []Guard) (refused *
 // *StepUp redirects a browser to the action reauth; API clients get a Problem.
 func guardError(c *ActionRequest, err error) (*Response, error) {
 	var again *StepUp
+	var problem *Problem
 	switch {
-	case errors.As(err, new(*Problem)):
-		return nil, err
-	case errors.Is(err, errGuest):
-		if c.WantsJSON {
-			return nil, guestProblem()
-		}
+	case errors.As(err, &problem) && problem.SignIn && !c.WantsJSON:
 		return redirectToSignIn(c)
+	case problem != nil:
+		return nil, err
 	case errors.Is(err, ErrForbidden):
 		return nil, &Problem{Status: http.StatusForbidden, Code: "forbidden", Cause: err}
 	case !errors.As(err, &again):

@@ -66,8 +66,14 @@ type PluginHost struct {
 	SessionLister        store.SessionLister
 	// RecordLister lists records by kind. It is nil if the store does not implement it.
 	RecordLister store.RecordLister
+	// RecordPairs reads two records with one query. It is nil if the store does not implement it.
+	RecordPairs store.RecordPairReader
 	// UserFinder lists users. It is nil if the store does not implement it.
 	UserFinder store.UserFinder
+	// RequiresEmail reports that the store refuses users without an email address.
+	RequiresEmail bool
+	// Merge is Callbacks.Merge, or nil.
+	Merge func(ctx context.Context, guest, existing *User) error
 
 	faults       *ConfigError
 	plugins      *plugins
@@ -335,6 +341,24 @@ func (h *PluginHost) Digests(purpose, text string) []string {
 		all[i] = digest(secret, purpose, text)
 	}
 	return all
+}
+
+// FindRecord returns the unexpired record of a kind whose key is one of the digests: those of [PluginHost.Digests], so
+// that records from before a rotation of the secrets are found. It returns [ErrNotFound] if there is none. records are
+// those of the host or of a transaction.
+func (h *PluginHost) FindRecord(
+	ctx context.Context, records store.RecordStore, kind string, digests ...string,
+) (*store.Record, error) {
+	for _, key := range digests {
+		r, err := records.Record(ctx, kind, key)
+		if err == nil && r.Expires.After(h.Now()) {
+			return r, nil
+		}
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return nil, fmt.Errorf("record of kind %s: %w", kind, err)
+		}
+	}
+	return nil, ErrNotFound
 }
 
 func digest(secret, purpose, text string) string { return purposekey.Digest(secret, purpose, text) }

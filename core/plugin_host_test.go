@@ -146,6 +146,58 @@ func TestPluginTokens(t *testing.T) {
 
 // TestIVsNeverRepeat checks that each encrypted value has its own initialization vector, even if the content is the
 // same. The vector must also differ from the token's ID, which a client that decrypts the token knows.
+// failingRecords cannot read one key.
+type failingRecords struct {
+	store.RecordStore
+	key string
+	err error
+}
+
+func (f failingRecords) Record(ctx context.Context, kind, key string) (*store.Record, error) {
+	if key == f.key {
+		return nil, f.err
+	}
+	return f.RecordStore.Record(ctx, kind, key)
+}
+
+func TestFindRecord(t *testing.T) {
+	t.Parallel()
+	var host *core.PluginHost
+	newApp(t, core.Config{
+		Plugins: []core.Plugin{hosting{&host}},
+		Secrets: []core.Secret{"the-newest-secret-of-32-bytes-or-more", "an-earlier-secret-of-32-bytes-or-more"},
+	})
+	keys := host.Digests("link", "text")
+	down := errors.New("no answer")
+	for _, tt := range []struct {
+		name    string
+		expires time.Duration // of the record with the digest of the earlier secret; 0: no record
+		broken  string        // the key that cannot be read
+		err     error
+	}{
+		{"made with an earlier secret", time.Second, "", nil},
+		{"expires now", 0, "", core.ErrNotFound},
+		{"none", -1, "", core.ErrNotFound},
+		{"the store fails", time.Second, keys[0], down},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, records := (&people{}).records()
+			if tt.expires >= 0 {
+				err := records.CreateRecord(t.Context(), &store.Record{
+					Kind: "link", Key: keys[1], Value: []byte("1"), Expires: host.Now().Add(tt.expires),
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			r, err := host.FindRecord(t.Context(), failingRecords{records, tt.broken, down}, "link", keys...)
+			if !errors.Is(err, tt.err) || err == nil && r.Key != keys[1] {
+				t.Errorf("FindRecord returns %v, %v, want the error %v", r, err, tt.err)
+			}
+		})
+	}
+}
+
 func TestIVsNeverRepeat(t *testing.T) {
 	t.Parallel()
 	var h *core.PluginHost

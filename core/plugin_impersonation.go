@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
@@ -29,10 +30,12 @@ func (h *PluginHost) AllowImpersonation(
 }
 
 // Impersonate starts a session of another user, in which [Session.Actor] is the current user. The current session stays
-// valid, in a second cookie; the new session needs it. It lasts one hour and is not renewed. The action's Method must
+// valid, in a second cookie; the new session needs it. It lasts one hour and is not renewed. Then a browser that opens a
+// page has its own session again, if that is still valid. The action's Method must
 // be POST. The error is of type [ErrNotFound] if there is no such user, and [ErrForbidden] if the current user may not
 // impersonate them: the function of [PluginHost.AllowImpersonation] decides, a user cannot impersonate themselves, and
-// an impersonated session cannot start another one.
+// an impersonated session cannot start another one. It is a *[Problem] with the code "session_too_large" if the router
+// cannot read the cookies of both sessions.
 func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 	s := c.plugins.auth.sessions
 	session, err := c.Session(ctx)
@@ -63,7 +66,8 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		user: user.Clone(), methods: []amr.Method{}, authTime: new(time.Time), actor: actor{session.UserID, session.ID},
 		account: &Account{Type: TypeCredentials, Provider: "impersonation", ProviderAccountID: user.ID},
 	}
-	own, err := c.actorCookies()
+	expires := c.in.session.cookieExpires(session)
+	own, err := c.actorCookies(expires)
 	if err != nil {
 		return err
 	}
@@ -74,40 +78,65 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		}
 	}
 	cookies, sessionID, err := s.issue(ctx, c.in.session, id, who)
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.fits(append(slices.Clone(cookies), own...))
 	}
-	if err := c.plugins.checkUser(ctx, user.ID); err != nil {
+	if err == nil {
+		err = c.plugins.checkUser(ctx, user.ID)
+	}
+	if err != nil {
 		s.takeBack(ctx, &c.in.arrival, who, sessionID)
-		return err
+		return tooLargeToImpersonate(err)
+	}
+	for i := range cookies { // the cookie outlives the session, so that restore knows the actor
+		if name := cookies[i].Name; !cookies[i].HasMaxAge || cookies[i].MaxAge > 0 {
+			cookies[i] = Cookie(c.in.cookies.Session.SetSession(cookies[i].Value, expires))
+			cookies[i].Name = name
+		}
 	}
 	c.replaceSession(append(cookies, own...))
 	return nil
 }
 
-// actorCookies returns the cookies that store the token of the current session for the time of an impersonation.
-func (c *ActionRequest) actorCookies() ([]Cookie, error) {
+// actorCookies returns the cookies that store the token of the current session during an impersonation.
+func (c *ActionRequest) actorCookies(expires time.Time) ([]Cookie, error) {
 	carrier := c.in.session.carrier()
-	spec, value := &c.in.cookies.session, carrier.value()
+	spec, value := &c.in.cookies.Session, carrier.value()
 	chunks, err := carrier.actorCookies().Replace(value)
 	if err != nil {
 		return nil, err
 	}
-	if limit := c.in.r.HeaderLimit; limit > 0 && 2*len(value)+2*len(spec.name())*len(chunks) > limit-otherHeaders {
-		return nil, &headerLimitError{2 * len(value), limit}
-	}
-	expires := c.plugins.now().Add(impersonationAge)
 	var out []Cookie
 	for _, chunk := range chunks {
 		if chunk.Clear {
-			out = append(out, spec.clear(chunk.Name))
+			out = append(out, Cookie(spec.ClearName(chunk.Name)))
 			continue
 		}
-		one := spec.setSession(chunk.Value, expires)
+		one := Cookie(spec.SetSession(chunk.Value, expires))
 		one.Name = chunk.Name
 		out = append(out, one)
 	}
 	return out, nil
+}
+
+// fits returns a *headerLimitError if the router would refuse to read the cookies of two sessions.
+func (c *ActionRequest) fits(cookies []Cookie) error {
+	size, limit := 0, c.in.r.HeaderLimit
+	for _, one := range cookies {
+		size += len(one.Name) + len(one.Value)
+	}
+	if limit > 0 && size > limit-otherHeaders {
+		return &headerLimitError{size, limit}
+	}
+	return nil
+}
+
+// tooLargeToImpersonate turns a *headerLimitError into a problem for the administrator.
+func tooLargeToImpersonate(err error) error {
+	if !errors.As(err, new(*headerLimitError)) {
+		return err
+	}
+	return &Problem{Status: http.StatusConflict, Code: "session_too_large", Text: textTooLarge, Cause: err}
 }
 
 // replaceSession sets the cookies of another session.
@@ -154,10 +183,7 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 		return false, err
 	}
 	s.replaced.Forget(own.carrier().value())
-	for _, name := range r.carrier().actorCookies().Present() {
-		cookies = append(cookies, c.in.cookies.session.clear(name))
-	}
-	c.replaceSession(cookies)
+	c.replaceSession(append(cookies, r.carrier().clearActor()...))
 	return true, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -144,7 +145,7 @@ func (c *ActionRequest) VerifyPasskey(ctx context.Context, userID string) ([]amr
 	switch {
 	case err != nil:
 		return nil, err
-	case out.identity.user.ID != userID || out.identity.started != flowSameSession:
+	case out.identity.user.ID != userID || out.identity.started != flowstate.SameSession:
 		return nil, errorf(
 			errWebAuthnVerification,
 			"the passkey belongs to another user, or the challenge to another session",

@@ -29,28 +29,31 @@ type SignIn struct {
 	// allowed the sign-in, so that a denied sign-up writes nothing. If it returns an error, the sign-in fails; a
 	// [*Problem] becomes the response. Create implies Created.
 	Create func(ctx context.Context) (*User, error)
-	// Upgrade, if not nil, is called instead of Create if the browser's session is that of a guest. It returns the guest
-	// with the data of the sign-up; see [PluginHost.UpgradeGuest]. If the user is no guest any more, it does what Create
-	// does. If Upgrade is nil, Create is called, and the guest is merged into the new user.
-	Upgrade func(ctx context.Context, guest *User) (*User, error)
+	// Upgrade, if not nil, is called instead of Create if the browser's session is that of a provisional user such as a
+	// guest. It returns that user with the data of the sign-up; see [PluginHost.UpgradeUser]. If the user cannot be
+	// upgraded any more, it does what Create does. If Upgrade is nil, Create is called, and the new user counts as an
+	// existing one.
+	Upgrade func(ctx context.Context, provisional *User) (*User, error)
 	// Passkey, if not nil, is the passkey that the new user signs up with. Create and Upgrade must store it in the
 	// transaction that creates or upgrades the user. Account and Methods are ignored. The sign-in replaces the session of
 	// another user and links nothing to that user.
 	Passkey *NewUserPasskey
-	// Guest reports that Create creates a guest; see [PluginHost.CreateGuest]. The session does not count as a recent
-	// sign-in, and Methods is ignored.
-	Guest bool
 	// CallbackURL is where the browser goes after the sign-in. The default is [ActionRequest.CallbackURL]. It passes
 	// Callbacks.Redirect.
 	CallbackURL string
+	// StartedBy is the ID of the guest who was signed in when the sign-in was started, for the result of
+	// [ActionRequest.VerifyIDToken]: only that guest is upgraded or merged. If it is empty, no guest is.
+	StartedBy string
 
-	// identity is set by VerifyIDToken, for SignInApp.
+	// identity is set by VerifyIDToken.
 	identity *identity
 }
 
 // SignIn signs a user in. It calls Callbacks.SignIn, creates the user if [SignIn.Create] is set, runs the sign-in
 // gates, issues the session, and calls the events. The response redirects to the callback URL. An error of type
-// [ErrAccessDenied] means that Callbacks.SignIn denied the sign-in. A request with a bearer token gets a 400 response,
+// [ErrAccessDenied] means that Callbacks.SignIn denied the sign-in. The result of [ActionRequest.VerifyIDToken] is
+// handled like a callback of the provider: the account is linked by the same rules, except that it is never linked to a
+// signed-in user. If another user is signed in, the response is a page that asks whether to continue. A request with a bearer token gets a 400 response,
 // as at every sign-in, because a sign-in needs cookies.
 func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 	if c.in.r.Method != "POST" {
@@ -63,7 +66,7 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 	case s.User == nil || s.User.ID == "":
 		return nil, errors.New("core: ActionRequest.SignIn: SignIn.User is nil, or has no ID")
 	case s.identity != nil:
-		return nil, errors.New("core: ActionRequest.SignIn: pass the result of VerifyIDToken to SignInApp")
+		return c.signInByIDToken(ctx, &s)
 	}
 	account := s.Account
 	if account == nil {
@@ -80,8 +83,8 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 		}
 		id.account, id.methods, id.newPasskey = s.Passkey.id.account.Clone(), s.Passkey.id.methods, s.Passkey
 	}
-	if s.Guest {
-		id.methods, id.authTime = []amr.Method{methodGuest}, new(time.Time)
+	if c.plugins.provisional.has(id.methods) { // nothing has authenticated the user
+		id.authTime = new(time.Time)
 	}
 	out := outcome{identity: id}
 	if s.CallbackURL != "" {
@@ -270,8 +273,8 @@ func (a *Auth) NewSession(
 	}
 	cookies, sessionID, err := a.sessions.issue(ctx, session, id, who)
 	if err == nil {
-		if err = a.plugins.checkUser(ctx, user.ID); err == nil && id.guest != "" && id.guest != user.ID {
-			err = a.plugins.guests.mergeInto(ctx, &v, id.guest, user.ID)
+		if err = a.plugins.checkUser(ctx, user.ID); err == nil {
+			err = a.plugins.provisional.signedIn(ctx, id, user.ID)
 		}
 		if err != nil {
 			a.sessions.takeBack(ctx, &v, who, sessionID)
@@ -292,13 +295,17 @@ func (a *Auth) vouchedFor(
 		user: user.Clone(), account: account, methods: []amr.Method{}, authTime: new(time.Time),
 		short: a.sessions.config.RememberMe && !o.Remember,
 	}
-	if err := a.plugins.guests.identify(ctx, current, id); err != nil {
+	if err := a.plugins.provisional.identify(ctx, current, id); err != nil {
 		return nil, err
 	}
-	if _, note, err := a.plugins.guests.find(ctx, a.store.records, user.ID); err != nil {
-		return nil, errorf(ErrStore, "find out whether the user is a guest: %w", err)
-	} else if note != nil && note.Phase == guestActive {
-		id.methods = append(id.methods, methodGuest)
+	if p := a.plugins.provisional; p != nil {
+		active, err := guarded("ProvisionalUsers.Active", func() (bool, error) { return p.Active(ctx, user.ID) })
+		if err != nil {
+			return nil, errorf(ErrStore, "find out whether a user is provisional: %w", err)
+		}
+		if active {
+			id.methods = append(id.methods, p.Method)
+		}
 	}
 	id.methods = append(id.methods, o.Methods...)
 	if now := a.sessions.now(); o.AuthTime.After(now) {

@@ -36,6 +36,9 @@ type Problem struct {
 	// RetryAfter, if positive, is sent as Retry-After in whole seconds. A CredentialsProvider's Authorize may return such
 	// a Problem too, with status 503.
 	RetryAfter time.Duration
+	// SignIn reports that the user must sign in first. If a guard returns the Problem, a browser is redirected to the
+	// sign-in page and returns afterwards. The Problem is not logged.
+	SignIn bool
 	// Cause is logged and never sent.
 	Cause error
 

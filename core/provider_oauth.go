@@ -246,5 +246,3 @@ func (t *TokenSet) hide(err error) error {
 	return hide(err, t.Extra.Text("oauth_token"), t.Extra.Text("oauth_token_secret"),
 		string(t.AccessToken), string(t.RefreshToken), string(t.IDToken))
 }
-
-var allChecks = []Check{CheckState, CheckPKCE, CheckNonce}

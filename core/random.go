@@ -1,8 +1,6 @@
 package core
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"io"
 
 	"github.com/latchkey-go/latchkey/internal/random"
@@ -41,11 +39,4 @@ func sourceError(err error) error {
 		return nil
 	}
 	return errorf(ErrAuth, "%w", err)
-}
-
-// hashed returns the lower-case hex SHA-256 of value followed by secret. Auth.js protects CSRF cookies and the tokens
-// of sign-in links with it.
-func hashed(value, secret string) string {
-	sum := sha256.Sum256([]byte(value + secret))
-	return hex.EncodeToString(sum[:])
 }

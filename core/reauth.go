@@ -13,6 +13,9 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
@@ -70,7 +73,7 @@ func (p *provider) provesFreshness() bool {
 		return false
 	}
 	return p.oauth == nil || p.oauth.Reauthenticates == True || !slices.Contains(noLoginPrompt, p.oauth.Issuer) ||
-		strings.Contains(p.oauth.sentParam("claims"), authTime)
+		strings.Contains(p.oauth.sentParam("claims"), sessionstate.AuthTime)
 }
 
 // checkMethods reports users who have no method to authenticate again: their provider cannot show that they did, and no
@@ -100,10 +103,10 @@ func (s *signIns) checkMethods(faults *ConfigError) {
 			"OAuthProvider.Reauthenticates if the provider asks for credentials at every sign-in",
 			strings.Join(names, ", "), fixes)
 	case !codes:
-		a.log.warn(context.Background(), warnNoReauth, slog.Any("providers", names), slog.String("hint",
+		a.log.warn(context.Background(), warnings.NoReauth, slog.Any("providers", names), slog.String("hint",
 			"users who only sign in with these providers cannot authenticate again: "+fixes))
 	default:
-		a.log.warn(context.Background(), warnNoReauth, slog.Any("providers", names), slog.String("hint",
+		a.log.warn(context.Background(), warnings.NoReauth, slog.Any("providers", names), slog.String("hint",
 			"users who only sign in with these providers cannot authenticate again, because no code is sent to an "+
 				"unverified address: set OAuthProvider.EmailVerified if the provider verifies addresses, or add passkeys, "+
 				"which a new user can create in the first 15 minutes"))
@@ -127,7 +130,7 @@ func (p *provider) adds() []amr.Method {
 func (s *signIns) newReauth(a *ActionRequest, session *Session, user *User) *reauthRequest {
 	return &reauthRequest{
 		Session: session.ID, Started: s.sessions.now().Unix(), ACR: validACR(a.in.text("acr_values")),
-		Strong: a.in.text("strong") == "1", hint: user.Email,
+		Strong: a.in.text("strong") == "1", Hint: user.Email,
 	}
 }
 
@@ -199,14 +202,14 @@ func (s *signIns) reauthPage(ctx context.Context, a *ActionRequest) (*Response, 
 	}
 	for _, p := range providers {
 		own := p.view
-		own.SignInURL = request.address(c, back, p.id)
+		own.SignInURL = c.reauthAddress(request, back, p.id)
 		own.CallbackURL = own.SignInURL
 		own.Fields, own.ConditionalUI = reauthFields(p, user), false
 		view.Providers = append(view.Providers, own)
 		methods = append(methods, reauthMethod{p.id, string(p.kind), p.name, own.SignInURL})
 	}
 	if byCode {
-		view.CodeURL = request.address(c, back, "")
+		view.CodeURL = c.reauthAddress(request, back, "")
 		methods = append(methods, reauthMethod{ID: "code", Type: "code", URL: view.CodeURL})
 	}
 	links, err := s.reauthLinks(ctx, a, session, request)
@@ -391,8 +394,8 @@ func (s *signIns) checkReauth(ctx context.Context, session *Session, id *identit
 }
 
 // checkReauthSession checks that the session has started the request, and has not been renewed since.
-func checkReauthSession(session *Session, started flowSession, request *reauthRequest) error {
-	if session == nil || session.ID == "" || session.ID != request.Session || started != flowSameSession {
+func checkReauthSession(session *Session, started flowstate.Session, request *reauthRequest) error {
+	if session == nil || session.ID == "" || session.ID != request.Session || started != flowstate.SameSession {
 		return reauthDenial("reauth_replayed", audit.ReasonReplayed, session,
 			"the re-authentication was started in another session, or was completed before")
 	}
@@ -402,7 +405,7 @@ func checkReauthSession(session *Session, started flowSession, request *reauthRe
 // checkReauthCallback checks the session of a provider's callback before its code is redeemed, so that a response that
 // is sent again is refused as such, whatever the provider says about its code.
 func (s *signIns) checkReauthCallback(
-	ctx context.Context, c *call, started flowSession, request *reauthRequest,
+	ctx context.Context, c *call, started flowstate.Session, request *reauthRequest,
 ) error {
 	session, _, err := s.sessions.read(ctx, c.session, sessionRead{})
 	if err != nil {
@@ -511,7 +514,7 @@ func (s *signIns) reauthByCode(ctx context.Context, a *ActionRequest) (*Response
 		if err := s.sendReauthCode(ctx, a, request, user); err != nil {
 			return s.reauthFailed(ctx, a, request, a.CallbackURL, err)
 		}
-		return a.Redirect(request.address(c, a.CallbackURL, "", "step", "code")), nil
+		return a.Redirect(c.reauthAddress(request, a.CallbackURL, "", "step", "code")), nil
 	}
 	found, err := s.codes.check(ctx, c, codeReauth, code)
 	if err == nil && (found.UserID != session.UserID || found.Data != session.ID || found.Address != user.Email) {
@@ -560,12 +563,12 @@ func (s *signIns) sendReauthCode(ctx context.Context, a *ActionRequest, request 
 // reauthCodePage returns the page with the input for the code.
 func (s *signIns) reauthCodePage(ctx context.Context, a *ActionRequest, request *reauthRequest, user *User) *Response {
 	c := a.in
-	action := request.address(c, a.CallbackURL, "")
+	action := c.reauthAddress(request, a.CallbackURL, "")
 	view := ui.VerifyRequestView{
 		Page: s.pages.shell(&c.arrival),
 		Code: &ui.CodeForm{
 			CSRFToken: c.csrf.Token, Action: action, AgainURL: action, Sent: user.Email, Error: c.query.Get("error"),
-			Left: c.query.Get("left"), CancelURL: request.address(c, a.CallbackURL, ""),
+			Left: c.query.Get("left"), CancelURL: c.reauthAddress(request, a.CallbackURL, ""),
 		},
 	}
 	return s.pages.render(ctx, &c.arrival, &Response{}, view.Nonce, s.pages.views.VerifyRequest(view))
@@ -601,7 +604,7 @@ func (s *signIns) reauthFailed(
 			more = append(more, "left", strconv.Itoa(left))
 		}
 	}
-	response := a.Redirect(request.address(c, back, "", append(more, "error", shown)...))
+	response := a.Redirect(c.reauthAddress(request, back, "", append(more, "error", shown)...))
 	response.Err = e
 	return response, nil
 }

@@ -33,7 +33,7 @@ func (v *arrival) browserRef() string {
 		return v.misconfigured
 	}
 	if v.cookies != nil {
-		if value, ok := v.jar.Get(v.cookies.csrf.name()); ok {
+		if value, ok := v.jar.Get(v.cookies.CSRF.Name()); ok {
 			return reference.Browser(v.secrets[0], value)
 		}
 	}

@@ -45,7 +45,7 @@ func (c *call) rememberedChoice() bool {
 		return false
 	}
 	spec := c.partCookie(rememberCookie)
-	value, _ := c.jar.Get(spec.name())
+	value, _ := c.jar.Get(spec.Name())
 	return value == "1"
 }
 
@@ -58,8 +58,8 @@ func (c *call) keepRemember(response *Response) {
 		response.Cookies = append(response.Cookies, c.forgetRemember()...)
 	default:
 		spec := c.partCookie(rememberCookie)
-		spec.maxAge = rememberFor
-		response.Cookies = append(response.Cookies, spec.set("1"))
+		spec.MaxAge = rememberFor
+		response.Cookies = append(response.Cookies, Cookie(spec.Set("1")))
 	}
 }
 
@@ -67,8 +67,8 @@ func (c *call) keepRemember(response *Response) {
 // next user must choose again.
 func (c *call) forgetRemember() []Cookie {
 	spec := c.partCookie(rememberCookie)
-	if !c.jar.Has(spec.name()) {
+	if !c.jar.Has(spec.Name()) {
 		return nil
 	}
-	return []Cookie{spec.clear(spec.name())}
+	return []Cookie{Cookie(spec.Clear())}
 }

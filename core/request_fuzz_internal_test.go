@@ -3,6 +3,8 @@ package core
 import (
 	"net/http"
 	"testing"
+
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
 )
 
 // FuzzOrigin checks that only exactly the listed origins may read responses and get preflights.
@@ -15,7 +17,7 @@ func FuzzOrigin(f *testing.F) {
 		f.Add(value, "")
 		f.Add(value, trusted[0])
 	}
-	s := &site{trusted: trusted, cookieSets: [2]*cookieSet{{}, {}}, unknownPlace: &place{}}
+	s := &site{trusted: trusted, cookieSets: [2]*cookies.Set{{}, {}}, unknownPlace: &place{}}
 	f.Fuzz(func(t *testing.T, value, second string) {
 		r := &Request{Method: http.MethodOptions, Target: "/auth/session", Header: http.Header{
 			"Origin": {value}, "Access-Control-Request-Method": {"POST"},

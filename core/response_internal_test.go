@@ -1,6 +1,8 @@
 package core
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestAlsoVaries(t *testing.T) {
 	t.Parallel()

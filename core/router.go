@@ -58,8 +58,8 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 		}
 		response = rt.pages.fail(ctx, c, err, cookies)
 	}
-	if len(c.pending) > 0 {
-		c.cancelAnnounced(response.Status >= http.StatusInternalServerError)
+	if c.pending.Any() {
+		c.pending.Cancel(response.Status >= http.StatusInternalServerError)
 	}
 	if !to.bare {
 		c.rememberLocale(response)
@@ -80,11 +80,11 @@ func (c *call) rememberLocale(response *Response) {
 	}
 	chosen := c.locales.find(c.askedLocale())
 	spec := c.partCookie(localeCookie)
-	kept, _ := c.jar.Get(spec.name())
+	kept, _ := c.jar.Get(spec.Name())
 	if chosen == nil || kept == or(chosen.Tag, "en") {
 		return
 	}
-	response.Cookies = append(response.Cookies, spec.set(or(chosen.Tag, "en")))
+	response.Cookies = append(response.Cookies, Cookie(spec.Set(or(chosen.Tag, "en"))))
 }
 
 // auditGuard notes a request that was refused before its action ran.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/limit"
 )
 
@@ -62,8 +63,8 @@ func (a *Auth) Routes() []Route {
 	for name, document := range a.plugins.documents {
 		all = append(all, Route{Method: http.MethodGet, Path: wellKnownPath + "/" + name, Plugin: document.plugin})
 	}
-	for _, asset := range assets {
-		all = append(all, Route{Method: http.MethodGet, Path: a.site.basePath + "/" + asset.name})
+	for _, asset := range assets.All {
+		all = append(all, Route{Method: http.MethodGet, Path: a.site.basePath + "/" + asset.Name})
 	}
 	slices.SortFunc(all, func(x, y Route) int {
 		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Method, y.Method))

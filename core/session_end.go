@@ -175,7 +175,7 @@ func (s *sessions) endAllStored(ctx context.Context, userID string) (ended int, 
 // endStored ends sessions under StrategyDatabase, and returns those that the store still had.
 func (s *sessions) endStored(ctx context.Context, list []listedSession) (ended []listedSession, err error) {
 	for _, session := range list {
-		_, err := s.rows.store.DeleteSession(ctx, session.kept)
+		_, err := s.rows.Store.DeleteSession(ctx, session.kept)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return ended, errorf(ErrStore, "EndSessions: %w", err)
 		}

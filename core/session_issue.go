@@ -46,7 +46,17 @@ func (s *sessions) issue(
 	c := r.carrier()
 	s.exchanges.SignedIn(id.exchange(), c.at.browser(), who.user.ID)
 	if cookies, sessionID, err = r.start(ctx, id, who); err != nil {
-		return nil, "", err
+		return nil, sessionID, err
+	}
+	if id.actor == (actor{}) && !c.fromHeader && len(cookies) > 0 {
+		cookies = append(cookies, c.clearActor()...)
+	}
+	if id.actor == (actor{}) && !who.keepsSession {
+		kept, err := s.keptAfterSignIn(ctx, c, who.user.ID)
+		if err != nil {
+			return nil, "", err
+		}
+		cookies = append(cookies, kept...)
 	}
 	switch {
 	case who.session != nil && random.Same(c.value(), who.session.Token):
@@ -73,7 +83,7 @@ func (s *sessions) takeBack(ctx context.Context, v *arrival, who member, session
 		s.records.Remove(ctx, session)
 		return
 	}
-	_, err := s.rows.delete(ctx, string(who.session.Token))
+	_, err := s.rows.Delete(ctx, string(who.session.Token))
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		v.log.failure(ctx, errorf(ErrStore, "delete a session whose cookie was not sent: %w", err), v.attrs()...)
 	}

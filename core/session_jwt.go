@@ -1,7 +1,6 @@
 package core
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
@@ -28,7 +28,7 @@ func (p *jwtSession) decodeCandidates(ctx context.Context) (token *Token, err er
 		return nil, errNoSession
 	}
 	for value := range p.cookies.Values() {
-		t, decodeErr := p.jwt.decode(ctx, p.at.cookies, value)
+		t, decodeErr := p.jwt.OpenSession(ctx, p.at.cookies, value)
 		if decodeErr == nil {
 			return t, nil
 		}
@@ -44,7 +44,7 @@ func (p *jwtSession) decodeCandidates(ctx context.Context) (token *Token, err er
 func (p *jwtSession) valid(ctx context.Context) (*Token, error) {
 	t, err := p.decode(ctx)
 	if err == nil {
-		err = p.jwt.check(ctx, t)
+		err = p.jwt.Check(ctx, t)
 	}
 	if err != nil {
 		return nil, err
@@ -120,10 +120,10 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 // unavailable the session continues but links no accounts; with Revocation.Strict the read fails with an error of type
 // ErrSessionToken.
 func (p *jwtSession) outdated(ctx context.Context, token *Token) (bool, error) {
-	if !p.jwt.canEndOnVerification(token) {
+	if !p.jwt.CanEndOnVerification(token) {
 		return false, nil
 	}
-	outdated, err := p.jwt.outdated(ctx, token)
+	outdated, err := p.jwt.Outdated(ctx, token)
 	switch {
 	case err != nil:
 		err := errorf(ErrStore, "look up whether an email verification has ended the session: %w", err)
@@ -186,8 +186,8 @@ func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessi
 		next.token, next.data, next.renew = p.carryData(ctx, p.at, before, next.token)
 	}
 	next.now = p.now()
-	next.renew = next.renew || why.updates() || why.asked && p.fromHeader || p.jwt.needsRenewal(before, next.now) ||
-		p.outdatedForm() || p.callbacks.JWT != nil && !sameClaims(before, next.token)
+	next.renew = next.renew || why.updates() || why.asked && p.fromHeader || p.jwt.NeedsRenewal(before, next.now) ||
+		p.outdatedForm() || p.callbacks.JWT != nil && !sessionstate.SameClaims(before, next.token)
 	if actorIn(before) != (actor{}) {
 		next.renew = false
 	}
@@ -195,14 +195,14 @@ func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessi
 	if next.renew {
 		used = next.now
 	}
-	next.expires = p.jwt.ends(next.token, used)
+	next.expires = p.jwt.Ends(next.token, used)
 	return next, nil
 }
 
 // outdatedForm reports whether the session cookie must be written again although the session is unchanged. This is so
 // if it is encrypted with an older secret, or if its chunks are not the ones that its value needs.
 func (p *jwtSession) outdatedForm() bool {
-	oldSecret := p.jwt.config.Decode == nil && !p.at.cookies.session.keys.Current(p.value())
+	oldSecret := p.jwt.Decode == nil && !p.at.cookies.Session.Keys.Current(p.value())
 	return oldSecret && !p.fromHeader || p.outdatedChunks()
 }
 
@@ -230,14 +230,14 @@ func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken, by *Session
 func (p *jwtSession) reissue(
 	ctx context.Context, before *Token, next *nextToken, why sessionRead,
 ) (cookies []Cookie, err error) {
-	if !next.renew || why.again || !p.mayRenew(why.updates()) || p.jwt.hasEnded(before) {
+	if !next.renew || why.again || !p.mayRenew(why.updates()) || p.jwt.HasEnded(before) {
 		return nil, nil
 	}
-	value, err := p.jwt.encode(ctx, p.at.cookies, p.withRevocationID(before, next.token))
+	value, err := p.jwt.SealSession(ctx, p.at.cookies, p.withRevocationID(before, next.token))
 	if err != nil {
 		return nil, err
 	}
-	cookies, err = p.set(value, p.config.cookieExpiry(isShort(next.token), next.expires))
+	cookies, err = p.set(value, p.config.cookieExpiry(sessionstate.IsShort(next.token), next.expires))
 	var small *headerLimitError
 	if errors.As(err, &small) {
 		p.at.log.failure(ctx, asError(err, ErrSessionToken), p.at.attrs()...)
@@ -270,41 +270,45 @@ func (p *jwtSession) start(
 	if token == nil {
 		return p.clear(), "", nil
 	}
-	value, err := p.jwt.encode(ctx, p.at.cookies, token)
+	value, err := p.jwt.SealSession(ctx, p.at.cookies, token)
 	if err != nil {
 		return nil, "", err
 	}
 	sessionID = sessiontoken.SessionID(token)
-	expires := p.now().Add(p.config.lifetime(isShort(token)))
+	expires := p.now().Add(p.jwt.Of(sessionstate.IsShort(token)))
 	if id.actor != (actor{}) {
-		expires = p.jwt.ends(token, p.now())
+		expires = p.jwt.Ends(token, p.now())
 	}
 	if p.facts && !who.keepsSession {
-		if id.actor == (actor{}) {
+		if id.actor == (actor{}) && id.endsReplaced() && !p.keepsReplaced(ctx, &p.tokenCarrier, who.user.ID) {
 			p.endReplaced(ctx)
 		}
-		if p.rows.store != nil || p.revoked != nil { // the session can be ended
-			p.providerSessions.note(id, sessionID)
+		if p.rows.Store != nil || p.revoked != nil { // the session can be ended
+			p.providerSessions.Add(id.account.Provider, id.sid(), sessionID)
 		}
 		note := sessionrecord.Note{
 			Ends: expires.Unix(), Epoch: sessiontoken.Epoch(token), Actor: id.actor.userID,
 		}
 		p.recordSignIn(ctx, p.at, id, who, sessionID, note)
 	}
-	cookies, err = p.set(value, p.config.cookieExpiry(isShort(token), expires))
+	cookies, err = p.set(value, p.config.cookieExpiry(sessionstate.IsShort(token), expires))
 	return cookies, sessionID, err
 }
 
 // firstToken returns the claims for a new session. They are nil if the jwt callback ended the session.
 func (p *jwtSession) firstToken(ctx context.Context, id *identity, who member) (*Token, error) {
-	token := p.jwt.begin(who.user)
+	token := p.jwt.Begin(who.user)
 	if err := p.addFacts(ctx, token, id, who); err != nil {
 		return nil, err
 	}
 	if err := p.markShort(ctx, token, id, who); err != nil {
 		return nil, err
 	}
-	if err := p.jwt.markUnverified(ctx, p.at, token, id.account.Type == TypeCredentials, who.user); err != nil {
+	failed := func(err error) {
+		p.at.log.failure(ctx, errorf(ErrStore, "look up the user who signed in: %w", err), p.at.attrs()...)
+	}
+	byApplication := id.account.Type == TypeCredentials
+	if err := p.jwt.MarkUnverified(ctx, token, byApplication, who.user, failed); err != nil {
 		return nil, err
 	}
 	params := JWTParams{
@@ -346,7 +350,7 @@ func (p *jwtSession) newFacts(ctx context.Context, t *Token, by authentication) 
 			return errorf(ErrStore, "read the revocation epoch of a user: %w", err)
 		}
 	}
-	sid, err := uuid(p.jwt.rand)
+	sid, err := uuid(p.jwt.Rand)
 	if err != nil {
 		return err
 	}
@@ -371,7 +375,7 @@ func (p *jwtSession) endReplaced(ctx context.Context) {
 // endToken ends the session of a token, if StrategyJWT sessions can be ended.
 func (p *jwtSession) endToken(ctx context.Context, t *Token) error {
 	p.records.Remove(ctx, sessiontoken.SessionID(t))
-	if p.revoked == nil || p.jwt.hasEnded(t) {
+	if p.revoked == nil || p.jwt.HasEnded(t) {
 		return nil // already in the log: repeated requests with the same cookie must not grow it
 	}
 	return p.revoked.EndSession(ctx, sessiontoken.SessionKey(t))
@@ -395,15 +399,15 @@ func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cook
 			return nil, err
 		}
 	}
-	value, err := p.jwt.encode(ctx, p.at.cookies, after)
+	value, err := p.jwt.SealSession(ctx, p.at.cookies, after)
 	if err != nil {
 		return nil, err
 	}
-	expires := p.jwt.ends(after, p.now())
-	if !p.mayRenew(true) || p.jwt.hasEnded(before) {
+	expires := p.jwt.Ends(after, p.now())
+	if !p.mayRenew(true) || p.jwt.HasEnded(before) {
 		return nil, errEndedMeanwhile
 	}
-	cookies, err := p.set(value, p.config.cookieExpiry(isShort(after), expires))
+	cookies, err := p.set(value, p.config.cookieExpiry(sessionstate.IsShort(after), expires))
 	if err != nil {
 		return nil, err
 	}
@@ -433,7 +437,7 @@ func (p *jwtSession) continueAs(ctx context.Context, old, after *Token, methods 
 	}
 	note.Ends, note.Methods, note.Epoch = ends.Unix(), audit.Texts(methods), sessiontoken.Epoch(after)
 	p.addRecord(ctx, p.at, sessiontoken.SessionID(after), after.Subject, note)
-	p.providerSessions.move(sessiontoken.SessionID(old), sessiontoken.SessionID(after))
+	p.providerSessions.Move(sessiontoken.SessionID(old), sessiontoken.SessionID(after))
 }
 
 // end implements [requestSession].
@@ -459,68 +463,18 @@ func (r *sessionRead) replaces() replacement {
 	return tokenRenewed
 }
 
-// begin returns the claims for a new session of a user.
-func (j *sessionTokens) begin(u *User) *Token {
-	t := &Token{Subject: u.ID, Name: u.Name, Email: u.Email, Picture: u.Image, Null: u.Null}
-	if j.session.AbsoluteMaxAge > 0 {
-		_ = t.Extra.Set(authTime, j.now().Unix())
-	}
-	return t
-}
-
-// markUnverified adds the claim emailUnproved to a new token, if the user's address is unverified and a configured
-// provider can verify it later. A session that only the application vouches for gets the claim even without such a
-// provider: its tokens may outlive a change of the configuration.
-func (j *sessionTokens) markUnverified(ctx context.Context, v *arrival, t *Token, applicationSays bool, u *User) error {
-	if j.users == nil || !applicationSays && !j.proofs {
-		return nil
-	}
-	if applicationSays && j.proofs { // the application's user may differ from the stored one
-		stored, err := j.user(ctx, u.ID)
-		switch {
-		case errors.Is(err, ErrNotFound): // not a user whose address another person could verify
-			return nil
-		case err != nil: // not a reason to fail the sign-in: at worst, the user signs in again before a link
-			v.log.failure(ctx, errorf(ErrStore, "look up the user who signed in: %w", err), v.attrs()...)
-			stored = &User{}
-		}
-		u = stored
-	}
-	switch {
-	case !u.EmailVerified.IsZero():
-		return nil
-	case applicationSays:
-		return t.Extra.Set(emailUnproved, j.now().Unix())
-	}
-	return t.Extra.Set(emailUnproved, true)
-}
-
-// needsRenewal reports whether a token is older than UpdateAge, so that it must be renewed. If the session would expire
-// before that, it is renewed after half of its lifetime.
-func (j *sessionTokens) needsRenewal(t *Token, now time.Time) bool {
-	age, lifetime := j.session.UpdateAge, min(j.session.lifetime(isShort(t)), j.config.MaxAge)
-	if age >= lifetime {
-		age = lifetime / 2
-	}
-	return t.IssuedAt.IsZero() || age == 0 || t.IssuedAt.After(now) || !now.Before(t.IssuedAt.Add(age))
-}
-
-func sameClaims(a, b *Token) bool {
-	return a == b || bytes.Equal(sessiontoken.AppendClaims(nil, a), sessiontoken.AppendClaims(nil, b))
-}
-
 // markShort marks the first token of a session as short. If the sign-in only linked another account, the session keeps
 // its first choice.
 func (p *jwtSession) markShort(ctx context.Context, t *Token, id *identity, who member) error {
 	short := id.short
 	if who.keepsSession {
 		before, err := p.decode(ctx)
-		short = err == nil && isShort(before)
+		short = err == nil && sessionstate.IsShort(before)
 	}
 	if !short {
 		return nil
 	}
-	return t.Extra.Set(shortSession, true)
+	return t.Extra.Set(sessionstate.ShortSession, true)
 }
 
 // actor implements [requestSession].
@@ -532,7 +486,30 @@ func (p *jwtSession) actor(ctx context.Context) actor {
 	return actorIn(token)
 }
 
+// expiredActor implements [requestSession]. It is empty if the application has its own JWT.Decode.
+func (p *jwtSession) expiredActor() actor {
+	if p.jwt.Decode != nil {
+		return actor{}
+	}
+	for value := range p.cookies.Values() {
+		payload, err := p.at.cookies.Session.Keys.OpenAgain(value)
+		if err != nil {
+			continue
+		}
+		token, err := sessiontoken.Parse(payload, time.Time{}, true) // whatever its expiry is
+		if err != nil {
+			continue
+		}
+		start, ok := sessiontoken.Start(token)
+		if !ok || p.now().Before(time.Unix(start, 0).Add(impersonationAge)) {
+			return actor{}
+		}
+		return actorIn(token)
+	}
+	return actor{}
+}
+
 // cookieExpires returns the expiry of the cookie of a session.
 func (p *jwtSession) cookieExpires(s *Session) time.Time {
-	return p.config.cookieExpiry(s.Token != nil && isShort(s.Token), s.Expires)
+	return p.config.cookieExpiry(s.Token != nil && sessionstate.IsShort(s.Token), s.Expires)
 }

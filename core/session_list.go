@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/internal/cleantext"
 	"github.com/latchkey-go/latchkey/internal/sessionid"
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
 	"github.com/latchkey-go/latchkey/internal/storedtoken"
@@ -172,7 +173,7 @@ func (s *sessions) recordSignIn(
 // has the original start. A failure is logged; it does not fail the sign-in.
 func (s *sessions) addRecord(ctx context.Context, v *arrival, id, userID string, note sessionrecord.Note) {
 	if note.Made == 0 {
-		note.Agent = printable(v.header("User-Agent"))
+		note.Agent = cleantext.Escaped(v.header("User-Agent"))
 		if peer, _ := v.peer(v.r); peer.IsValid() {
 			note.Peer = peer.String()
 		}
@@ -180,4 +181,11 @@ func (s *sessions) addRecord(ctx context.Context, v *arrival, id, userID string,
 	if err := s.records.Add(ctx, id, userID, note); err != nil {
 		v.log.failure(ctx, errorf(ErrStore, "create a session record: %w", err), v.attrs()...)
 	}
+}
+
+func methodsOf(texts []string) (methods []amr.Method) {
+	for _, m := range texts {
+		methods = append(methods, amr.Method(m))
+	}
+	return methods
 }

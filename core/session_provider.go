@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -58,8 +59,8 @@ func (a *awaySessions) begin(ctx context.Context, p *tokenCarrier, id *identity,
 	if err := a.keep(ctx, key, userID, id); err != nil {
 		p.at.log.failure(ctx, errorf(ErrStore, "store an ID token for the sign-out: %w", err), p.at.attrs()...)
 	}
-	spec := &p.at.cookies.logout
-	return []Cookie{spec.setUntil(id.account.Provider+"."+key, a.now().Add(logoutCookieAge))}
+	spec := &p.at.cookies.Logout
+	return []Cookie{Cookie(spec.SetUntil(id.account.Provider+"."+key, a.now().Add(logoutCookieAge)))}
 }
 
 // keep stores the ID token of a sign-in under the key in the cookie.
@@ -84,7 +85,7 @@ const redirectedSuffix = "~"
 // readCookie returns the content of a browser's logout cookie. It is empty if there is none. pending reports whether
 // the browser was redirected to the provider's sign-out page.
 func (a *awaySessions) readCookie(v *arrival) (provider, key string, pending bool) {
-	value, _ := v.jar.Get(v.cookies.logout.name())
+	value, _ := v.jar.Get(v.cookies.Logout.Name())
 	value, pending = strings.CutSuffix(value, redirectedSuffix)
 	i := strings.LastIndexByte(value, '.')
 	if i < 0 {
@@ -116,13 +117,13 @@ func (a *awaySessions) forget(ctx context.Context, v *arrival) []Cookie {
 	if a == nil {
 		return nil
 	}
-	spec := &v.cookies.logout
-	if !v.jar.Has(spec.name()) {
+	spec := &v.cookies.Logout
+	if !v.jar.Has(spec.Name()) {
 		return nil
 	}
 	_, key, _ := a.readCookie(v)
 	a.take(ctx, v, key, "")
-	return []Cookie{spec.clear(spec.name())}
+	return []Cookie{Cookie(spec.Clear())}
 }
 
 // leave redirects the response of a sign-out to the provider of the session (OpenID Connect RP-Initiated Logout section
@@ -143,8 +144,8 @@ func (a *awaySessions) leave(ctx context.Context, c *call, userID string, respon
 		RedirectURI: c.base + "/logout/" + provider, State: key,
 		IDTokenHint: Secret(a.take(ctx, &c.arrival, key, userID)),
 	}
-	spec := &c.cookies.logout
-	pending := spec.setUntil(provider+"."+key+redirectedSuffix, a.now().Add(logoutReturnTime))
+	spec := &c.cookies.Logout
+	pending := Cookie(spec.SetUntil(provider+"."+key+redirectedSuffix, a.now().Add(logoutReturnTime)))
 	waits := append(slices.Clip(response.Cookies), pending)
 	at, err := client.client.Endpoints(ctx)
 	var target string
@@ -152,7 +153,8 @@ func (a *awaySessions) leave(ctx context.Context, c *call, userID string, respon
 		request.Endpoint = client.client.EndSession(at).Endpoint
 		target, err = client.signOutURL(request)
 	}
-	tooLong := err == nil && headerSize(append(c.initialCookies(), waits...), len(target)) > maxResponseHeader
+	size := flowstate.HeaderSize(plainCookies(append(c.initialCookies(), waits...)), len(target))
+	tooLong := err == nil && size > flowstate.MaxResponseHeader
 	if tooLong && request.IDTokenHint != "" {
 		c.log.info(ctx, "an ID token is too long for a response header: the provider may ask the user to confirm",
 			slog.String("provider", provider))
@@ -162,7 +164,7 @@ func (a *awaySessions) leave(ctx context.Context, c *call, userID string, respon
 	if err != nil {
 		c.log.failure(ctx, errorf(errSignOut, "the local session has ended, the one at the provider has not: %w", err),
 			c.attrs()...)
-		response.Cookies = append(response.Cookies, spec.clear(spec.name()))
+		response.Cookies = append(response.Cookies, Cookie(spec.Clear()))
 		return
 	}
 	response.Redirect, response.Cookies = target, waits
@@ -205,51 +207,8 @@ func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
 			c.attrs()...)
 		return redirectTo(c.home), nil
 	}
-	spec := &c.cookies.logout
+	spec := &c.cookies.Logout
 	response := redirectTo(c.callbackURL.target)
-	response.Cookies = []Cookie{spec.clear(spec.name())}
+	response.Cookies = []Cookie{Cookie(spec.Clear())}
 	return response, nil
-}
-
-const (
-	// maxPerSID is the number of local sessions per provider session. One provider session can start several, in several
-	// browsers or one after the other.
-	maxPerSID = 4
-)
-
-// note stores the provider session of a local session, if the ID token has a sid. session is the token as stored, or
-// the session ID under StrategyJWT.
-func (s *providerSessions) note(id *identity, session string) {
-	if sid := id.sid(); sid != "" && len(sid) <= 255 {
-		s.add(id.account.Provider, sid, session)
-	}
-}
-
-// add stores a local session under a provider session.
-func (s *providerSessions) add(provider, sid, token string) {
-	s.began.Update(provider+" "+sid, time.Time{}, func(tokens []string) []string {
-		if slices.Contains(tokens, token) {
-			return tokens
-		}
-		return append(slices.Clone(tokens[max(0, len(tokens)-maxPerSID+1):]), token)
-	})
-}
-
-// move records that a session continues under another ID. Its key has an empty provider, which no provider ID equals.
-func (s *providerSessions) move(from, to string) {
-	if from != "" {
-		s.began.Put(" "+from, []string{to}, time.Time{})
-	}
-}
-
-// of returns the local sessions of a provider session under their current IDs.
-func (s *providerSessions) of(provider, sid string) []string {
-	tokens, _ := s.began.Get(provider + " " + sid)
-	now := slices.Clone(tokens)
-	for i := range now {
-		for to, moved := s.began.Get(" " + now[i]); moved; to, moved = s.began.Get(" " + now[i]) {
-			now[i] = to[0]
-		}
-	}
-	return now
 }

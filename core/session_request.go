@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/supersede"
@@ -25,6 +26,8 @@ type requestSession interface {
 	owner(ctx context.Context) string
 	// actor returns who impersonates the user, as the token says. It needs no query, and the session may have ended.
 	actor(ctx context.Context) actor
+	// expiredActor returns the actor of an impersonation that has lasted impersonationAge. It needs no query.
+	expiredActor() actor
 	// current looks up the session now: it may have ended since the request arrived, in a callback of the application or
 	// while the request waited for a provider. It returns nil if there is no session.
 	current(ctx context.Context) (*validSession, error)
@@ -65,20 +68,21 @@ func (s *sessions) of(ctx context.Context, v *arrival) (requestSession, error) {
 			if kind, _ := v.credential(); kind != nil { // not a session token
 				token = ""
 			}
-			c.fromHeader, c.cookies = true, cookie.Whole(v.cookies.session.name(), token)
+			c.fromHeader, c.cookies = true, cookie.Whole(v.cookies.Session.Name(), token)
 		}
 	}
-	return s.choose(ctx, c)
+	return s.restore(ctx, c)
 }
 
 // ofCookies is of for a response that sets cookies even if the request has a bearer token.
 func (s *sessions) ofCookies(ctx context.Context, v *arrival) (requestSession, error) {
-	return s.choose(ctx, s.carrierOf(v))
+	return s.restore(ctx, s.carrierOf(v))
 }
 
 func (s *sessions) carrierOf(v *arrival) tokenCarrier {
 	return tokenCarrier{
-		at: v, cookies: cookie.Join(v.jar, v.cookies.session.name()), replaced: s.replaced, position: s.replaced.Position(),
+		at: v, cookies: cookie.Join(v.jar, v.cookies.Session.Name()), replaced: s.replaced, position: s.replaced.Position(),
+		accounts: s,
 	}
 }
 
@@ -98,10 +102,15 @@ type tokenCarrier struct {
 	// client with a bearer token must never act as the user of a cookie.
 	cookies    cookie.Joined
 	fromHeader bool   // the token is from the Authorization header
+	restored   bool   // the token is that of an administrator, after an impersonation
+	waits      bool   // an impersonation has expired, and a later request may restore the administrator's session
 	renewed    string // the new token for a client with a bearer token
 
 	replaced *supersede.Memory[replacement]
 	position uint64 // replaced.position when the request arrived
+
+	keeping  *keeping  // nil until a sign-in asks whether it keeps this session
+	accounts *sessions // for the size of the cookies of other accounts; nil if it does not count
 }
 
 func (p *tokenCarrier) carrier() *tokenCarrier { return p }
@@ -119,26 +128,29 @@ func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
 		}
 		return nil, nil
 	}
-	spec, limit := &p.at.cookies.session, p.at.r.HeaderLimit
-	if limit == 0 && p.cookies.One(value) { // the usual case
-		return []Cookie{spec.setSession(value, expires)}, nil
+	spec, limit := &p.at.cookies.Session, p.at.r.HeaderLimit
+	if limit == 0 && p.cookies.One(value) && !p.restored { // the usual case
+		return []Cookie{Cookie(spec.SetSession(value, expires))}, nil
 	}
 	chunks, err := p.cookies.Replace(value)
 	if err != nil {
 		return nil, err
 	}
-	if limit > 0 && len(value)+len(chunks)*len(spec.name()) > limit-otherHeaders {
+	if limit > 0 && len(value)+len(chunks)*len(spec.Name())+p.accounts.keptBytes(p.at) > limit-otherHeaders {
 		return nil, &headerLimitError{len(value), limit}
 	}
 	out := make([]Cookie, 0, len(chunks))
 	for _, chunk := range chunks {
 		if chunk.Clear {
-			out = append(out, spec.clear(chunk.Name))
+			out = append(out, Cookie(spec.ClearName(chunk.Name)))
 			continue
 		}
-		c := spec.setSession(chunk.Value, expires)
+		c := Cookie(spec.SetSession(chunk.Value, expires))
 		c.Name = chunk.Name
 		out = append(out, c)
+	}
+	if p.restored {
+		out = append(out, p.clearActor()...)
 	}
 	return out, nil
 }
@@ -147,17 +159,15 @@ func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
 func (p *tokenCarrier) clear() []Cookie {
 	var out []Cookie
 	for _, name := range p.cookies.Present() {
-		out = append(out, p.at.cookies.session.clear(name))
+		out = append(out, Cookie(p.at.cookies.Session.ClearName(name)))
 	}
-	for _, name := range p.actorCookies().Present() {
-		out = append(out, p.at.cookies.session.clear(name))
-	}
-	return out
+	return append(out, p.clearActor()...)
 }
 
 // clearEnded returns the cookies that clear an ended session. It returns none if the browser has a newer session.
 func (p *tokenCarrier) clearEnded() []Cookie {
-	if by, since := p.replaced.Of(p.value(), p.position); since || by == tokenReplaced || by == tokenUpdated {
+	by, since := p.replaced.Of(p.value(), p.position)
+	if since || by == tokenReplaced || by == tokenUpdated || p.waits {
 		return nil
 	}
 	return p.clear()
@@ -166,8 +176,8 @@ func (p *tokenCarrier) clearEnded() []Cookie {
 // outdatedChunks reports whether the cookies of the session are not the ones that its token needs.
 func (p *tokenCarrier) outdatedChunks() bool {
 	value := p.value()
-	if p.fromHeader || p.cookies.One(value) {
-		return false
+	if p.fromHeader || p.cookies.One(value) || p.restored {
+		return p.restored
 	}
 	chunks, err := p.cookies.Replace(value)
 	if err != nil || len(chunks) != len(p.cookies.Present()) {
@@ -246,9 +256,9 @@ func (p *jwtSession) choose(ctx context.Context) error {
 		return nil
 	}
 	for _, value := range slices.Collect(p.cookies.Values()) {
-		token, err := p.jwt.decode(ctx, p.at.cookies, value)
+		token, err := p.jwt.OpenSession(ctx, p.at.cookies, value)
 		if err == nil {
-			err = p.jwt.check(ctx, token)
+			err = p.jwt.Check(ctx, token)
 		}
 		switch {
 		case errors.Is(err, ErrSessionToken):
@@ -268,7 +278,7 @@ type storedSession struct {
 	tokenCarrier
 
 	// found is the session that choose found. It is nil if the request has a single session cookie.
-	found *foundSession
+	found *sessionstate.Found
 }
 
 // choose selects the token of a session that exists; see [sessions.of].
@@ -281,7 +291,7 @@ func (p *storedSession) choose(ctx context.Context) error {
 		return nil
 	}
 	for _, value := range candidates {
-		found, err := p.rows.find(ctx, value)
+		found, err := p.rows.Find(ctx, value)
 		switch {
 		case err == nil:
 			p.cookies.Prefer(value)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
@@ -22,14 +23,14 @@ func (p *storedSession) current(ctx context.Context) (*validSession, error) {
 	if p.value() == "" {
 		return nil, nil
 	}
-	found, err := p.rows.find(ctx, p.value())
+	found, err := p.rows.Find(ctx, p.value())
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	by, err := p.checkActor(ctx, &p.tokenCarrier, p.actor(ctx), found.user.ID)
+	by, err := p.checkActor(ctx, &p.tokenCarrier, p.actor(ctx), found.User.ID)
 	switch {
 	case errors.Is(err, errImpersonationEnded):
 		return nil, nil
@@ -37,14 +38,14 @@ func (p *storedSession) current(ctx context.Context) (*validSession, error) {
 		return nil, err
 	}
 	at, methods := factsIn(p.value())
-	return &validSession{user: found.user, authTime: at, methods: methods, record: found.session, actor: by}, nil
+	return &validSession{user: found.User, authTime: at, methods: methods, record: found.Session, actor: by}, nil
 }
 
 // read implements [requestSession], with one lookup and at most one write per UpdateAge.
 func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []Cookie, error) {
 	found, err := p.found, error(nil)
 	if p.found = nil; found == nil {
-		found, err = p.rows.find(ctx, p.value())
+		found, err = p.rows.Find(ctx, p.value())
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -53,7 +54,7 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 	case err != nil:
 		return nil, nil, asError(err, ErrSessionToken).withType(ErrSessionToken)
 	}
-	by, err := p.checkActor(ctx, &p.tokenCarrier, p.actor(ctx), found.user.ID)
+	by, err := p.checkActor(ctx, &p.tokenCarrier, p.actor(ctx), found.User.ID)
 	switch {
 	case errors.Is(err, errImpersonationEnded):
 		return nil, p.endImpersonated(ctx, p, err), nil
@@ -62,7 +63,7 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 	}
 	extended := false
 	if !why.again && by == nil {
-		extended, err = p.rows.extend(ctx, found.session)
+		extended, err = p.rows.Extend(ctx, found.Session)
 	}
 	switch {
 	case errors.Is(err, ErrNotFound): // signed out in the meantime
@@ -71,7 +72,7 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 		return nil, nil, errorf(ErrSessionToken, "extend session: %w", err)
 	}
 	session, err := p.sessionCallback(ctx, SessionParams{
-		Session: p.sessionOf(ctx, found, by), User: found.user, Stored: found.session, Update: why.update,
+		Session: p.sessionOf(ctx, found, by), User: found.User, Stored: found.Session, Update: why.update,
 		Trigger: why.trigger,
 	})
 	if err != nil {
@@ -79,7 +80,7 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 	}
 	var cookies []Cookie
 	if (why.updates() || extended || p.outdatedChunks()) && p.mayRenew(why.updates()) {
-		if cookies, err = p.setRow(found.session); err != nil {
+		if cookies, err = p.setRow(found.Session); err != nil {
 			return nil, nil, asError(err, ErrSessionToken)
 		}
 	}
@@ -89,8 +90,8 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 
 // sessionOf returns the session of a stored one, and records that it was used. by is the session of the user who
 // impersonates its user, or nil.
-func (p *storedSession) sessionOf(ctx context.Context, found *foundSession, by *Session) *Session {
-	record, user := found.session, found.user
+func (p *storedSession) sessionOf(ctx context.Context, found *sessionstate.Found, by *Session) *Session {
+	record, user := found.Session, found.User
 	session := &Session{
 		User:    &User{Name: user.Name, Email: user.Email, Image: user.Image, Null: user.Null},
 		Expires: record.Expires, UserID: user.ID,
@@ -101,7 +102,7 @@ func (p *storedSession) sessionOf(ctx context.Context, found *foundSession, by *
 		session.data = p.data.Of(user.ID, &of)
 	}
 	if p.facts {
-		session.ID, session.readAt = publicID(p.rows.atRest(string(record.Token))), p.now()
+		session.ID, session.readAt = publicID(p.rows.AtRest(string(record.Token))), p.now()
 		session.AuthTime, session.Methods = factsIn(string(record.Token))
 		session.ACR = acrIn(string(record.Token))
 		if by == nil {
@@ -116,9 +117,9 @@ func (p *storedSession) sessionOf(ctx context.Context, found *foundSession, by *
 func (p *storedSession) start(
 	ctx context.Context, id *identity, who member,
 ) (cookies []Cookie, sessionID string, err error) {
-	kept := p.rows.atRest(string(who.session.Token))
+	kept := p.rows.AtRest(string(who.session.Token))
 	sessionID = publicID(kept)
-	p.providerSessions.note(id, kept)
+	p.providerSessions.Add(id.account.Provider, id.sid(), kept)
 	if p.data != nil {
 		p.data.Forget(who.user.ID)
 	}
@@ -145,7 +146,7 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 		short:   storedtoken.IsShort(p.value()),
 		account: &Account{Type: TypeCredentials, Provider: again.by, ProviderAccountID: user.ID},
 	}
-	before := p.rows.atRest(p.value())
+	before := p.rows.AtRest(p.value())
 	note := p.records.Read(ctx, publicID(before))
 	who := member{user: user.Clone()}
 	if err := p.newRow(ctx, id, &who); err != nil {
@@ -161,7 +162,7 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 	if err != nil {
 		return nil, err
 	}
-	p.providerSessions.move(before, p.rows.atRest(string(who.session.Token)))
+	p.providerSessions.Move(before, p.rows.AtRest(string(who.session.Token)))
 	if p.facts {
 		note.Ends, note.Methods = who.session.Expires.Unix(), audit.Texts(id.proofs())
 		p.addRecord(ctx, p.at, after, user.ID, note)
@@ -173,12 +174,12 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 // would continue with another session that a sibling subdomain planted, or with a leftover cookie.
 func (p *storedSession) end(ctx context.Context) (event SignOutEvent, err error) {
 	for _, value := range p.cookies.LookUps() {
-		record, err := p.rows.delete(ctx, value)
+		record, err := p.rows.Delete(ctx, value)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return event, err
 		}
 		if event.Session == nil && record != nil {
-			event.Session, event.SessionID = record, publicID(p.rows.atRest(value))
+			event.Session, event.SessionID = record, publicID(p.rows.AtRest(value))
 		}
 	}
 	return event, nil
@@ -193,14 +194,16 @@ func (s *sessions) createStored(ctx context.Context, c *tokenCarrier, id *identi
 	if err := s.newRow(ctx, id, who); err != nil {
 		return err
 	}
-	s.endReplacedRow(ctx, c.at, c.value(), who.session)
+	if id.endsReplaced() && !s.keepsReplaced(ctx, c, who.user.ID) {
+		s.endReplacedRow(ctx, c.at, c.value(), who.session)
+	}
 	s.endOldest(ctx, c.at, who.session)
 	return nil
 }
 
 // newRow stores a new session. It does not change the session of the request.
 func (s *sessions) newRow(ctx context.Context, id *identity, who *member) error {
-	session, err := s.rows.create(ctx, s.rows.store, who.user.ID, id.authenticatedAt(s.now(), *who))
+	session, err := s.createRow(ctx, s.rows.Store, who.user.ID, id.authenticatedAt(s.now(), *who))
 	switch {
 	case err != nil && id.account.Type == TypeCredentials:
 		err = errorf(ErrStore, "credentials of provider %q: the user that Authorize returns must be in the store: %w",
@@ -213,12 +216,22 @@ func (s *sessions) newRow(ctx context.Context, id *identity, who *member) error 
 	return nil
 }
 
+// createRow stores a session. rows is the store, or a transaction of it.
+func (s *sessions) createRow(
+	ctx context.Context, rows store.SessionStore, userID string, by authentication,
+) (*store.Session, error) {
+	return s.rows.Create(ctx, rows, userID, by.short, storedtoken.Facts{
+		AuthTime: by.time, Methods: audit.Texts(by.methods), ACR: by.acr,
+		Actor: by.actor.userID, ActorSession: by.actor.sessionID,
+	})
+}
+
 // withoutUser explains why the store rejected a session, if the application returned a user who is not in the store.
 func (s *sessions) withoutUser(ctx context.Context, user *User, err error) error {
 	if errors.Is(err, ErrStoreUnavailable) { // another store call would only delay the response
 		return err
 	}
-	_, absent := s.jwt.user(ctx, user.ID)
+	_, absent := s.jwt.User(ctx, user.ID)
 	if !errors.Is(absent, ErrNotFound) {
 		return err
 	}
@@ -232,9 +245,9 @@ func (s *sessions) endReplacedRow(ctx context.Context, v *arrival, token string,
 	if token == "" || s.config.Strategy == StrategyJWT || random.Same(token, by.Token) {
 		return true
 	}
-	switch ended, err := s.rows.delete(ctx, token); {
+	switch ended, err := s.rows.Delete(ctx, token); {
 	case err == nil && ended != nil:
-		v.decidedOf(ctx, audit.SessionEnded, audit.ReasonReplaced, ended.UserID, publicID(s.rows.atRest(token)))
+		v.decidedOf(ctx, audit.SessionEnded, audit.ReasonReplaced, ended.UserID, publicID(s.rows.AtRest(token)))
 	case err != nil && !errors.Is(err, ErrNotFound):
 		v.log.failure(ctx, errorf(ErrStore, "remove the session that a sign-in replaced: %w", err), v.attrs()...)
 	case err != nil:
@@ -259,44 +272,18 @@ func (s *sessions) endExcess(ctx context.Context, v *arrival, newest *store.Sess
 	if err != nil {
 		return err
 	}
-	kept := Secret(s.rows.atRest(string(newest.Token)))
+	kept := Secret(s.rows.AtRest(string(newest.Token)))
 	list = slices.DeleteFunc(list, func(s *store.Session) bool { return random.Same(s.Token, kept) })
 	slices.SortStableFunc(list, func(a, b *store.Session) int { return a.Expires.Compare(b.Expires) })
 	for _, old := range list[:max(0, len(list)+1-s.config.MaxPerUser)] {
 		token := string(old.Token)
-		if _, err := s.rows.store.DeleteSession(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
+		if _, err := s.rows.Store.DeleteSession(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}
 		s.records.Remove(ctx, publicID(token))
 		v.decidedOf(ctx, audit.SessionEnded, audit.ReasonTooMany, newest.UserID, publicID(token))
 	}
 	return nil
-}
-
-// extend extends a session that is used, if it is due. It reports whether the session was extended.
-func (s *sessionRows) extend(ctx context.Context, record *store.Session) (extended bool, err error) {
-	token := string(record.Token)
-	age, lifetime := s.config.UpdateAge, s.config.lifetime(storedtoken.IsShort(token))
-	if lifetime < s.config.MaxAge { // a short session, whose lifetime may be shorter than UpdateAge
-		age = min(age, lifetime/2)
-	}
-	due := record.Expires.Add(age - lifetime)
-	if due.After(s.now()) || s.atAbsoluteEnd(token, record.Expires) {
-		return false, nil
-	}
-	expires := s.newExpiry(token)
-	err = s.store.UpdateSession(ctx, s.atRest(token), expires)
-	if err != nil {
-		return false, err
-	}
-	record.Expires = expires
-	return true, nil
-}
-
-// atAbsoluteEnd reports whether a session cannot be extended any more.
-func (s *sessionRows) atAbsoluteEnd(token string, expires time.Time) bool {
-	end := s.absoluteEnd(token)
-	return !end.IsZero() && !end.After(expires)
 }
 
 // factsIn returns the authentication time and the methods in a token. The zero time means that the token has none, or
@@ -321,6 +308,15 @@ func (p *storedSession) setRow(s *store.Session) ([]Cookie, error) {
 func (p *storedSession) actor(context.Context) actor {
 	userID, sessionID := storedtoken.Actor(p.value())
 	return actor{userID, sessionID}
+}
+
+// expiredActor implements [requestSession].
+func (p *storedSession) expiredActor() actor {
+	by := p.actor(context.Background())
+	if by == (actor{}) || !storedtoken.Start(p.value()).Add(impersonationAge).Before(p.now()) {
+		return actor{}
+	}
+	return by
 }
 
 func (p *storedSession) cookieExpires(s *Session) time.Time {

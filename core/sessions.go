@@ -5,11 +5,14 @@ import (
 	"io"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/cleanup"
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/providersessions"
 	"github.com/latchkey-go/latchkey/core/internal/records"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exchange"
-	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/revocation"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
@@ -19,8 +22,9 @@ import (
 // sessions reads, creates and ends the sessions of an Auth under both strategies.
 type sessions struct {
 	config    SessionConfig
-	jwt       sessionTokens // StrategyJWT
-	rows      sessionRows   // StrategyDatabase
+	jwt       sessionTokens     // StrategyJWT
+	rows      sessionstate.Rows // StrategyDatabase
+	cleaning  *cleanup.Schedule
 	replaced  *supersede.Memory[replacement]
 	callbacks *Callbacks
 	events    *Events
@@ -35,41 +39,44 @@ type sessions struct {
 	// lister lists stored sessions. It is nil if the store does not implement it.
 	lister store.SessionLister
 	// providerSessions maps the sessions of providers to local sessions.
-	providerSessions *providerSessions
+	providerSessions *providersessions.Sessions
 	// away tracks provider sessions, for sign-out at the provider. It is nil if no provider has OAuthProvider.Logout.
 	away *awaySessions
 	// data loads the application's data (Config.Data). It is nil if Config.Data is not set.
 	data *sessiondata.Keeper
 	// impersonation is what a plugin passed to PluginHost.AllowImpersonation. It is nil if none did.
 	impersonation *impersonation
+	// kept is nil if no plugin keeps several sessions in a browser.
+	kept *keptSessions
 	// exchanges remembers the results of recent callbacks until a sign-out.
 	exchanges *exchanges
 }
 
 func newSessions(
-	c *Config, seal sealer, secrets []string, store stores, cleaning *cleaning, proofs, facts bool, log *reporter,
+	c *Config, seal cookies.Sealer, secrets []string, store stores, cleaning *cleanup.Schedule,
+	proofs, facts bool, log *reporter,
 ) *sessions {
 	s := &sessions{
-		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, providerSessions: newProviderSessions(c.Now), facts: facts,
+		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, providerSessions: providersessions.New(c.Now), facts: facts,
 		revoked: newRevocations(c, store.records, log), lister: store.lister, exchanges: exchange.New[exchangeResult](c.Now),
 		config: c.Session, replaced: supersede.New[replacement](c.Now),
-		jwt: sessionTokens{
-			sealer: seal, session: c.Session, config: c.JWT, secrets: secrets, callback: c.Callbacks.JWT,
-			users: store.Store, proofs: proofs, facts: facts,
+		cleaning: cleaning,
+		rows: sessionstate.Rows{
+			Lifetimes: c.Session.lifetimes(), Store: store.sessions, Now: c.Now, Rand: c.Rand, Audience: c.Audience,
+			HashTokens: c.Session.HashTokens, Facts: facts, Created: cleaning.Perhaps,
 		},
-		rows: sessionRows{
-			config: c.Session, audience: c.Audience, store: store.sessions, now: c.Now, rand: c.Rand,
-			cleaning: cleaning, facts: facts,
-		},
+	}
+	s.jwt = newSessionTokens(c, seal, secrets, store.Store, proofs, facts, s.revoked)
+	if generate := c.Session.GenerateToken; generate != nil {
+		s.rows.Generate = func() (string, error) { return guarded("Session.GenerateToken", generate) }
 	}
 	if facts {
 		s.records = sessionrecord.New(sessionrecord.Options{
 			Records: records.Of(store.records), Now: c.Now,
 			Failed: func(ctx context.Context, err error) { log.failure(ctx, errorf(ErrStore, "%w", err)) },
 		})
-		s.rows.records = s.records
+		s.rows.Records = s.records
 	}
-	s.jwt.revoked = s.revoked
 	return s
 }
 
@@ -94,20 +101,6 @@ func (a *Auth) Stats() (s observe.AuthStats) {
 	}
 	return s
 }
-
-// providerSessions maps a provider's session ID (sid, OpenID Connect Front-Channel Logout section 3) to local sessions,
-// for logout requests that contain only a sid. It is in memory only, because the tables of Auth.js have no column for
-// it.
-type providerSessions struct {
-	began once.Memory[string, []string] // key: provider and sid; value: tokens as stored, or session IDs under StrategyJWT
-}
-
-func newProviderSessions(now func() time.Time) *providerSessions {
-	return &providerSessions{began: once.Memory[string, []string]{Now: now, Max: maxProviderSessions}}
-}
-
-// maxProviderSessions is the number of provider sessions in memory.
-const maxProviderSessions = 10_000
 
 // awaySessions tracks the provider session of each sign-in, for RP-initiated logout ([OAuthProvider.Logout]). A cookie
 // has the provider and a key. A record under that key has the ID token, which is too long for a cookie. A nil

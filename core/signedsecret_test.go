@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-
 	"github.com/latchkey-go/latchkey/core"
 )
 

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
-	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -79,14 +80,14 @@ func (s *signIns) alreadySignedIn(ctx context.Context, c *call, out *outcome, er
 // as the other user, or an error if the flow belongs to another session. The sign-in never links an account then.
 func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Response, error) {
 	id := out.identity
-	if id.started != flowSignedOut && id.started != flowOtherSession {
+	if id.started != flowstate.SignedOut && id.started != flowstate.OtherSession {
 		return nil, nil
 	}
 	current, err := c.session.current(ctx)
 	if err != nil || current == nil {
 		return nil, err
 	}
-	if slices.Contains(current.methods, methodGuest) { // the sign-in neither upgrades nor merges the guest
+	if s.plugins.provisional.has(current.methods) { // the sign-in does not upgrade the user
 		return nil, nil
 	}
 	owner := id.user
@@ -98,7 +99,7 @@ func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Resp
 		return nil, errorf(ErrStore, "%w", err)
 	case err == nil && owner.ID == current.user.ID:
 		return nil, nil
-	case id.started == flowOtherSession || !id.byOAuth():
+	case id.started == flowstate.OtherSession || !id.byOAuth():
 		return nil, callbackErrorf(errInvalidCheck, reasonUsed, "the sign-in was started under another session")
 	}
 	view := ui.SwitchView{
@@ -141,7 +142,7 @@ func (s *signIns) decide(ctx context.Context, c *call, out *outcome) (who member
 		}
 		return who, redirect, err
 	}
-	if err := s.plugins.guests.identify(ctx, c.session, id); err != nil {
+	if err := s.plugins.provisional.identify(ctx, c.session, id); err != nil {
 		return who, "", err
 	}
 	if next, err := s.gateLink(ctx, c, out); err != nil || next != "" {
@@ -177,7 +178,7 @@ func (v *arrival) debugMember(ctx context.Context, who member) {
 }
 
 // create creates the user of a plugin's sign-up after Callbacks.SignIn has allowed it, and calls Events.CreateUser. If
-// the browser's session is that of a guest, the sign-up upgrades the guest instead, as far as the plugin supports it.
+// the browser's session is that of a provisional user, the sign-up upgrades them instead, if the plugin supports it.
 func (s *signIns) create(ctx context.Context, c *call, id *identity) (upgraded bool, err error) {
 	if id.signUp == nil {
 		return false, nil
@@ -185,12 +186,12 @@ func (s *signIns) create(ctx context.Context, c *call, id *identity) (upgraded b
 	create, method, announced := id.signUp.create, "SignIn.Create", audit.Event{
 		Name: audit.UserCreated, UserID: id.user.ID, Subject: id.user.Email,
 	}
-	if upgrade := id.signUp.upgrade; upgrade != nil && id.guest != "" {
-		guest, err := s.store.User(ctx, id.guest)
+	if upgrade := id.signUp.upgrade; upgrade != nil && id.provisional != "" {
+		current, err := s.store.User(ctx, id.provisional)
 		switch {
 		case err == nil:
-			create, method = func(ctx context.Context) (*User, error) { return upgrade(ctx, guest) }, "SignIn.Upgrade"
-			announced = audit.Event{Name: audit.GuestUpgraded, UserID: id.guest}
+			create, method = func(ctx context.Context) (*User, error) { return upgrade(ctx, current) }, "SignIn.Upgrade"
+			announced = audit.Event{Name: audit.GuestUpgraded, UserID: id.provisional}
 		case !errors.Is(err, ErrNotFound):
 			return false, errorf(ErrStore, "%w", err)
 		}
@@ -218,8 +219,8 @@ func (s *signIns) create(ctx context.Context, c *call, id *identity) (upgraded b
 			defer s.addedPasskey(ctx, c, id)
 		}
 	}
-	if id.guest != "" && id.user.ID == id.guest {
-		if err := s.plugins.guests.upgraded(ctx, &c.arrival, id.guest); err != nil {
+	if id.provisional != "" && id.user.ID == id.provisional {
+		if err := s.plugins.provisional.upgraded(ctx, &c.arrival, id.provisional); err != nil {
 			return false, err
 		}
 		s.events.updatedUser(ctx, &c.arrival, id.user)
@@ -287,7 +288,7 @@ func (v *arrival) signInRedirect(ctx context.Context, asked string) (string, err
 	if u, err := url.Parse(asked); err == nil { // without path and query, which may contain secrets
 		to = (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 	}
-	v.log.warn(ctx, warnGoToReplaced, append(v.attrs(), slog.String("url", to), slog.String("hint",
+	v.log.warn(ctx, warnings.GoToReplaced, append(v.attrs(), slog.String("url", to), slog.String("hint",
 		"the redirect callback replaced the URL of core.RedirectTo by the origin: allow it in Callbacks.Redirect, "+
 			"or its scheme in Config.AppSchemes"))...)
 	return target, nil

@@ -86,8 +86,8 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	if err == nil && !who.keepsSession {
 		err = s.plugins.checkUser(ctx, who.user.ID)
 	}
-	if err == nil && id.guest != "" && id.guest != who.user.ID {
-		err = s.plugins.guests.mergeInto(ctx, &c.arrival, id.guest, who.user.ID)
+	if err == nil {
+		err = s.plugins.provisional.signedIn(ctx, id, who.user.ID)
 	}
 	if err != nil {
 		s.sessions.takeBack(ctx, &c.arrival, who, sessionID)
@@ -105,7 +105,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	}
 	s.report(ctx, c, id, who, sessionID, known)
 	redirect = or(out.returnTo, c.callbackURL.target)
-	if who.created && !id.isGuest() && s.pages.config.NewUser != "" {
+	if who.created && !s.plugins.provisional.has(id.methods) && s.pages.config.NewUser != "" {
 		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)
 	}
 	return redirect, nil
@@ -116,7 +116,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 func (s *signIns) report(ctx context.Context, c *call, id *identity, who member, sessionID string, known bool) {
 	s.events.signedIn(ctx, &c.arrival, who.user, id, who.created)
 	s.plugins.noticeBrowser(ctx, c, who, known)
-	if who.created && !id.isGuest() {
+	if who.created && !s.plugins.provisional.has(id.methods) {
 		c.decided(ctx, audit.SignUp, "", who.user.ID)
 	}
 	if c.audit != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
@@ -14,7 +16,7 @@ import (
 // authenticatedAt returns the auth_time of the ID token, at most now. known is false if there is none. An invalid value
 // is the zero time.
 func (t *TokenSet) authenticatedAt(now time.Time) (at time.Time, known bool) {
-	claim := t.Claims[authTime]
+	claim := t.Claims[sessionstate.AuthTime]
 	if claim == nil {
 		return time.Time{}, false
 	}
@@ -41,7 +43,7 @@ func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity)
 		id.authTime = &at
 	}
 	id.oauth.unconfirmed = id.authTime == nil && id.oauth.client.Reauthenticates != True
-	if id.started == flowSwitches {
+	if id.started == flowstate.SwitchesUser {
 		return nil
 	}
 	current, err := c.session.current(ctx)
@@ -76,8 +78,8 @@ func withReauthQuery(address, back string, strong bool, acr []string, more ...st
 	return target
 }
 
-// address returns the URL of the page, or of the form of a provider. more lists further parameters.
-func (r *reauthRequest) address(c *call, back, provider string, more ...string) string {
+// reauthAddress returns the URL of the page, or of the form of a provider. more lists further parameters.
+func (c *call) reauthAddress(r *reauthRequest, back, provider string, more ...string) string {
 	at := c.base + "/" + reauthAction
 	if provider != "" {
 		at += "/" + provider

@@ -26,6 +26,7 @@ type stores struct {
 	unkey    store.AuthenticatorDeleter
 	records  store.RecordStore
 	listing  store.RecordLister
+	pairs    store.RecordPairReader
 	finder   store.UserFinder
 	watch    watch
 }
@@ -39,7 +40,7 @@ func newStores(s Store, w watch, limit time.Duration) stores {
 	return stores{
 		Store: v.Store, given: s, sessions: v.Sessions, tokens: v.Tokens, tx: v.Transactor, accounts: v.Accounts,
 		deleter: v.UserDeleter, lister: v.SessionLister, passkeys: v.Passkeys, unkey: v.PasskeyDeleter, records: v.Records,
-		listing: v.RecordLister, finder: v.UserFinder, watch: w,
+		listing: v.RecordLister, pairs: v.RecordPairs, finder: v.UserFinder, watch: w,
 	}
 }
 
@@ -58,13 +59,6 @@ func storeCall(w watch, limit time.Duration) storecalls.Call {
 
 func userByAccount(ctx context.Context, s Store, account *Account) (*User, error) {
 	return s.UserByAccount(ctx, account.Provider, account.ProviderAccountID)
-}
-
-func userByEmail(ctx context.Context, s Store, email string) (*User, error) {
-	if email == "" {
-		return nil, ErrNotFound
-	}
-	return storecalls.Present(s.UserByEmail(ctx, email)) // s may be the application's (UserByMailbox)
 }
 
 // timed makes a call with a context that expires after limit, or at the caller's own deadline if that is earlier. It

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/jwe"
 	"github.com/latchkey-go/latchkey/internal/panics"
@@ -18,15 +19,15 @@ import (
 // without telling the server. If the request has only a header, the origin is unknown.
 func newTokenReaders(s *site, jwt *sessionTokens) tokenReaders {
 	plain, secure := s.cookieSets[0], s.cookieSets[1]
-	reader := func(sets ...*cookieSet) (sources tokensource.Sources[*Token]) {
+	reader := func(sets ...*cookies.Set) (sources tokensource.Sources[*Token]) {
 		if plain == secure { // UseSecureCookies is set
 			sets = sets[:1]
 		}
 		sources.HeaderFirst = s.bearers
 		for _, set := range sets {
 			sources.Cookies = append(sources.Cookies, tokensource.Cookie[*Token]{
-				Name: set.session.name(),
-				Open: func(ctx context.Context, value string) (*Token, error) { return jwt.valid(ctx, set, value) },
+				Name: set.Session.Name(),
+				Open: func(ctx context.Context, value string) (*Token, error) { return jwt.Valid(ctx, set, value) },
 			})
 		}
 		return sources
@@ -90,10 +91,10 @@ func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 	if a.sessions.facts {
 		token = sessiontoken.ShowFacts(token)
 	}
-	if !a.sessions.jwt.canEndOnVerification(token) {
+	if !a.sessions.jwt.CanEndOnVerification(token) {
 		return token, nil
 	}
-	outdated, err := a.sessions.jwt.outdated(ctx, token)
+	outdated, err := a.sessions.jwt.Outdated(ctx, token)
 	switch {
 	case err != nil && a.sessions.revoked != nil && a.sessions.revoked.Strict:
 		return nil, errorf(ErrSessionToken, "look up whether the address of the user was verified: %w", err)
@@ -133,7 +134,7 @@ func (a *Auth) EncodeToken(t *Token, salt string, maxAge time.Duration) (string,
 	if err != nil {
 		return "", fmt.Errorf("core: token: %w", err)
 	}
-	return a.sessions.jwt.seal(keys, t, maxAge)
+	return a.sessions.jwt.Seal(keys, t, maxAge)
 }
 
 // DecodeToken decrypts a token of EncodeToken.
@@ -145,5 +146,5 @@ func (a *Auth) DecodeToken(sealed, salt string) (*Token, error) {
 	if err != nil {
 		return nil, fmt.Errorf("core: token: %w", err)
 	}
-	return a.sessions.jwt.open(keys, sealed)
+	return a.sessions.jwt.Open(keys, sealed)
 }

@@ -64,7 +64,7 @@ func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 	}
 	v.auth, v.pages = chosen, chosen.pages
 	chosen.mail.perhaps()
-	chosen.sessions.rows.cleaning.visited()
+	chosen.sessions.cleaning.Visited()
 	v.at = chosen.site.unsettled(r)
 	if v.refused = v.at.settle(); v.refused != nil {
 		chosen.log.failure(ctx, asError(v.refused, ErrAuth), v.at.attrs()...)
@@ -123,8 +123,8 @@ func (v *Visit) makeState() {
 		BasePath: or(v.at.publicBase, "/"), InsecureNoCSRF: v.at.csrf.Skip,
 		SignInPath: own.SignIn, SignOutPath: own.SignOut, CallbackURL: v.at.currentPage(), Theme: v.pages.theme,
 		Locale:              v.spoken.language(),
-		EndImpersonationURL: v.endImpersonationURL(),
-		Providers:           v.pages.providers, Visitor: v.visitor, FormToken: v.token, Report: v.report,
+		EndImpersonationURL: v.endImpersonationURL(), OneTap: v.auth.plugins.oneTap.shown(),
+		Providers: v.pages.providers, Visitor: v.visitor, FormToken: v.token, Report: v.report,
 	}
 }
 
@@ -170,7 +170,7 @@ func (v *Visit) makeToken() (string, error) {
 		v.at.log.failure(v.Context, asError(err, ErrAuth), v.at.attrs()...)
 		return "", err
 	}
-	if verdict.Fresh != "" && !v.collected.keep(&v.at, []Cookie{v.at.cookies.csrf.set(verdict.Fresh)}) {
+	if verdict.Fresh != "" && !v.collected.keep(&v.at, []Cookie{Cookie(v.at.cookies.CSRF.Set(verdict.Fresh))}) {
 		return "", errHeaderSent
 	}
 	return verdict.Token, nil
@@ -195,7 +195,7 @@ func (v *Visit) Commit(h http.Header) {
 	if page && v.at.presentsSession() {
 		v.collected.note(&v.collected.sessionRead)
 	}
-	if page && !caching.Public && !caching.Lasting() && !v.at.jar.Has(v.at.cookies.csrf.name()) {
+	if page && !caching.Public && !caching.Lasting() && !v.at.jar.Has(v.at.cookies.CSRF.Name()) {
 		// A streamed page may render its forms after this, when the cookie cannot be set any more.
 		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	}
@@ -376,7 +376,7 @@ func (o *collected) write(at *arrival, h http.Header, caching negotiate.Caching)
 	personal := o.tokenRendered || o.sessionRead
 	late := len(o.cookies) > 0 && o.renewal != nil && !o.renewal.mayRenew(false)
 	for _, c := range o.cookies {
-		if (caching.Public || late) && strings.HasPrefix(c.Name, at.cookies.session.name()) {
+		if (caching.Public || late) && strings.HasPrefix(c.Name, at.cookies.Session.Name()) {
 			continue
 		}
 		h.Add("Set-Cookie", c.String())

@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/latchkey-go/latchkey/core v0.0.0
-	github.com/latchkey-go/latchkey/storage/memory v0.0.0
+	github.com/latchkey-go/latchkey/storage v0.0.0
 )
 
 require (
@@ -22,6 +22,7 @@ replace (
 	github.com/latchkey-go/latchkey/conformance => ../conformance
 	github.com/latchkey-go/latchkey/core => ../core
 	github.com/latchkey-go/latchkey/internal => ../internal
-	github.com/latchkey-go/latchkey/storage/memory => ../storage/memory
+	github.com/latchkey-go/latchkey/storage => ../storage
+	github.com/latchkey-go/latchkey/storage/internal => ../storage/internal
 	github.com/latchkey-go/latchkey/ui => ../ui
 )

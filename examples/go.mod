@@ -14,16 +14,12 @@ require (
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
-	github.com/latchkey-go/latchkey/plugins/accesstoken v0.0.0
-	github.com/latchkey-go/latchkey/plugins/account v0.0.0
-	github.com/latchkey-go/latchkey/plugins/organization v0.0.0
-	github.com/latchkey-go/latchkey/plugins/secondfactor v0.0.0
-	github.com/latchkey-go/latchkey/plugins/tokens v0.0.0
+	github.com/latchkey-go/latchkey/plugins v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/providers/webauthn v0.0.0
+	github.com/latchkey-go/latchkey/storage v0.0.0
 	github.com/latchkey-go/latchkey/storage/bbolt v0.0.0
-	github.com/latchkey-go/latchkey/storage/memory v0.0.0
 	github.com/latchkey-go/latchkey/storage/sqlite v0.0.0
 	github.com/latchkey-go/latchkey/ui v0.0.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
@@ -61,8 +57,6 @@ require (
 	github.com/latchkey-go/latchkey/adapters/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/plugins/accesstoken/verify v0.0.0 // indirect
-	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0 // indirect
-	github.com/latchkey-go/latchkey/storage/sql v0.0.0 // indirect
 	github.com/leodido/go-urn v1.4.0 // indirect
 	github.com/luikyv/go-oidc v0.23.0 // indirect
 	github.com/mattn/go-colorable v0.1.15 // indirect
@@ -96,7 +90,7 @@ require (
 	golang.org/x/sys v0.50.0 // indirect
 	golang.org/x/text v0.44.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
-	google.golang.org/protobuf v1.36.10 // indirect
+	google.golang.org/protobuf v1.36.11 // indirect
 	modernc.org/libc v1.79.0 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
@@ -114,21 +108,14 @@ replace (
 	github.com/latchkey-go/latchkey/core => ../core
 	github.com/latchkey-go/latchkey/dev => ../dev
 	github.com/latchkey-go/latchkey/internal => ../internal
-	github.com/latchkey-go/latchkey/plugins/accesstoken => ../plugins/accesstoken
+	github.com/latchkey-go/latchkey/plugins => ../plugins
 	github.com/latchkey-go/latchkey/plugins/accesstoken/verify => ../plugins/accesstoken/verify
-	github.com/latchkey-go/latchkey/plugins/account => ../plugins/account
-	github.com/latchkey-go/latchkey/plugins/apikey => ../plugins/apikey
-	github.com/latchkey-go/latchkey/plugins/organization => ../plugins/organization
-	github.com/latchkey-go/latchkey/plugins/secondfactor => ../plugins/secondfactor
-	github.com/latchkey-go/latchkey/plugins/tokens => ../plugins/tokens
 	github.com/latchkey-go/latchkey/providers => ../providers
 	github.com/latchkey-go/latchkey/providers/password => ../providers/password
 	github.com/latchkey-go/latchkey/providers/webauthn => ../providers/webauthn
+	github.com/latchkey-go/latchkey/storage => ../storage
 	github.com/latchkey-go/latchkey/storage/bbolt => ../storage/bbolt
 	github.com/latchkey-go/latchkey/storage/internal => ../storage/internal
-	github.com/latchkey-go/latchkey/storage/keyvalue => ../storage/keyvalue
-	github.com/latchkey-go/latchkey/storage/memory => ../storage/memory
-	github.com/latchkey-go/latchkey/storage/sql => ../storage/sql
 	github.com/latchkey-go/latchkey/storage/sqlite => ../storage/sqlite
 	github.com/latchkey-go/latchkey/ui => ../ui
 )

@@ -16,6 +16,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Your account", true
 	case "account.activity.banned":
 		return "Account banned", true
+	case "account.activity.codes":
+		return "Recovery codes changed", true
 	case "account.activity.deletion":
 		return "Account deletion requested", true
 	case "account.activity.email":
@@ -280,6 +282,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Sessions can't be listed here. To end a session, sign out on that device.", true
 	case "account.sessions.others":
 		return "Sign out of all other sessions", true
+	case "account.sessions.since":
+		return "Since %s", true
+	case "account.sessions.support":
+		return "An administrator is using your account", true
 	case "account.sign-in":
 		return "Sign in", true
 	case "account.stale":
@@ -302,6 +308,46 @@ func catalogued(key string) (english string, ok bool) {
 		return "Choose a new password", true
 	case "account.undone.removed":
 		return "These sign-in methods were added after the change, so we removed them:", true
+	case "accounts.account":
+		return "Account", true
+	case "accounts.active":
+		return "Active", true
+	case "accounts.add":
+		return "Add an account", true
+	case "accounts.add.hint":
+		return "You sign in with another account. Your current account stays signed in, and you can return to it from this list at any time.", true
+	case "accounts.again":
+		return "Sign in to this account again.", true
+	case "accounts.browser":
+		return "The accounts of a browser can only be changed in the browser.", true
+	case "accounts.continue":
+		return "Continue", true
+	case "accounts.cross-origin":
+		return "Another website cannot use the accounts of this browser.", true
+	case "accounts.heading":
+		return "Accounts", true
+	case "accounts.in-browser":
+		return "Accounts in this browser", true
+	case "accounts.manage":
+		return "Manage accounts", true
+	case "accounts.more":
+		return "More options", true
+	case "accounts.remove":
+		return "Remove", true
+	case "accounts.sign-in":
+		return "Sign in", true
+	case "accounts.sign-out":
+		return "Sign out", true
+	case "accounts.sign-out-all":
+		return "Sign out of all accounts", true
+	case "accounts.signed-out":
+		return "Signed out", true
+	case "accounts.unknown":
+		return "This account is not in this browser any more.", true
+	case "accounts.unnamed":
+		return "Account without a name", true
+	case "admin.actor":
+		return "In use by administrator %s", true
 	case "admin.added":
 		return "Added %s", true
 	case "admin.admin":
@@ -318,6 +364,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Banned", true
 	case "admin.changes":
 		return "Changes", true
+	case "admin.create":
+		return "Create user", true
 	case "admin.delete":
 		return "Delete user", true
 	case "admin.delete.confirm":
@@ -326,6 +374,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Details", true
 	case "admin.done.banned":
 		return "User banned.", true
+	case "admin.done.created":
+		return "User created.", true
 	case "admin.done.deleted":
 		return "User deleted.", true
 	case "admin.done.ended":
@@ -336,6 +386,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Invitation sent.", true
 	case "admin.done.reset":
 		return "Link sent.", true
+	case "admin.done.reset-link":
+		return "Give this link to the user. It works once, and we show it only now.", true
 	case "admin.done.scheduled":
 		return "Deletion scheduled.", true
 	case "admin.done.unbanned":
@@ -392,12 +444,16 @@ func catalogued(key string) (english string, ok bool) {
 		return "Enter a valid email address.", true
 	case "admin.problem.gone":
 		return "This user or session no longer exists.", true
+	case "admin.problem.has-email":
+		return "This user has an email address. Send the link there.", true
 	case "admin.problem.no-email":
 		return "This user has no email address.", true
 	case "admin.problem.not-banned":
 		return "This user isn't banned.", true
 	case "admin.problem.reason":
 		return "Enter a reason of at most 200 characters.", true
+	case "admin.problem.taken":
+		return "A user has this address already.", true
 	case "admin.problem.until":
 		return "Choose an end date in the future.", true
 	case "admin.problem.verified":
@@ -406,6 +462,10 @@ func catalogued(key string) (english string, ok bool) {
 		return "Reason", true
 	case "admin.reset":
 		return "Send password reset link", true
+	case "admin.reset-link":
+		return "Create password reset link", true
+	case "admin.reset-link.hint":
+		return "This user has no email address. Make sure that it's them, then give them the link.", true
 	case "admin.schedule-delete":
 		return "Schedule deletion", true
 	case "admin.schedule-delete.hint":
@@ -673,6 +733,30 @@ func catalogued(key string) (english string, ok bool) {
 	case "email.organization-invite.footer":
 		return "", true
 	case "email.organization-invite.subject":
+		return "", true
+	case "email.organization-joined.body":
+		return "", true
+	case "email.organization-joined.button":
+		return "", true
+	case "email.organization-joined.footer":
+		return "", true
+	case "email.organization-joined.subject":
+		return "", true
+	case "email.organization-key.body":
+		return "", true
+	case "email.organization-key.button":
+		return "", true
+	case "email.organization-key.footer":
+		return "", true
+	case "email.organization-key.subject":
+		return "", true
+	case "email.organization-request.body":
+		return "", true
+	case "email.organization-request.button":
+		return "", true
+	case "email.organization-request.footer":
+		return "", true
+	case "email.organization-request.subject":
 		return "", true
 	case "email.otherwise":
 		return "If the button doesn't work, copy this link into your browser:", true
@@ -978,6 +1062,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "You can't do this while you use another person's account.", true
 	case "impersonation.title":
 		return "Another person's account", true
+	case "impersonation.too-large":
+		return "Both sessions together are too large for this site. Its operators find the limit in the log.", true
 	case "impersonation.who":
 		return "You're using the account of %s.", true
 	case "label.Create an account":
@@ -1102,6 +1188,34 @@ func catalogued(key string) (english string, ok bool) {
 		return "Join", true
 	case "organization.joined-on":
 		return "Joined %s", true
+	case "organization.keys":
+		return "API keys", true
+	case "organization.keys.by":
+		return "Created by %s", true
+	case "organization.keys.copy":
+		return "Copy your new API key now. You won't be able to see it again.", true
+	case "organization.keys.create":
+		return "Create API key", true
+	case "organization.keys.created":
+		return "Your new API key", true
+	case "organization.keys.days":
+		return "%s days", true
+	case "organization.keys.expired":
+		return "Expired", true
+	case "organization.keys.lead":
+		return "Programs use these keys to act for this organization. A key stays when the member who created it leaves.", true
+	case "organization.keys.lifetime":
+		return "Expires after", true
+	case "organization.keys.new":
+		return "New API key", true
+	case "organization.keys.revoked":
+		return "API key revoked.", true
+	case "organization.keys.scopes":
+		return "What this key can do", true
+	case "organization.keys.unused":
+		return "Never used", true
+	case "organization.keys.used":
+		return "Last used %s", true
 	case "organization.leave":
 		return "Leave organization", true
 	case "organization.manage":
@@ -1150,6 +1264,12 @@ func catalogued(key string) (english string, ok bool) {
 		return "Check your input and try again.", true
 	case "organization.problem.invites":
 		return "Too many invitations are open. Revoke one you no longer need.", true
+	case "organization.problem.key-lifetime":
+		return "Choose a shorter lifetime.", true
+	case "organization.problem.key-scope":
+		return "Choose what the key can do.", true
+	case "organization.problem.keys":
+		return "This organization has too many API keys. Revoke one you no longer need.", true
 	case "organization.problem.lookup":
 		return "We couldn't look up the domain. Try again later.", true
 	case "organization.problem.mail":
@@ -1282,6 +1402,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Your password was just changed somewhere else. Try again with the new password.", true
 	case "password.closed":
 		return "Sign-up is by invitation only.", true
+	case "password.codes.body":
+		return "If you forget your password, these codes get you back into your account. Each code works once. We show them only now.", true
 	case "password.common":
 		return "This password is too common. Choose another one.", true
 	case "password.confirm.body":
@@ -1298,6 +1420,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Choose a password that isn't based on your email or the name of this site.", true
 	case "password.current":
 		return "Current password", true
+	case "password.done.alone":
+		return "We signed you out on your other devices.", true
 	case "password.done.body":
 		return "We signed you out on your other devices and emailed you a confirmation.", true
 	case "password.done.go-on":
@@ -1312,12 +1436,18 @@ func catalogued(key string) (english string, ok bool) {
 		return "Sign in", true
 	case "password.email":
 		return "Email", true
+	case "password.email.hint":
+		return "Without an email, only a recovery code can reset your password.", true
+	case "password.email.optional":
+		return "Email (optional)", true
 	case "password.exposed.again":
 		return "Email me another code", true
 	case "password.exposed.body":
 		return "Your password has appeared in a data breach, so other people may know it. We'll email you a code. Enter it here, then choose a new password.", true
 	case "password.exposed.button":
 		return "Email me a code", true
+	case "password.exposed.code":
+		return "Your password has appeared in a data breach, so other people may know it. Choose a new password with one of your recovery codes.", true
 	case "password.exposed.none":
 		return "Your password has appeared in a data breach, so other people may know it. Your account has no email address, so we can't check that it's you. Sign in another way, or contact support.", true
 	case "password.field.invalid":
@@ -1346,6 +1476,22 @@ func catalogued(key string) (english string, ok bool) {
 		return "Passkey", true
 	case "password.password":
 		return "Password", true
+	case "password.recover.body":
+		return "Enter your username and one of your recovery codes, and choose a new password.", true
+	case "password.recover.heading":
+		return "Use a recovery code", true
+	case "password.recover.wrong":
+		return "That username or recovery code isn't right.", true
+	case "password.recovery.body":
+		return "New codes replace all codes that you have now.", true
+	case "password.recovery.left":
+		return "Recovery codes left: %s.", true
+	case "password.recovery.low":
+		return "Recovery codes left: %s. Sign in and create new ones on your account page.", true
+	case "password.recovery.only":
+		return "Add an email address first. Without one, these codes are the only way back into your account.", true
+	case "password.recovery.remove":
+		return "Remove all codes", true
 	case "password.reset.added":
 		return "added on %s", true
 	case "password.reset.body":
@@ -1384,6 +1530,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Use 3 to 32 letters and digits. Dots, hyphens and underscores are allowed between them.", true
 	case "password.username.label":
 		return "Username", true
+	case "password.username.missing":
+		return "Choose a username first.", true
 	case "password.username.soon":
 		return "You changed your username recently. Try again later.", true
 	case "password.username.taken":
@@ -1394,6 +1542,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Enter the password you signed up with.", true
 	case "privacy":
 		return "Privacy", true
+	case "problem.accounts.full":
+		return "No further account fits in this browser. Sign out of one of them first.", true
 	case "problem.again":
 		return "Sign in again first.", true
 	case "problem.guest":
@@ -1426,6 +1576,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Use a different email", true
 	case "sent.spam":
 		return "Didn't get it? Check your spam folder.", true
+	case "signin.accounts":
+		return "Choose an account", true
 	case "signin.canceled":
 		return "Sign-in was canceled or didn't finish. Try again or use another sign-in method.", true
 	case "signin.challenge":

@@ -22,7 +22,7 @@ import (
 // sources are the directories that define texts with a translation in package locales.
 var sources = []string{
 	".", "../core", "../providers", "../providers/password", "../providers/webauthn", "../plugins/account",
-	"../plugins/admin", "../plugins/apikey",
+	"../plugins/admin", "../plugins/apikey", "../plugins/guest", "../plugins/multisession",
 	"../plugins/organization", "../plugins/secondfactor", "../plugins/tokens", "../plugins/webhooks",
 }
 

@@ -29,6 +29,13 @@ func TestComponents(t *testing.T) {
 	known := state()
 	known.Visitor = visitor(ui.Visitor{Name: "Ada", Image: "https://img.test/a.png"})
 
+	prompting, promptingKnown := state(), state()
+	prompting.CallbackURL = "/now"
+	prompting.OneTap = &ui.OneTapPrompt{
+		Action: "onetap", ClientID: "c", Library: "https://gsi.example/client", ScriptURL: "/auth/onetap.script?v=1",
+	}
+	promptingKnown.OneTap, promptingKnown.Visitor = prompting.OneTap, known.Visitor
+
 	tests := []struct {
 		name      string
 		state     *ui.State
@@ -105,6 +112,11 @@ func TestComponents(t *testing.T) {
 		{"picture", known, ui.Avatar(), "", `<img class="latchkey-avatar" src="https://img.test/a.png" alt="Ada" ` +
 			`width="32" height="32" referrerpolicy="no-referrer">`},
 		{"picture without a user", state(), ui.Avatar(), "", ""},
+		{"prompt", prompting, ui.OneTap(), "",
+			`<form hidden action="/auth/onetap" method="POST" data-client="c" data-library="https://gsi.example/client">` +
+				field + `<input type="hidden" name="callbackUrl" value="/now"><input type="hidden" name="credential"></form>` +
+				`<script src="/auth/onetap.script?v=1" defer></script>`},
+		{"prompt for a signed-in user", promptingKnown, ui.OneTap(), "", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -8,6 +8,11 @@ var (
 	textCopied = Text{Key: "report.copied", English: "Copied"}
 	textLogo   = Text{Key: "logo", English: "Logo"}
 
+	textCodesDownload = Text{Key: "factor.codes.download", English: "Download"}
+	textCodesCopy     = Text{Key: "factor.codes.copy", English: "Copy"}
+	textCodesCopied   = Text{Key: "factor.codes.copied", English: "Copied"}
+	textCodesPrint    = Text{Key: "factor.codes.print", English: "Print"}
+
 	textSignInTitle   = Text{Key: "signin.title", English: "Sign In"}
 	textSignIn        = Text{Key: "signin.heading", English: "Sign in"}
 	textSignInTo      = Text{Key: "signin.to", English: "Sign in to %s"}

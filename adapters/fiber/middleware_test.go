@@ -29,7 +29,7 @@ func TestBehindCORSAndHelmet(t *testing.T) {
 	f.Use(cors.New(cors.Config{AllowOrigins: spa, AllowCredentials: true}), helmet.New())
 	a.Mount(f)
 	f.Get("/guarded", a.RequireSession(), func(c *fiber.Ctx) error { return c.SendString("in") })
-	addr := serve(t, f)
+	addr := server(f).Start(t)
 	for _, path := range []string{"/auth/csrf", "/auth/session", "/auth/providers", "/auth/error", "/guarded"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+path, nil)
 		if err != nil {

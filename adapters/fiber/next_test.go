@@ -12,7 +12,7 @@ import (
 
 // TestNext requests pages that the hook skips, and one with RequireSession, which skips no request.
 func TestNext(t *testing.T) {
-	auth := newAuth(t, func(*core.Config) {})
+	auth := newAuth(t, nil)
 	a, f := authfiber.New(auth), fiber.New()
 	a.Next = func(c *fiber.Ctx) bool { return c.Path() != "/page" }
 	f.Use(a.Hook())

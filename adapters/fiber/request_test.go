@@ -13,7 +13,7 @@ import (
 
 // TestRequest signs in with a form of the application, for the host of the request.
 func TestRequest(t *testing.T) {
-	auth, f := newAuth(t, func(*core.Config) {}), fiber.New()
+	auth, f := newAuth(t, nil), fiber.New()
 	authfiber.New(auth).Mount(f)
 	f.Post("/register", func(c *fiber.Ctx) error {
 		cookies, err := auth.NewSession(c.UserContext(), authfiber.Request(c), &core.User{ID: "1", Name: "Ada"})

@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v3"
 
 	authfiber "github.com/latchkey-go/latchkey/adapters/fiberv3"
+	"github.com/latchkey-go/latchkey/adapters/internal/fibertest"
 	"github.com/latchkey-go/latchkey/conformance/kit/adaptertest"
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -37,28 +38,15 @@ func TestAdapter(t *testing.T) {
 				f.Add([]string{route.Method}, route.Path, chain[0], chain[1:]...)
 			}
 		}
-		return serve(t, f)
+		return server(f).Start(t)
 	})
 }
 
-// serve serves an application on a free port until the test ends.
-func serve(t *testing.T, f *fiber.App) (addr string) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- f.Listener(listener, fiber.ListenConfig{DisableStartupMessage: true}) }()
-	t.Cleanup(func() {
-		if err := f.Shutdown(); err != nil {
-			t.Error(err)
-		}
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	return listener.Addr().String()
+// server returns f as a server.
+func server(f *fiber.App) fibertest.Server {
+	return fibertest.Server{Serve: func(l net.Listener) error {
+		return f.Listener(l, fiber.ListenConfig{DisableStartupMessage: true})
+	}, Shutdown: f.Shutdown}
 }
 
 func before(step adaptertest.Step) fiber.Handler {

@@ -1,105 +1,37 @@
 package authfiber_test
 
 import (
-	"context"
 	"errors"
-	"io"
-	"log/slog"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/gofiber/fiber/v3"
 
 	authfiber "github.com/latchkey-go/latchkey/adapters/fiberv3"
+	"github.com/latchkey-go/latchkey/adapters/internal/fibertest"
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// failing is a store that returns an error that must not be sent to the browser.
-type failing struct {
-	core.Store
-	store.SessionStore
-	err error
-}
-
-func (f failing) SessionAndUser(context.Context, string) (*store.Session, *core.User, error) {
-	return nil, nil, f.err
-}
-
-// TestErrorsThatHandlersReturn checks the text of errors that handlers return, because fiber writes it to the response.
 func TestErrorsThatHandlersReturn(t *testing.T) {
-	secret := errors.New("db-1.internal:5432: password authentication failed for user app")
-	for _, row := range []struct {
-		name, method, path, host string
-		fails                    error
-		status                   int
-		class                    core.ErrorType
-	}{
-		{"a store that fails", "GET", "/hooked", "app.test", secret, 500, core.ErrSessionToken},
-		{"a store that fails, in one call", "GET", "/once", "app.test", secret, 500, core.ErrSessionToken},
-		{"a store that does not respond", "GET", "/hooked", "app.test", core.ErrStoreUnavailable, 503, core.ErrSessionToken},
-		{"another host", "GET", "/hooked", "evil.test", secret, 500, core.ErrUntrustedHost},
-		{"no hook", "GET", "/hookless", "app.test", secret, 500, core.ErrInvalidConfig},
-		{"a sign-in that fails", "POST", "/signin", "app.test", secret, 500, core.ErrCredentialsSignin},
-		{"a sign-out without a token", "POST", "/signout", "app.test", secret, 500, core.ErrMissingCSRF},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			policy := core.InsecureSkipCSRFCheck()
-			if row.class == core.ErrMissingCSRF {
-				policy = core.CSRFPolicy{}
-			}
-			auth, err := core.New(core.Config{
-				Store: failing{err: row.fails}, TrustedHosts: []string{"app.test"}, CSRF: policy,
-				Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
-				Getenv:  func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
-				Session: core.SessionConfig{Strategy: core.StrategyDatabase},
-				Providers: []core.Provider{&core.OAuthProvider{
-					ID: "op", Type: core.TypeOIDC, Issuer: "https://op.example", ClientID: "id", ClientSecret: "s",
-				}, &core.CredentialsProvider{
-					Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) {
-						return nil, core.NewError(core.ErrCredentialsSignin, secret)
-					},
-				}},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var returned error
-			f, a := fiber.New(fiber.Config{ErrorHandler: func(c fiber.Ctx, err error) error {
-				returned = err
-				return fiber.DefaultErrorHandler(c, err)
-			}}), authfiber.New(auth)
-			read := func(session func(fiber.Ctx) (*core.Session, error)) fiber.Handler {
-				return func(c fiber.Ctx) error {
-					_, err := session(c)
-					return err
-				}
-			}
-			f.Get("/hooked", a.Hook(), read(authfiber.Session))
-			f.Get("/once", read(a.LoadSession))
-			f.Get("/hookless", read(authfiber.Session))
-			f.Post("/signin", func(c fiber.Ctx) error { return a.StartSignIn(c, nil) })
-			f.Post("/signout", func(c fiber.Ctx) error { return a.EndSession(c, nil) })
-			r := httptest.NewRequest(row.method, row.path, strings.NewReader("providerId=credentials"))
-			r.Host = row.host
-			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			r.Header.Set("Cookie", "authjs.session-token=3c1bd8a4-7f5b-4c2e-9d61-0f5f1b7c9a10")
-			res, err := f.Test(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			body, _ := io.ReadAll(res.Body)
-			if res.StatusCode != row.status || string(body) != http.StatusText(row.status) {
-				t.Errorf("answered %d %s", res.StatusCode, body)
-			}
+	fibertest.Errors(t, func(auth *core.Auth, failed *fibertest.Failed) fibertest.Tester {
+		f, a := fiber.New(fiber.Config{ErrorHandler: func(c fiber.Ctx, err error) error {
+			failed.Err = err
 			var public *fiber.Error
-			var failure *core.Error
-			if !errors.As(returned, &public) || public.Code != row.status ||
-				!errors.As(returned, &failure) || failure.Type != row.class {
-				t.Errorf("the error is %#v", returned)
+			if errors.As(err, &public) {
+				failed.Status = public.Code
 			}
-		})
-	}
+			return fiber.DefaultErrorHandler(c, err)
+		}}), authfiber.New(auth)
+		read := func(session func(fiber.Ctx) (*core.Session, error)) fiber.Handler {
+			return func(c fiber.Ctx) error {
+				_, err := session(c)
+				return err
+			}
+		}
+		f.Get("/hooked", a.Hook(), read(authfiber.Session))
+		f.Get("/once", read(a.LoadSession))
+		f.Get("/hookless", read(authfiber.Session))
+		f.Post("/signin", func(c fiber.Ctx) error { return a.StartSignIn(c, nil) })
+		f.Post("/signout", func(c fiber.Ctx) error { return a.EndSession(c, nil) })
+		return tester(f)
+	})
 }

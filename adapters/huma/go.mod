@@ -7,8 +7,8 @@ require (
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
-	github.com/latchkey-go/latchkey/plugins/apikey v0.0.0
-	github.com/latchkey-go/latchkey/storage/memory v0.0.0
+	github.com/latchkey-go/latchkey/plugins v0.0.0
+	github.com/latchkey-go/latchkey/storage v0.0.0
 )
 
 require (
@@ -19,7 +19,7 @@ require (
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
-	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/text v0.44.0 // indirect
 )
 
 replace (
@@ -28,9 +28,11 @@ replace (
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/internal => ../../internal
-	github.com/latchkey-go/latchkey/plugins/account => ../../plugins/account
-	github.com/latchkey-go/latchkey/plugins/apikey => ../../plugins/apikey
+	github.com/latchkey-go/latchkey/plugins => ../../plugins
+	github.com/latchkey-go/latchkey/plugins/accesstoken/verify => ../../plugins/accesstoken/verify
 	github.com/latchkey-go/latchkey/providers => ../../providers
-	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
+	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
+	github.com/latchkey-go/latchkey/storage => ../../storage
+	github.com/latchkey-go/latchkey/storage/internal => ../../storage/internal
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

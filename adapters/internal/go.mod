@@ -6,6 +6,8 @@ require (
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
 	github.com/valyala/fasthttp v1.78.0
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260526163538-3dc84a4a5aaa
+	google.golang.org/protobuf v1.36.11
 )
 
 require (

@@ -6,10 +6,9 @@ require (
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
-	github.com/latchkey-go/latchkey/plugins/accesstoken v0.0.0
+	github.com/latchkey-go/latchkey/plugins v0.0.0
 	github.com/latchkey-go/latchkey/plugins/accesstoken/verify v0.0.0
-	github.com/latchkey-go/latchkey/plugins/apikey v0.0.0
-	github.com/latchkey-go/latchkey/storage/memory v0.0.0
+	github.com/latchkey-go/latchkey/storage v0.0.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 )
 
@@ -25,8 +24,8 @@ require (
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
+	golang.org/x/text v0.44.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 )
 
@@ -36,11 +35,11 @@ replace (
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/internal => ../../internal
-	github.com/latchkey-go/latchkey/plugins/accesstoken => ../../plugins/accesstoken
+	github.com/latchkey-go/latchkey/plugins => ../../plugins
 	github.com/latchkey-go/latchkey/plugins/accesstoken/verify => ../../plugins/accesstoken/verify
-	github.com/latchkey-go/latchkey/plugins/account => ../../plugins/account
-	github.com/latchkey-go/latchkey/plugins/apikey => ../../plugins/apikey
 	github.com/latchkey-go/latchkey/providers => ../../providers
-	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
+	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
+	github.com/latchkey-go/latchkey/storage => ../../storage
+	github.com/latchkey-go/latchkey/storage/internal => ../../storage/internal
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

@@ -7,8 +7,7 @@ require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/doctor v0.0.0
-	github.com/latchkey-go/latchkey/plugins/admin v0.0.0
-	github.com/latchkey-go/latchkey/plugins/webhooks v0.0.0
+	github.com/latchkey-go/latchkey/plugins v0.0.0
 	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/providers/smtp v0.0.0
 	github.com/latchkey-go/latchkey/storage/bbolt v0.0.0
@@ -31,8 +30,7 @@ require (
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/providers v0.0.0 // indirect
-	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0 // indirect
-	github.com/latchkey-go/latchkey/storage/sql v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/storage v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect
@@ -60,21 +58,17 @@ replace (
 	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/doctor => ../../doctor
 	github.com/latchkey-go/latchkey/internal => ../../internal
-	github.com/latchkey-go/latchkey/plugins/account => ../../plugins/account
-	github.com/latchkey-go/latchkey/plugins/admin => ../../plugins/admin
-	github.com/latchkey-go/latchkey/plugins/apikey => ../../plugins/apikey
-	github.com/latchkey-go/latchkey/plugins/webhooks => ../../plugins/webhooks
+	github.com/latchkey-go/latchkey/plugins => ../../plugins
+	github.com/latchkey-go/latchkey/plugins/accesstoken/verify => ../../plugins/accesstoken/verify
 	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
 	github.com/latchkey-go/latchkey/providers/smtp => ../../providers/smtp
+	github.com/latchkey-go/latchkey/storage => ../../storage
 	github.com/latchkey-go/latchkey/storage/bbolt => ../../storage/bbolt
 	github.com/latchkey-go/latchkey/storage/internal => ../../storage/internal
-	github.com/latchkey-go/latchkey/storage/keyvalue => ../../storage/keyvalue
-	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/storage/mysql => ../../storage/mysql
 	github.com/latchkey-go/latchkey/storage/postgres => ../../storage/postgres
 	github.com/latchkey-go/latchkey/storage/redis => ../../storage/redis
-	github.com/latchkey-go/latchkey/storage/sql => ../../storage/sql
 	github.com/latchkey-go/latchkey/storage/sqlite => ../../storage/sqlite
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

@@ -6,20 +6,10 @@ require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/doctor v0.0.0
-	github.com/latchkey-go/latchkey/plugins/accesstoken v0.0.0
-	github.com/latchkey-go/latchkey/plugins/account v0.0.0
-	github.com/latchkey-go/latchkey/plugins/admin v0.0.0
-	github.com/latchkey-go/latchkey/plugins/apikey v0.0.0
-	github.com/latchkey-go/latchkey/plugins/forwardauth v0.0.0
-	github.com/latchkey-go/latchkey/plugins/guest v0.0.0
-	github.com/latchkey-go/latchkey/plugins/openapi v0.0.0
-	github.com/latchkey-go/latchkey/plugins/organization v0.0.0
-	github.com/latchkey-go/latchkey/plugins/secondfactor v0.0.0
-	github.com/latchkey-go/latchkey/plugins/tokens v0.0.0
-	github.com/latchkey-go/latchkey/plugins/webhooks v0.0.0
+	github.com/latchkey-go/latchkey/plugins v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	github.com/latchkey-go/latchkey/providers/password v0.0.0
-	github.com/latchkey-go/latchkey/storage/memory v0.0.0
+	github.com/latchkey-go/latchkey/storage v0.0.0
 	golang.org/x/mod v0.42.0
 )
 
@@ -46,20 +36,11 @@ replace (
 	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/doctor => ../../doctor
 	github.com/latchkey-go/latchkey/internal => ../../internal
-	github.com/latchkey-go/latchkey/plugins/accesstoken => ../../plugins/accesstoken
+	github.com/latchkey-go/latchkey/plugins => ../../plugins
 	github.com/latchkey-go/latchkey/plugins/accesstoken/verify => ../../plugins/accesstoken/verify
-	github.com/latchkey-go/latchkey/plugins/account => ../../plugins/account
-	github.com/latchkey-go/latchkey/plugins/admin => ../../plugins/admin
-	github.com/latchkey-go/latchkey/plugins/apikey => ../../plugins/apikey
-	github.com/latchkey-go/latchkey/plugins/forwardauth => ../../plugins/forwardauth
-	github.com/latchkey-go/latchkey/plugins/guest => ../../plugins/guest
-	github.com/latchkey-go/latchkey/plugins/openapi => ../../plugins/openapi
-	github.com/latchkey-go/latchkey/plugins/organization => ../../plugins/organization
-	github.com/latchkey-go/latchkey/plugins/secondfactor => ../../plugins/secondfactor
-	github.com/latchkey-go/latchkey/plugins/tokens => ../../plugins/tokens
-	github.com/latchkey-go/latchkey/plugins/webhooks => ../../plugins/webhooks
 	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
-	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
+	github.com/latchkey-go/latchkey/storage => ../../storage
+	github.com/latchkey-go/latchkey/storage/internal => ../../storage/internal
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

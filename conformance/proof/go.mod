@@ -33,27 +33,16 @@ require (
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
 	github.com/latchkey-go/latchkey/doctor v0.0.0
-	github.com/latchkey-go/latchkey/plugins/accesstoken v0.0.0
+	github.com/latchkey-go/latchkey/plugins v0.0.0
 	github.com/latchkey-go/latchkey/plugins/accesstoken/verify v0.0.0
-	github.com/latchkey-go/latchkey/plugins/account v0.0.0
-	github.com/latchkey-go/latchkey/plugins/admin v0.0.0
-	github.com/latchkey-go/latchkey/plugins/apikey v0.0.0
-	github.com/latchkey-go/latchkey/plugins/forwardauth v0.0.0
-	github.com/latchkey-go/latchkey/plugins/guest v0.0.0
-	github.com/latchkey-go/latchkey/plugins/openapi v0.0.0
-	github.com/latchkey-go/latchkey/plugins/organization v0.0.0
-	github.com/latchkey-go/latchkey/plugins/secondfactor v0.0.0
-	github.com/latchkey-go/latchkey/plugins/tokens v0.0.0
-	github.com/latchkey-go/latchkey/plugins/webhooks v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/providers/smtp v0.0.0
 	github.com/latchkey-go/latchkey/providers/webauthn v0.0.0
+	github.com/latchkey-go/latchkey/storage v0.0.0
 	github.com/latchkey-go/latchkey/storage/bbolt v0.0.0
 	github.com/latchkey-go/latchkey/storage/dynamodb v0.0.0
 	github.com/latchkey-go/latchkey/storage/etcd v0.0.0
-	github.com/latchkey-go/latchkey/storage/hosted v0.0.0
-	github.com/latchkey-go/latchkey/storage/memory v0.0.0
 	github.com/latchkey-go/latchkey/storage/mongodb v0.0.0
 	github.com/latchkey-go/latchkey/storage/mysql v0.0.0
 	github.com/latchkey-go/latchkey/storage/postgres v0.0.0
@@ -127,8 +116,6 @@ require (
 	github.com/labstack/gommon v0.5.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/internal v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
-	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0 // indirect
-	github.com/latchkey-go/latchkey/storage/sql v0.0.0 // indirect
 	github.com/leodido/go-urn v1.4.0 // indirect
 	github.com/luikyv/go-oidc v0.23.0 // indirect
 	github.com/mattn/go-colorable v0.1.15 // indirect
@@ -206,34 +193,21 @@ replace (
 	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/doctor => ../../doctor
 	github.com/latchkey-go/latchkey/internal => ../../internal
-	github.com/latchkey-go/latchkey/plugins/accesstoken => ../../plugins/accesstoken
+	github.com/latchkey-go/latchkey/plugins => ../../plugins
 	github.com/latchkey-go/latchkey/plugins/accesstoken/verify => ../../plugins/accesstoken/verify
-	github.com/latchkey-go/latchkey/plugins/account => ../../plugins/account
-	github.com/latchkey-go/latchkey/plugins/admin => ../../plugins/admin
-	github.com/latchkey-go/latchkey/plugins/apikey => ../../plugins/apikey
-	github.com/latchkey-go/latchkey/plugins/forwardauth => ../../plugins/forwardauth
-	github.com/latchkey-go/latchkey/plugins/guest => ../../plugins/guest
-	github.com/latchkey-go/latchkey/plugins/openapi => ../../plugins/openapi
-	github.com/latchkey-go/latchkey/plugins/organization => ../../plugins/organization
-	github.com/latchkey-go/latchkey/plugins/secondfactor => ../../plugins/secondfactor
-	github.com/latchkey-go/latchkey/plugins/tokens => ../../plugins/tokens
-	github.com/latchkey-go/latchkey/plugins/webhooks => ../../plugins/webhooks
 	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
 	github.com/latchkey-go/latchkey/providers/smtp => ../../providers/smtp
 	github.com/latchkey-go/latchkey/providers/webauthn => ../../providers/webauthn
+	github.com/latchkey-go/latchkey/storage => ../../storage
 	github.com/latchkey-go/latchkey/storage/bbolt => ../../storage/bbolt
 	github.com/latchkey-go/latchkey/storage/dynamodb => ../../storage/dynamodb
 	github.com/latchkey-go/latchkey/storage/etcd => ../../storage/etcd
-	github.com/latchkey-go/latchkey/storage/hosted => ../../storage/hosted
 	github.com/latchkey-go/latchkey/storage/internal => ../../storage/internal
-	github.com/latchkey-go/latchkey/storage/keyvalue => ../../storage/keyvalue
-	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/storage/mongodb => ../../storage/mongodb
 	github.com/latchkey-go/latchkey/storage/mysql => ../../storage/mysql
 	github.com/latchkey-go/latchkey/storage/postgres => ../../storage/postgres
 	github.com/latchkey-go/latchkey/storage/redis => ../../storage/redis
-	github.com/latchkey-go/latchkey/storage/sql => ../../storage/sql
 	github.com/latchkey-go/latchkey/storage/sqlite => ../../storage/sqlite
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

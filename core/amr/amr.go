@@ -23,4 +23,6 @@ const (
 	Federated Method = "fed"
 	// Mail is a link or code that was sent by email. RFC 8176 does not define this value.
 	Mail Method = "mail"
+	// Guest is the method of the sessions of guests, who have not authenticated. RFC 8176 does not define this value.
+	Guest Method = "guest"
 )

@@ -62,21 +62,23 @@ type Name string
 
 // The names of events. Core emits sign-ins and sessions, plugins emit changes of an account.
 const (
-	SignIn        Name = "signin"         // a sign-in succeeded or was refused
-	SignUp        Name = "signup"         // a sign-in created a user, or a sign-up was requested
-	Reauth        Name = "reauth"         // the user of a session authenticated again
-	SignOut       Name = "signout"        // the user signed out
-	SessionEnded  Name = "session.ended"  // one session ended, other than by its owner's sign-out
-	SessionsEnded Name = "sessions.ended" // all sessions of a user ended, or all except the current one
-	GateHeld      Name = "gate.held"      // a sign-in is pending and needs a further step
-	MailAsked     Name = "mail.asked"     // an email with a link or a code was requested
-	EmailFailed   Name = "email.failed"   // the last attempt to send a plugin's email failed
-	EmailBounced  Name = "email.bounced"  // the application reported that an address does not accept emails
-	PasskeyAdded  Name = "passkey.added"  // a passkey was registered
-	CSRF          Name = "csrf"           // a request was refused as a possible cross-site request
-	Limit         Name = "limit"          // an attempt exceeded a limit
-	Challenge     Name = "challenge"      // a CAPTCHA service refused the token of a form, or was unavailable
-	Config        Name = "config"         // New succeeded or failed, or the host of a request was refused
+	SignIn         Name = "signin"          // a sign-in succeeded or was refused
+	SignUp         Name = "signup"          // a sign-in created a user, or a sign-up was requested
+	Reauth         Name = "reauth"          // the user of a session authenticated again
+	SignOut        Name = "signout"         // the user signed out
+	SessionEnded   Name = "session.ended"   // one session ended, other than by its owner's sign-out
+	SessionKept    Name = "session.kept"    // the session of another account of the browser was set aside
+	SessionResumed Name = "session.resumed" // the browser continues with the session of another account
+	SessionsEnded  Name = "sessions.ended"  // all sessions of a user ended, or all except the current one
+	GateHeld       Name = "gate.held"       // a sign-in is pending and needs a further step
+	MailAsked      Name = "mail.asked"      // an email with a link or a code was requested
+	EmailFailed    Name = "email.failed"    // the last attempt to send a plugin's email failed
+	EmailBounced   Name = "email.bounced"   // the application reported that an address does not accept emails
+	PasskeyAdded   Name = "passkey.added"   // a passkey was registered
+	CSRF           Name = "csrf"            // a request was refused as a possible cross-site request
+	Limit          Name = "limit"           // an attempt exceeded a limit
+	Challenge      Name = "challenge"       // a CAPTCHA service refused the token of a form, or was unavailable
+	Config         Name = "config"          // New succeeded or failed, or the host of a request was refused
 
 	BackChannelLogout Name = "logout.backchannel" // a provider's logout token arrived
 
@@ -110,8 +112,9 @@ const (
 	FactorAdded     Name = "factor.added"     // a second factor was enrolled
 	FactorRemoved   Name = "factor.removed"   // a second factor was removed
 	FactorsReset    Name = "factors.reset"    // an administrator removed all second factors of a user
-	RecoveryUsed    Name = "recovery.used"    // a recovery code was used as second factor
-	RecoveryRenewed Name = "recovery.renewed" // a new set of recovery codes replaced the old one
+	RecoveryUsed    Name = "recovery.used"    // a recovery code was used as second factor or for a new password
+	RecoveryRenewed Name = "recovery.renewed" // a new set of recovery codes was created, and replaces the old one
+	RecoveryRemoved Name = "recovery.removed" // the recovery codes of a username were removed
 
 	KeyCreated Name = "key.created" // an API key was created
 	KeyRotated Name = "key.rotated" // an API key was created to replace another one
@@ -134,6 +137,7 @@ const (
 	AdminEmailVerified Name = "admin.email.verified" // an administrator marked an address as verified
 	AdminFactorsReset  Name = "admin.factors.reset"  // an administrator removed the second factors of a user
 	AdminDeleted       Name = "admin.deleted"        // an administrator deleted a user
+	AdminCreated       Name = "admin.created"        // an administrator created a user
 	AdminInvited       Name = "admin.invited"        // an administrator invited a person to sign up
 	AdminSessionsEnded Name = "admin.sessions.ended" // an administrator ended sessions of a user
 	AdminImpersonated  Name = "admin.impersonated"   // an administrator began to use a user's account

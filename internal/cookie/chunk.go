@@ -143,6 +143,12 @@ func Whole(name, value string) Joined {
 	return j
 }
 
+// With returns a Joined with a single candidate. A response that sets another value deletes the same cookies as j.
+func (j Joined) With(value string) Joined {
+	j.first, j.others, j.wholes = value, nil, 1
+	return j
+}
+
 // joinCopies joins the chunks below run. If a name is repeated, it uses the copy with that number or, if there are
 // fewer, the last one.
 func joinCopies(jar Jar, name string, run, number int) string {

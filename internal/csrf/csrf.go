@@ -73,7 +73,7 @@ func (g *Guard) Check(r Request) (Verdict, error) {
 	token, doubt := g.tokenOf(r)
 	result.Token = token
 	if token == "" {
-		value, err := g.fresh()
+		value, err := g.New()
 		if err != nil {
 			return Verdict{}, err
 		}
@@ -103,8 +103,8 @@ func (g *Guard) Check(r Request) (Verdict, error) {
 	return result, nil
 }
 
-// fresh returns the value of a new CSRF cookie: the token, a bar, and a hash.
-func (g *Guard) fresh() (string, error) {
+// New returns the value of a new CSRF cookie: the token, a bar, and a hash.
+func (g *Guard) New() (string, error) {
 	var seed [TokenLen / 2]byte
 	if err := random.Fill(g.Rand, seed[:]); err != nil {
 		return "", err

@@ -5,7 +5,7 @@ go 1.26.0
 require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
-	github.com/latchkey-go/latchkey/storage/memory v0.0.0
+	github.com/latchkey-go/latchkey/storage v0.0.0
 	github.com/prometheus/client_golang v1.23.2
 )
 
@@ -34,6 +34,7 @@ replace (
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/internal => ../../internal
-	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
+	github.com/latchkey-go/latchkey/storage => ../../storage
+	github.com/latchkey-go/latchkey/storage/internal => ../../storage/internal
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

@@ -32,6 +32,7 @@ var (
 		English: "Two-step verification changed",
 	}
 	textActivityRecovery = ui.Text{Key: "account.activity.recovery", English: "Recovery code used"}
+	textActivityCodes    = ui.Text{Key: "account.activity.codes", English: "Recovery codes changed"}
 	textActivityKey      = ui.Text{Key: "account.activity.key", English: "API key created"}
 	textActivityKeyGone  = ui.Text{Key: "account.activity.key-revoked", English: "API key revoked"}
 	textActivityApp      = ui.Text{Key: "account.activity.app", English: "App signed in"}

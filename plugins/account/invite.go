@@ -100,22 +100,18 @@ func (v *invitations) find(ctx context.Context, email string) (*Invitation, erro
 	if err != nil {
 		return nil, core.ErrNotFound
 	}
-	for _, key := range v.host.Digests(kindInvite, address) {
-		r, err := v.records.Record(ctx, kindInvite, key)
-		if errors.Is(err, core.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("account: look up the invitation: %w", err)
-		}
-		var kept invitation
-		now := v.host.Now()
-		if !r.Expires.After(now) || json.Unmarshal(r.Value, &kept) != nil || kept.Email != address {
-			continue
-		}
-		return &Invitation{Email: address, Data: kept.Data, For: r.Expires.Sub(now)}, nil
+	r, err := v.host.FindRecord(ctx, v.records, kindInvite, v.host.Digests(kindInvite, address)...)
+	if errors.Is(err, core.ErrNotFound) {
+		return nil, err
 	}
-	return nil, core.ErrNotFound
+	if err != nil {
+		return nil, fmt.Errorf("account: look up the invitation: %w", err)
+	}
+	var kept invitation
+	if json.Unmarshal(r.Value, &kept) != nil || kept.Email != address {
+		return nil, core.ErrNotFound
+	}
+	return &Invitation{Email: address, Data: kept.Data, For: r.Expires.Sub(v.host.Now())}, nil
 }
 
 // use deletes the invitation of the user who signs in, if the address is verified. An attacker who only claims the

@@ -49,19 +49,16 @@ func (l *links) key(kind, token string) string { return l.host.Digest("account "
 
 // first decodes the first record with one of these keys.
 func (l *links) first(ctx context.Context, kind string, keys []string, v any) (*store.Record, error) {
-	for _, key := range keys {
-		r, err := l.records.Record(ctx, kind, key)
-		switch {
-		case errors.Is(err, core.ErrNotFound):
-			continue
-		case err != nil:
-			return nil, fmt.Errorf("account: look up a link of kind %s: %w", kind, err)
-		case !r.Expires.After(l.host.Now()) || json.Unmarshal(r.Value, v) != nil:
-			return nil, core.ErrNotFound
-		}
-		return r, nil
+	r, err := l.host.FindRecord(ctx, l.records, kind, keys...)
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("account: look up a link: %w", err)
+	case json.Unmarshal(r.Value, v) != nil:
+		return nil, core.ErrNotFound
 	}
-	return nil, core.ErrNotFound
+	return r, nil
 }
 
 // forget deletes the email-change and password-reset links that were sent to the user's previous address. If a deletion

@@ -96,6 +96,8 @@ type Session struct {
 	Provider string       `json:"provider"`
 	// Expires is the time the session expires if it is not used before.
 	Expires time.Time `json:"expires"`
+	// Support reports that an administrator is using the account in this session. Agent and Network are empty then.
+	Support bool `json:"support,omitempty"`
 }
 
 // publicID returns the ID of a stored object for use in requests: a hash of 128 bits.
@@ -265,9 +267,12 @@ func sessionsOf(ctx context.Context, auth *core.Auth, userID, current string) ([
 	for _, s := range infos {
 		shown := Session{
 			ID: s.ID, Current: s.Current || s.ID == current, Made: s.CreatedAt, Seen: s.LastSeen, Agent: s.UserAgent,
-			Methods: s.AuthMethods, Provider: s.Provider, Expires: s.Expires,
+			Methods: s.AuthMethods, Provider: s.Provider, Expires: s.Expires, Support: s.Actor != "",
 		}
-		if s.Network.IsValid() {
+		if shown.Support { // the browser of the administrator
+			shown.Agent = ""
+		}
+		if s.Network.IsValid() && !shown.Support {
 			shown.Network = s.Network.String()
 			if s.Network.IsSingleIP() {
 				shown.Network = s.Network.Addr().String()

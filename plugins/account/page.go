@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -214,7 +215,7 @@ func (v *view) offerEnd(o *offer, id string) bool {
 		return false
 	}
 	s := v.Sessions[i]
-	o.name, o.about = v.device(s.Agent), v.aboutSession(s)
+	o.name, o.about = v.sessionName(s), v.aboutSession(s)
 	o.label, o.button = v.locale.Say(textSignOut), o.name+separator+o.about
 	return true
 }
@@ -256,4 +257,32 @@ func (v *view) offerUnlink(o *offer, id string) bool {
 	}
 	o.name, o.label, o.button = v.Accounts[i].Name, v.locale.Say(textDisconnect), v.Accounts[i].Name
 	return true
+}
+
+// aboutPasskey describes when a passkey was added and last used.
+func (v *view) aboutPasskey(p Passkey) string {
+	var parts []string
+	if !p.Made.IsZero() {
+		parts = append(parts, v.locale.Say(textFirstSeen.With(v.ago(p.Made))))
+	}
+	if !p.Used.IsZero() {
+		parts = append(parts, v.locale.Say(textPasskeyUsed.With(v.ago(p.Used))))
+	}
+	if p.Synced {
+		parts = append(parts, v.locale.Say(textSynced))
+	}
+	return capital(strings.Join(parts, separator))
+}
+
+// dangerHint says what a deletion does, and when.
+func (v *view) dangerHint() string {
+	if v.deleteAfter == 0 {
+		return v.locale.Say(textDangerHint)
+	}
+	return v.locale.Say(textDangerLater.With(v.locale.Date(v.now.Add(v.deleteAfter))))
+}
+
+// others reports whether there is a session other than the current one.
+func (v *view) others() bool {
+	return slices.ContainsFunc(v.Sessions, func(s Session) bool { return !s.Current })
 }

@@ -69,6 +69,8 @@ var (
 	}
 	textOthers    = ui.Text{Key: "account.sessions.others", English: "Sign out of all other sessions"}
 	textSignOut   = ui.Text{Key: "account.sessions.end", English: "Sign out"}
+	textSupport   = ui.Text{Key: "account.sessions.support", English: "An administrator is using your account"}
+	textSince     = ui.Text{Key: "account.sessions.since", English: "Since %s"}
 	textHere      = ui.Text{Key: "account.sessions.here", English: "on this device"}
 	textEmail     = ui.Text{Key: "account.email.heading", English: "Email"}
 	textEmailCode = ui.Text{

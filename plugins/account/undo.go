@@ -12,7 +12,6 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -41,30 +40,6 @@ func (u *undos) actions(*reauth) []core.Action {
 		{Method: http.MethodGet, Verb: "undo", Handle: u.get},
 		{Method: http.MethodPost, Verb: "undo", Handle: u.post},
 	}
-}
-
-// oldAddressEmail stores the undo link of an email change and returns the email to the old address. An unverified
-// address may be a typo and belong to an attacker. It gets the notice without a link, because the link would let its
-// owner take over the account. If the user had no address, the email is the zero value.
-func (u *undos) oldAddressEmail(ctx context.Context, c *core.ActionRequest, user *core.User) (l core.Email, err error) {
-	now := u.host.Now()
-	if proved, err := readsMail(ctx, u.host.Accounts, user); err != nil || !proved {
-		return core.Email{To: user.Email, Kind: mailkind.AddressChanged, At: now}, err
-	}
-	token, err := u.host.NewToken()
-	if err != nil {
-		return l, err
-	}
-	ends := now.Add(undoTTL)
-	back := undo{Address: user.Email, Proved: user.EmailVerified, Made: now}
-	if err := u.restores.snapshot(ctx, user.ID, &back); err != nil {
-		return l, err
-	}
-	err = u.links.save(ctx, kindUndo, token, user.ID, ends, back)
-	return c.AddClient(core.Email{
-		To: user.Email, Kind: mailkind.AddressChanged, Expires: ends, At: now,
-		URL: core.Secret(c.URL("account/undo", "token", token)), EndsSessions: u.host.CanEndSessions(),
-	}), err
 }
 
 // get handles GET account/undo: it asks for confirmation. It does not require a session.

@@ -62,11 +62,6 @@ func (v *view) mailed() bool { return v.mailLinks && v.User.EmailVerified }
 // listed reports whether there is a sign-in method to list.
 func (v *view) listed() bool { return len(v.Accounts)+len(v.Passkeys) > 0 || v.password || v.mailed() }
 
-// others reports whether there is a session other than the current one.
-func (v *view) others() bool {
-	return slices.ContainsFunc(v.Sessions, func(s Session) bool { return !s.Current })
-}
-
 // askView is the data of a page that asks for confirmation.
 type askView struct {
 	Page                  ui.Page
@@ -101,14 +96,6 @@ func (v *view) all() []ui.PageSection {
 		all = append(all, say("danger", textDanger, dangerContent(v)))
 	}
 	return all
-}
-
-// dangerHint says what a deletion does, and when.
-func (v *view) dangerHint() string {
-	if v.deleteAfter == 0 {
-		return v.locale.Say(textDangerHint)
-	}
-	return v.locale.Say(textDangerLater.With(v.locale.Date(v.now.Add(v.deleteAfter))))
 }
 
 // profileFields returns the fields of the profile form with their values. problem is the index of the field with the
@@ -268,6 +255,14 @@ func (v *view) ago(at time.Time) string {
 	return v.locale.Say(textOnDay.With(v.locale.Date(at)))
 }
 
+// sessionName returns what the list calls a session.
+func (v *view) sessionName(s Session) string {
+	if s.Support {
+		return v.locale.Say(textSupport)
+	}
+	return v.device(s.Agent)
+}
+
 // device returns a short name of a session's browser, such as "Firefox on Windows", or the start of its User-Agent
 // header.
 func (v *view) device(agent string) string {
@@ -293,11 +288,14 @@ func (v *view) aboutSignOut(s Session) string {
 	if s.Current {
 		return v.locale.Say(textHere)
 	}
-	return v.device(s.Agent) + separator + v.aboutSession(s)
+	return v.sessionName(s) + separator + v.aboutSession(s)
 }
 
 // aboutSession describes the last use and the network of a session.
 func (v *view) aboutSession(s Session) string {
+	if s.Support && !s.Made.IsZero() {
+		return v.locale.Say(textSince.With(v.locale.Moment(s.Made)))
+	}
 	var parts []string
 	switch {
 	case s.Current:
@@ -319,21 +317,6 @@ func (v *view) aboutSession(s Session) string {
 
 // separator is between the facts about a session or a passkey.
 const separator = " · "
-
-// aboutPasskey describes when a passkey was added and last used.
-func (v *view) aboutPasskey(p Passkey) string {
-	var parts []string
-	if !p.Made.IsZero() {
-		parts = append(parts, v.locale.Say(textFirstSeen.With(v.ago(p.Made))))
-	}
-	if !p.Used.IsZero() {
-		parts = append(parts, v.locale.Say(textPasskeyUsed.With(v.ago(p.Used))))
-	}
-	if p.Synced {
-		parts = append(parts, v.locale.Say(textSynced))
-	}
-	return capital(strings.Join(parts, separator))
-}
 
 // title returns the passkey's name, else the product that stores it, else the word "Passkey".
 func (v *view) title(p Passkey) string {

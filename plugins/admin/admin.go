@@ -27,10 +27,16 @@ type Options struct {
 	// SendReset emails a user a link to choose a new password, as SendReset of providers/password does. If it is nil, the
 	// page has no form for it. The same applies to the functions below.
 	SendReset func(ctx context.Context, userID string) error
+	// ResetLink returns a link to choose a new password, for a user without an email address, as ResetLink of
+	// providers/password does. The page shows it once, and the administrator gives it to the user.
+	ResetLink func(ctx context.Context, userID string) (core.Secret, error)
 	// ResetFactors removes the second factors of a user, as Reset of plugins/secondfactor does.
 	ResetFactors func(ctx context.Context, userID string) error
 	// Invite emails an invitation to an address, for example with Invite of plugins/account.
 	Invite func(ctx context.Context, email string) error
+	// Create creates a user with an address that is not verified, for example with Store.CreateUser and [core.NewID]. If it
+	// returns [core.ErrConflict], another user has the address.
+	Create func(ctx context.Context, email string) (*core.User, error)
 	// Delete deletes the data of the application about a user, before the user is deleted with all data in the store. An
 	// error stops the deletion. It is called again if a later step has failed.
 	Delete func(ctx context.Context, u *core.User) error

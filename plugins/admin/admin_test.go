@@ -243,7 +243,7 @@ func TestAttacks(t *testing.T) {
 		for _, until := range []string{"2030-01-01", "tomorrow", "9999-01-01"} {
 			s.is(root.post("ban", "user", "ada", "reason", "x", "until", until), "422 until_invalid")
 		}
-		for _, verb := range []string{"send-reset", "reset-factors", "verify-email", "delete", "invite"} {
+		for _, verb := range []string{"send-reset", "reset-link", "reset-factors", "verify-email", "delete", "invite"} {
 			if r := root.post(verb, "user", "ada", "reason", "x"); r.status != http.StatusNotFound {
 				t.Errorf("%s without its option has status %d", verb, r.status)
 			}
@@ -350,6 +350,63 @@ func TestCost(t *testing.T) {
 	})
 }
 
+// TestCreate checks that administrators create users, with a reason and an address that no user has.
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, strategy core.Strategy) {
+		var s *site
+		s = newSite(t, strategy, func(_ *core.Config, o *admin.Options) {
+			o.Create = func(ctx context.Context, email string) (*core.User, error) {
+				switch email {
+				case "fails@example.com":
+					return nil, errors.New("the directory is unavailable")
+				case "nothing@example.com":
+					return nil, nil
+				}
+				return s.rows.CreateUser(ctx, &core.User{ID: core.NewID(), Email: email})
+			}
+		})
+		root, ada := s.as("root"), s.as("ada")
+		s.is(ada.post("create", "email", "eve@example.com", "reason", "x"), "403 forbidden")
+		s.is(root.post("create", "email", "eve@example.com"), "422 reason_invalid")
+		s.is(root.post("create", "email", "eve", "reason", "x"), "422 email_invalid")
+		s.is(root.post("create", "email", "Ada@Example.com", "reason", "x"), "409 email_taken")
+		if got := s.events(); got != "" {
+			t.Errorf("the events of refusals are %s", got)
+		}
+		for _, address := range []string{"fails@example.com", "nothing@example.com"} {
+			if r := root.post("create", "email", address, "reason", "x"); r.status != http.StatusInternalServerError {
+				t.Errorf("%s: the status is %d", address, r.status)
+			}
+		}
+		if got := s.events(); got != "admin.created failed  by root: x\nadmin.created failed  by root: x" {
+			t.Errorf("the events of failures are %s", got)
+		}
+		r := root.post("create", "email", "Eve@Example.com", "reason", "Ticket 7", "id", "root", "emailVerified", "1")
+		s.is(r, "200")
+		var made struct{ Done, User string }
+		if err := json.Unmarshal([]byte(r.body), &made); err != nil || made.Done != "created" {
+			t.Fatalf("the response is %s (%v)", r.body, err)
+		}
+		u, err := s.rows.User(t.Context(), made.User)
+		if err != nil || u.Email != "eve@example.com" || !u.EmailVerified.IsZero() {
+			t.Errorf("the user is %+v (%v)", u, err)
+		}
+		if got := s.events(); got != "admin.created ok "+made.User+" by root: Ticket 7" {
+			t.Errorf("the events are %s", got)
+		}
+		if page := root.page("/auth/admin").body; !strings.Contains(page, "Create user") {
+			t.Error("the page has no form")
+		}
+		if r := root.submit("create", "email", "dan@example.com", "reason", "x"); !strings.Contains(
+			r.body, "User created.") || !strings.Contains(r.body, "dan@example.com") {
+			t.Errorf("after the form the page is %d %s", r.status, r.body)
+		}
+		s.wait(16 * time.Minute)
+		s.is(root.post("create", "email", "old@example.com", "reason", "x"), "401 reauth_required")
+	})
+}
+
 // TestSupport makes the changes that depend on the options.
 func TestSupport(t *testing.T) {
 	t.Parallel()
@@ -364,6 +421,9 @@ func TestSupport(t *testing.T) {
 		refuses := false
 		s := newSite(t, strategy, func(_ *core.Config, o *admin.Options) {
 			o.SendReset, o.ResetFactors, o.Invite, o.VerifyEmail = call("reset"), call("factors"), call("invite"), true
+			o.ResetLink = func(_ context.Context, id string) (core.Secret, error) {
+				return core.Secret("https://app.example/reset?token=" + id), nil
+			}
 			o.Delete = func(ctx context.Context, u *core.User) error {
 				if refuses {
 					return &core.Problem{Status: 409, Code: "unpaid"}
@@ -393,6 +453,9 @@ func TestSupport(t *testing.T) {
 			{"send-reset", "ada", "", "", "200"},
 			{"send-reset", "anon", "", "", "409 no_email"},
 			{"send-reset", "grace", "", "", "403 administrator"},
+			{"reset-link", "ada", "", "", "409 has_email"},
+			{"reset-link", "grace", "", "", "403 administrator"},
+			{"reset-link", "anon", "", "", "200"},
 			{"reset-factors", "ada", "", "", "200"},
 			{"verify-email", "new", "", "", "200"},
 			{"verify-email", "ada", "", "", "409 already_verified"},
@@ -411,7 +474,8 @@ func TestSupport(t *testing.T) {
 		if got, want := strings.Join(calls, ", "), "reset ada, factors ada, delete ada, invite eve@example.com"; got != want {
 			t.Errorf("the calls are %s, want %s", got, want)
 		}
-		want := "admin.reset.sent ok ada by root: Ticket 7\nadmin.factors.reset ok ada by root: Ticket 7\n" +
+		want := "admin.reset.sent ok ada by root: Ticket 7\nadmin.reset.sent ok anon by root: Ticket 7\n" +
+			"admin.factors.reset ok ada by root: Ticket 7\n" +
 			"admin.email.verified ok new by root: Ticket 7\nadmin.deleted ok ada by root: Ticket 7\n" +
 			"admin.invited ok  by root: Ticket 7"
 		if got := s.events(); got != want {
@@ -436,6 +500,17 @@ func TestSupport(t *testing.T) {
 		}
 		refuses = false
 		root = s.as("root")
+		if page := root.page("/auth/admin/user?user=anon"); !strings.Contains(page.body, "Create password reset link") ||
+			strings.Contains(root.page("/auth/admin/user?user=bob").body, "Create password reset link") {
+			t.Errorf("the form for a link is on the wrong page: %s", page.body)
+		}
+		const link = "https://app.example/reset?token=anon"
+		if page := root.submit("reset-link", "user", "anon", "reason", "x"); !strings.Contains(page.body, link) {
+			t.Errorf("the page has no link: %s", page.body)
+		}
+		if page := root.page("/auth/admin/user?user=anon"); strings.Contains(page.body, link) {
+			t.Error("the link is shown again")
+		}
 		deleted := root.submit("delete", "user", "bob", "reason", "x", "confirm", "bob@example.com")
 		if !strings.Contains(deleted.body, "User deleted.") || !strings.Contains(deleted.body, "Email or user ID") {
 			t.Errorf("the page after a deletion is %d %s", deleted.status, deleted.body)

@@ -4,12 +4,15 @@ import "time"
 
 // descriptions are the summaries, inputs and outputs of the actions, by method and verb.
 var descriptions = map[string][3]any{
-	"GET ":                {"Find or list users, page by page", findInput{}, userPage{}},
-	"GET user":            {"Get a user", userInput{}, fullUser{}},
-	"POST end-sessions":   {"End one or all sessions of a user", sessionsInput{}, changed{}},
-	"POST ban":            {"Ban a user and end all sessions", banInput{}, changed{}},
-	"POST unban":          {"Lift the ban of a user", changeInput{}, changed{}},
-	"POST " + verbReset:   {"Email a user a link to set a new password", changeInput{}, changed{}},
+	"GET ":              {"Find or list users, page by page", findInput{}, userPage{}},
+	"GET user":          {"Get a user", userInput{}, fullUser{}},
+	"POST end-sessions": {"End one or all sessions of a user", sessionsInput{}, changed{}},
+	"POST ban":          {"Ban a user and end all sessions", banInput{}, changed{}},
+	"POST unban":        {"Lift the ban of a user", changeInput{}, changed{}},
+	"POST " + verbReset: {"Email a user a link to set a new password", changeInput{}, changed{}},
+	"POST " + verbResetLink: {
+		"Get a link with which a user without an address sets a new password", changeInput{}, changed{},
+	},
 	"POST " + verbVerify:  {"Mark the address of a user as verified", changeInput{}, changed{}},
 	"POST " + verbFactors: {"Remove the second factors of a user", changeInput{}, changed{}},
 	"POST " + verbDelete:  {"Delete a user", deleteInput{}, changed{}},
@@ -21,6 +24,7 @@ var descriptions = map[string][3]any{
 	},
 	"POST " + verbEndImpersonation: {"End an impersonation", struct{}{}, stopped{}},
 	"POST " + verbInvite:           {"Invite a person by email", inviteInput{}, changed{}},
+	"POST " + verbCreate:           {"Create a user", inviteInput{}, changed{}},
 }
 
 type (
@@ -57,7 +61,9 @@ type (
 		Done  string `json:"done" jsonschema:"what was done"`
 		Ended *int   `json:"ended,omitempty" jsonschema:"the number of sessions that were ended"`
 		Ban   *Ban   `json:"ban,omitempty"`
+		User  string `json:"user,omitempty" jsonschema:"the ID of a new user"`
 		// Due is the time of a scheduled deletion.
 		Due *time.Time `json:"due,omitempty"`
+		URL string     `json:"url,omitempty" jsonschema:"the link for the user, which is shown once"`
 	}
 )

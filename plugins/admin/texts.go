@@ -32,6 +32,7 @@ var (
 	textNothing    = ui.Text{Key: "admin.nothing", English: "None."}
 	textSessions   = ui.Text{Key: "admin.sessions", English: "Active sessions"}
 	textUsed       = ui.Text{Key: "admin.used", English: "Last used %s"}
+	textActor      = ui.Text{Key: "admin.actor", English: "In use by administrator %s"}
 	textBrowser    = ui.Text{Key: "admin.unknown-browser", English: "Unknown browser"}
 	textWhich      = ui.Text{Key: "admin.which", English: "Sessions to end"}
 	textAll        = ui.Text{Key: "admin.all", English: "All sessions"}
@@ -47,11 +48,16 @@ var (
 	textNoEnd  = ui.Text{Key: "admin.no-end", English: "No end date"}
 	textUnban  = ui.Text{Key: "admin.unban", English: "Lift ban"}
 	textReset  = ui.Text{Key: "admin.reset", English: "Send password reset link"}
+	textLink   = ui.Text{Key: "admin.reset-link", English: "Create password reset link"}
 	textVerify = ui.Text{Key: "admin.verify", English: "Mark email as verified"}
 	textSure   = ui.Text{
 		Key: "admin.verify.hint",
 		English: "Do this only if you're sure that the address belongs to the user. Sign-in methods that may belong to " +
 			"someone else are removed.",
+	}
+	textLinkHint = ui.Text{
+		Key:     "admin.reset-link.hint",
+		English: "This user has no email address. Make sure that it's them, then give them the link.",
 	}
 	textFactors      = ui.Text{Key: "admin.factors", English: "Reset two-step verification"}
 	textSchedule     = ui.Text{Key: "admin.schedule-delete", English: "Schedule deletion"}
@@ -70,14 +76,20 @@ var (
 	textConfirm  = ui.Text{Key: "admin.delete.confirm", English: "To delete the user with all data, type “%s”."}
 	textInvite   = ui.Text{Key: "admin.invite", English: "Invite user"}
 	textSend     = ui.Text{Key: "admin.invite.send", English: "Send invitation"}
+	textCreate   = ui.Text{Key: "admin.create", English: "Create user"}
 	textChanges  = ui.Text{Key: "admin.changes", English: "Changes"}
 	textSelf     = ui.Text{Key: "admin.self", English: "You can't change your own account here."}
 	textIsAdmin  = ui.Text{Key: "admin.is-admin", English: "Administrators can't be changed here."}
 	textEnded    = ui.Text{Key: "admin.done.ended", English: "Sessions ended."}
 	textDoneBan  = ui.Text{Key: "admin.done.banned", English: "User banned."}
+	textCreated  = ui.Text{Key: "admin.done.created", English: "User created."}
 	textUnbanned = ui.Text{Key: "admin.done.unbanned", English: "Ban lifted."}
 
-	textDoneReset    = ui.Text{Key: "admin.done.reset", English: "Link sent."}
+	textDoneReset = ui.Text{Key: "admin.done.reset", English: "Link sent."}
+	textDoneLink  = ui.Text{
+		Key:     "admin.done.reset-link",
+		English: "Give this link to the user. It works once, and we show it only now.",
+	}
 	textDoneVerified = ui.Text{Key: "admin.done.verified", English: "Email marked as verified."}
 	textDoneFactors  = ui.Text{Key: "admin.done.factors", English: "Two-step verification reset."}
 	textDoneDeleted  = ui.Text{Key: "admin.done.deleted", English: "User deleted."}
@@ -93,8 +105,12 @@ var (
 		Key: "admin.problem.busy", English: "Another administrator is changing this user. Try again.",
 	}
 	textProblemConfirm  = ui.Text{Key: "admin.problem.confirm", English: "Type the text exactly to delete the user."}
+	textProblemTaken    = ui.Text{Key: "admin.problem.taken", English: "A user has this address already."}
 	textProblemEmail    = ui.Text{Key: "admin.problem.email", English: "Enter a valid email address."}
 	textProblemNoEmail  = ui.Text{Key: "admin.problem.no-email", English: "This user has no email address."}
+	textProblemHasEmail = ui.Text{
+		Key: "admin.problem.has-email", English: "This user has an email address. Send the link there.",
+	}
 	textProblemVerified = ui.Text{Key: "admin.problem.verified", English: "This address is already verified."}
 	textProblemBrowser  = ui.Text{Key: "admin.problem.browser", English: "Manage users in a browser."}
 	textProblemCursor   = ui.Text{Key: "admin.problem.cursor", English: "This page of the list has expired. Start again."}
@@ -110,15 +126,18 @@ const (
 	doneFactors  = "factors"
 	doneDeleted  = "deleted"
 	doneInvited  = "invited"
+	doneCreated  = "created"
 
 	doneScheduled = "scheduled"
+	doneResetLink = "reset-link"
 )
 
 func doneText(done string) ui.Text {
 	return map[string]ui.Text{
 		doneEnded: textEnded, doneBanned: textDoneBan, doneUnbanned: textUnbanned, doneReset: textDoneReset,
 		doneVerified: textDoneVerified, doneFactors: textDoneFactors, doneDeleted: textDoneDeleted,
-		doneInvited: textDoneInvited, doneScheduled: textScheduled,
+		doneInvited: textDoneInvited, doneScheduled: textScheduled, doneCreated: textCreated,
+		doneResetLink: textDoneLink,
 	}[done]
 }
 
@@ -128,7 +147,9 @@ var (
 	errNotBanned = errors.New("admin: the user is not banned")
 	errConfirm   = errors.New("admin: the typed confirmation is wrong")
 	errEmail     = errors.New("admin: the address is not valid")
+	errTaken     = errors.New("admin: a user has the address")
 	errNoEmail   = errors.New("admin: the user has no address")
+	errHasEmail  = errors.New("admin: the user has an address")
 	errVerified  = errors.New("admin: the address is already verified")
 )
 
@@ -151,8 +172,9 @@ var problems = []struct {
 	{errAdmin, 403, "administrator", textIsAdmin},
 	{errNotBanned, 409, "not_banned", textProblemNotBanned},
 	{errConfirm, 422, "confirmation_required", textProblemConfirm},
-	{errEmail, 422, "email_invalid", textProblemEmail},
+	{errEmail, 422, "email_invalid", textProblemEmail}, {errTaken, 409, "email_taken", textProblemTaken},
 	{errNoEmail, 409, "no_email", textProblemNoEmail},
+	{errHasEmail, 409, "has_email", textProblemHasEmail},
 	{errVerified, 409, "already_verified", textProblemVerified},
 	{core.ErrNotFound, http.StatusNotFound, "not_found", textProblemGone},
 	{core.ErrConflict, http.StatusConflict, "conflict", textProblemBusy},

@@ -63,6 +63,8 @@ type session struct {
 	Network  string    `json:"network"`
 	Provider string    `json:"provider"`
 	Expires  time.Time `json:"expires"`
+	// Actor is the ID of the administrator who uses the account in this session, or empty.
+	Actor string `json:"actor,omitempty"`
 }
 
 const (
@@ -202,6 +204,7 @@ func (a *Admin) sessions(ctx context.Context, userID string) ([]session, error) 
 	for _, s := range infos {
 		each := session{
 			ID: s.ID, Created: s.CreatedAt, Seen: s.LastSeen, Agent: s.UserAgent, Provider: s.Provider, Expires: s.Expires,
+			Actor: s.Actor,
 		}
 		if s.Network.IsValid() {
 			each.Network = s.Network.String()

@@ -64,6 +64,13 @@ func UserEmail() Header {
 	return Header{"Remote-Email", func(_ context.Context, s *core.Session) (string, error) { return s.User.Email, nil }}
 }
 
+// UserActor returns the header field Remote-Actor: the ID of the administrator who impersonates the user, or an empty
+// value. It is not one of the default fields. To refuse impersonated sessions, add [core.NotImpersonated] to
+// [Site].Require.
+func UserActor() Header {
+	return Header{"Remote-Actor", func(_ context.Context, s *core.Session) (string, error) { return s.Actor, nil }}
+}
+
 // Plugin answers reverse proxies. It implements [core.Plugin].
 type Plugin struct{ options Options }
 

@@ -387,6 +387,78 @@ func TestDefaultHeaders(t *testing.T) {
 	}
 }
 
+// support is a plugin in which every user may impersonate the others.
+type support struct{}
+
+func (support) Attach(h *core.PluginHost) error {
+	h.AllowImpersonation("support/end", func(context.Context, *core.Session, string) error { return nil })
+	h.AddAction(core.Action{
+		Method: "POST", Name: "support",
+		Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+			return c.Redirect("/"), c.Impersonate(ctx, c.Field("user"))
+		},
+	})
+	return nil
+}
+
+// TestActor checks the header field of an impersonation, and a site that refuses it.
+func TestActor(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
+		store := memory.New()
+		for _, u := range []*core.User{ada, {ID: "root"}} {
+			if _, err := store.CreateUser(t.Context(), u); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := config()
+		c.Store, c.Session.Strategy, c.CSRF = store, strategy, core.InsecureSkipCSRFCheck()
+		c.Plugins = []core.Plugin{support{}, forwardauth.New(forwardauth.Options{
+			Headers: []forwardauth.Header{forwardauth.UserID(), forwardauth.UserActor()},
+			Sites: []forwardauth.Site{
+				{Origin: "https://wiki.example.com"},
+				{Origin: "https://bank.example.com", Require: []core.Guard{core.NotImpersonated()}},
+			},
+		})}
+		auth := newAuth(t, c)
+		check := func(cookies []*http.Cookie, user, actor string, bank int) {
+			t.Helper()
+			r := call(auth, proxy, ask, cookies, append(about("https://wiki.example.com", "/"), script...)...)
+			if r.Header.Get("Remote-User") != user || len(r.Header["Remote-Actor"]) != 1 ||
+				r.Header.Get("Remote-Actor") != actor {
+				t.Errorf("%s: %d %s", strategy, r.Status, r.Header)
+			}
+			r = call(auth, proxy, ask, cookies, append(about("https://bank.example.com", "/"), script...)...)
+			if r.Status != bank {
+				t.Errorf("%s: the status of the bank is %d", strategy, r.Status)
+			}
+		}
+		own := authtest.Cookies(t, auth, home, &core.User{ID: "root"})
+		check(own, "root", "", 204)
+		r := auth.Handle(t.Context(), &core.Request{
+			Method: http.MethodPost, Target: "/auth/support", Hosts: []string{"auth.example.com"}, Scheme: "https",
+			RemoteAddr: proxy, Body: strings.NewReader("user=1"), Header: http.Header{
+				"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {home},
+				"Cookie": {own[0].Name + "=" + own[0].Value},
+			},
+		})
+		var acting []*http.Cookie
+		for _, set := range r.Cookies {
+			cookie, err := http.ParseSetCookie(set.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(cookie.Name, "session-token") {
+				acting = append(acting, cookie)
+			}
+			if strings.Contains(cookie.Name, "session-token") != (cookie.Domain == "example.com") {
+				t.Errorf("%s: the cookie is %v", strategy, cookie)
+			}
+		}
+		check(acting, "1", "root", 403)
+	}
+}
+
 // TestStrategies: an ended session is refused at once under both strategies, by a process that did not end it.
 func TestStrategies(t *testing.T) {
 	t.Parallel()

@@ -3,11 +3,16 @@ package guest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // name is the name of the action.
@@ -29,6 +34,7 @@ type Options struct {
 type Guests struct {
 	options Options
 	host    *core.PluginHost
+	cursor  string // of the next run of removeOld, which never runs twice at a time
 }
 
 // New returns the plugin. [core.New] reports configuration errors in the options.
@@ -36,6 +42,7 @@ func New(o Options) *Guests {
 	if o.MaxAge == 0 {
 		o.MaxAge = 30 * 24 * time.Hour
 	}
+	o.Actions = slices.Clone(o.Actions)
 	return &Guests{options: o}
 }
 
@@ -45,9 +52,23 @@ func (g *Guests) Attach(h *core.PluginHost) error {
 		return errors.New("already attached to an Auth: call guest.New for each Auth")
 	}
 	g.host = h
-	h.AllowGuests(core.GuestOptions{
-		Action: name, Actions: g.options.Actions, MaxAge: g.options.MaxAge, Delete: g.options.Delete,
+	h.AddProvisionalUsers(core.ProvisionalUsers{
+		Method: amr.Guest, Action: name, Guard: g.refuse, Active: g.active, Upgrade: g.upgrade, Upgraded: g.done,
+		SignedIn: g.signedIn,
 	})
+	if h.Records() != nil && (h.RecordLister == nil || h.UserDeleter == nil ||
+		h.Strategy == core.StrategyDatabase && h.SessionLister == nil) {
+		h.AddConfigError("guests need a Store that implements store.RecordLister, store.UserDeleter and, under " +
+			"StrategyDatabase, store.SessionLister: use one of the stores of Latchkey")
+	}
+	if h.RequiresEmail {
+		h.AddConfigError("a guest has no email address, and the column of the email address is NOT NULL: make the " +
+			"column nullable and remove EmailRequired from the layout of the store")
+	}
+	if g.options.MaxAge <= 0 {
+		h.AddConfigError(fmt.Sprintf("MaxAge of guests is %v: it must be positive", g.options.MaxAge))
+	}
+	h.AddTask(g.run)
 	h.AddAction(core.Action{
 		Method: http.MethodPost, Name: name, Handle: g.post, Summary: "Continue as a guest", Input: struct{}{},
 	})
@@ -55,16 +76,35 @@ func (g *Guests) Attach(h *core.PluginHost) error {
 }
 
 // IsGuest reports whether a session is that of a guest. It reads nothing from the store.
-func (g *Guests) IsGuest(s *core.Session) bool { return g.host != nil && g.host.IsGuest(s) }
+func (g *Guests) IsGuest(s *core.Session) bool {
+	return s != nil && slices.Contains(s.Methods, amr.Guest)
+}
 
 // NotGuest returns a guard for pages that require an account. A guest's browser is redirected to the sign-in page,
-// which returns to the page; other clients get a problem with the code "guest".
+// which returns to the page; other clients get a problem with the code "guest". It reads nothing from the store, and
+// refuses copies of a guest's session that have ended, also in processes that do not know that yet.
 func (g *Guests) NotGuest() core.Guard {
-	return func(ctx context.Context, s *core.Session) error {
-		if g.host == nil {
-			return errors.New("guest: NotGuest needs the plugin: add it to Config.Plugins")
+	return func(_ context.Context, s *core.Session) error {
+		if g.IsGuest(s) {
+			return problem()
 		}
-		return g.host.NotGuest()(ctx, s)
+		return nil
+	}
+}
+
+// refuse refuses guests in actions of other plugins, except those in Options.Actions.
+func (g *Guests) refuse(_ context.Context, _ *core.Session, action string) error {
+	if slices.Contains(g.options.Actions, action) {
+		return nil
+	}
+	return problem()
+}
+
+// problem is the response to a guest where an account is required.
+func problem() *core.Problem {
+	return &core.Problem{
+		Status: http.StatusForbidden, Code: "guest", SignIn: true,
+		Text: ui.Text{Key: "problem.guest", English: "Sign in first. A guest cannot do this."},
 	}
 }
 
@@ -78,10 +118,17 @@ func (g *Guests) post(ctx context.Context, c *core.ActionRequest) (*core.Respons
 	if session != nil {
 		return c.Redirect(c.CallbackURL), nil
 	}
+	if err := c.CheckChallenge(ctx, challenge.SignIn); err != nil { // the widget of the sign-in page
+		var refused *core.Problem
+		if c.WantsJSON || !errors.As(err, &refused) || refused.Code != "challenge_failed" {
+			return nil, err
+		}
+		return c.Redirect(c.URL("signin", "error", "ChallengeFailed", "callbackUrl", c.CallbackURL)), nil
+	}
 	if err := c.Allow(ctx, limit.AttemptSignUp, ""); err != nil {
 		return nil, err
 	}
 	return c.SignIn(ctx, core.SignIn{
-		User: &core.User{ID: core.NewID()}, Guest: true, Create: g.host.CreateGuest,
+		User: &core.User{ID: core.NewID()}, Methods: []amr.Method{amr.Guest}, Create: g.create,
 	})
 }

@@ -1,6 +1,7 @@
 package guest_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -16,8 +17,10 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/plugins/guest"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // TestContinueAsGuest: only a POST with the CSRF token creates a guest, once for each browser.
@@ -136,6 +139,44 @@ func TestUpgrade(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestUpgradeWithUsername: a guest who signs up with a username and without an address keeps the ID. Of two tabs that do
+// so, one upgrades the guest.
+func TestUpgradeWithUsername(t *testing.T) {
+	both(t, func(s *site) {
+		b := s.browser()
+		id := b.guest()
+		attacker, tab := b.copied(), b.copied()
+		signUp := func(b *browser, name string) *core.Response {
+			return b.post("/auth/password/sign-up", url.Values{
+				"username": {name}, "password": {"correct horse battery staple"},
+			})
+		}
+		r := signUp(b, "ada.l")
+		if !strings.Contains(string(r.Body), "recovery-codes") || b.id() != id {
+			s.Fatalf("the user is %s, was %s: %d %s %v", b.id(), id, r.Status, r.Body, r.Err)
+		}
+		if u := s.user(id); u.Email != "" || u.Name != "ada.l" || s.guests.IsGuest(b.session()) || attacker.id() != "" {
+			s.Errorf("the user is %+v, a copy of the cookie is signed in as %q", u, attacker.id())
+		}
+		if r := signUp(tab, "ada.l"); tab.id() == id || r.Status != http.StatusConflict {
+			s.Errorf("the other tab: %d, user %s", r.Status, tab.id())
+		}
+		if signUp(tab, "ada.m"); tab.id() == id || tab.id() == "" {
+			s.Errorf("the other tab with another name is the user %q", tab.id())
+		}
+		again := s.browser()
+		again.post("/auth/callback/password", url.Values{
+			"email": {"ada.l"}, "password": {"correct horse battery staple"},
+		})
+		if again.id() != id {
+			s.Errorf("in another browser, the user is %q", again.id())
+		}
+		if s.audited("guest.upgraded ok") != 1 || len(s.calls()) != 0 {
+			s.Errorf("events: %q", *s.log)
+		}
+	})
 }
 
 // TestUpgradeNeedsNoRecentSignIn: the guard that links only after a recent sign-in does not stop a guest, who cannot
@@ -729,4 +770,80 @@ func TestPasskeys(t *testing.T) {
 		c.EnableWebAuthn = true
 		c.Providers = append(c.Providers, &core.WebAuthnProvider{Verifier: verifier{}})
 	})
+}
+
+// TestChallenge: with Callbacks.Challenge, the button has the widget, and a guest is created with a valid token only.
+func TestChallenge(t *testing.T) {
+	both(t, func(s *site) {
+		page := s.browser().get("/auth/signin")
+		_, form, _ := strings.Cut(string(page.Body), `action="https://app.test/auth/guest"`)
+		if form, _, _ = strings.Cut(form, "</form>"); !strings.Contains(form, `data-action="sign-in"`) ||
+			!strings.Contains(page.Header.Get("Content-Security-Policy"), "frame-src https://captcha.example") {
+			s.Errorf("the form has no widget: %s", form)
+		}
+		for _, token := range []string{"", "wrong"} {
+			b := s.browser()
+			r := b.post("/auth/guest", url.Values{"captcha": {token}, "callbackUrl": {"/cart"}})
+			if b.id() != "" || r.Redirect !=
+				"https://app.test/auth/signin?error=ChallengeFailed&callbackUrl=https%3A%2F%2Fapp.test%2Fcart" {
+				s.Errorf("the token %q: user %q, redirected to %s", token, b.id(), r.Redirect)
+			}
+			r = b.post("/auth/guest", url.Values{"captcha": {token}}, "Accept", "application/json")
+			if r.Status != http.StatusForbidden || !strings.Contains(string(r.Body), `"code":"challenge_failed"`) {
+				s.Errorf("the token %q, JSON: %d %s", token, r.Status, r.Body)
+			}
+		}
+		if page := string(s.browser().get("/auth/signin?error=ChallengeFailed").Body); !strings.Contains(page, "human") {
+			s.Error("the sign-in page does not show the error")
+		}
+		b := s.browser()
+		if b.post("/auth/guest", url.Values{"captcha": {"right"}}); !s.guests.IsGuest(b.session()) {
+			s.Error("a valid token creates no guest")
+		}
+		if b.post("/auth/guest", nil); b.id() == "" {
+			s.Error("a guest needs another token")
+		}
+	}, func(c *core.Config, _ *guest.Options) {
+		c.Callbacks.Challenge = &challenge.Challenge{
+			Widget: ui.Challenge{
+				Script: "https://captcha.example/api.js", Class: "captcha", SiteKey: "site",
+				FrameSources: []string{"https://captcha.example"},
+			},
+			Field: "captcha",
+			Verify: func(_ context.Context, p challenge.Params) error {
+				if p.Token != "right" || p.Action != challenge.SignIn {
+					return challenge.ErrRefused
+				}
+				return nil
+			},
+		}
+	})
+}
+
+// TestCode: the code of a sign-in email upgrades a guest, or merges them into the user of the address.
+func TestCode(t *testing.T) {
+	for address, existing := range map[string]string{"ada@example.com": "", "grace@example.com": "grace"} {
+		t.Run(address, func(t *testing.T) {
+			both(t, func(s *site) {
+				b := s.browser()
+				id := b.guest()
+				b.post("/auth/signin/email", url.Values{"email": {address}})
+				code := s.mails.Mails()[0].Code
+				if r := b.post("/auth/callback/email", url.Values{"code": {"12345"}}); b.id() != id {
+					s.Fatalf("after a wrong code, the user is %q: %v", b.id(), r.Err)
+				}
+				r := b.post("/auth/callback/email", url.Values{"code": {code}})
+				if want := cmp.Or(existing, id); b.id() != want || s.guests.IsGuest(b.session()) {
+					s.Fatalf("the user is %q, want %s: %d %v", b.id(), want, r.Status, r.Err)
+				}
+				if existing == "" {
+					if u := s.user(id); u.Email != address || u.EmailVerified.IsZero() || len(s.calls()) > 0 {
+						s.Errorf("the user is %+v, merges %v", u, s.calls())
+					}
+				} else if !slices.Equal(s.calls(), []merged{{id, existing}}) || s.user(id) != nil {
+					s.Errorf("the merges are %v, the guest is %+v", s.calls(), s.user(id))
+				}
+			}, func(c *core.Config, _ *guest.Options) { c.Providers[1].(*core.EmailProvider).Code = true })
+		})
+	}
 }

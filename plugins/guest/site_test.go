@@ -199,7 +199,7 @@ func (s *site) config() core.Config {
 				Userinfo:      core.Endpoint{URL: "https://p.example/userinfo"},
 			},
 			&core.EmailProvider{ID: "email", From: "no-reply@app.test", Send: s.mails.Send},
-			password.New(password.Options{Mail: s.mails}),
+			password.New(password.Options{Mail: s.mails, Usernames: password.Usernames{On: true, Alone: true}}),
 		},
 		Callbacks: core.Callbacks{Merge: func(_ context.Context, guest, existing *core.User) error {
 			s.mu.Lock()

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
+	"github.com/latchkey-go/latchkey/internal/recoverycode"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -177,11 +178,11 @@ func (s *handlers) check(ctx context.Context, c *core.ActionRequest) (*core.Resp
 // warn sends a browser to the settings page first, if the user has few recovery codes left.
 func (s *handlers) warn(ctx context.Context, c *core.ActionRequest, p *core.PendingSignIn, response *core.Response) {
 	st, err := s.states.load(ctx, p.User.ID)
-	left := recoveryCount
+	left := recoverycode.Count
 	if err == nil {
 		left, err = s.recovery.left(ctx, p.User.ID, st)
 	}
-	if err == nil && left <= recoveryLow {
+	if err == nil && left <= recoverycode.Low {
 		err = c.SetEncryptedCookie(flashCookie, flash{Next: p.CallbackURL}, time.Minute)
 		if err == nil {
 			response.Redirect = c.URL(name + "/settings")

@@ -27,6 +27,9 @@ func (s *handlers) disavow(ctx context.Context, c *core.ActionRequest, n core.Se
 			return err
 		}
 	case mailkind.RecoveryRenewed:
+		if n.Method != "" { // the codes of a username
+			return nil
+		}
 	default:
 		return nil
 	}

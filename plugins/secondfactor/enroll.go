@@ -260,17 +260,15 @@ func (s *handlers) codesPage(ctx context.Context, c *core.ActionRequest, codes [
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, codesPage(page, &codesView{
-		csrf: c.CSRFToken, action: c.URL(name + "/saved"), codes: codes, signin: signin,
-		file: dataURL(asText(c.Host(), codes)), name: strings.NewReplacer(":", "-").Replace(c.Host()) + ".txt",
+		csrf: c.CSRFToken, action: c.URL(name + "/saved"), codes: codes, signin: signin, host: c.Host(),
 	}))
 }
 
 // codesView is the data of the page with new recovery codes.
 type codesView struct {
-	csrf, action string
-	codes        []string
-	signin       bool
-	file, name   string // the codes as a data URL, and the name of the file
+	csrf, action, host string
+	codes              []string
+	signin             bool
 }
 
 // saved handles POST second-factor/saved: the user has saved the recovery codes. It completes a sign-in that required

@@ -2,39 +2,20 @@ package secondfactor
 
 import (
 	"context"
-	"crypto/pbkdf2"
-	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/recoverycode"
 )
 
-const (
-	recoveryCount = 10
-	// recoveryLength is the length of a code without hyphens. The first character is the number of the code, and each
-	// of the others has 5 bits: 75 bits together.
-	recoveryLength = 16
-	// recoveryLow is the largest number of remaining codes that makes the pages ask for new ones.
-	recoveryLow = 2
-	// recoveryRounds are the PBKDF2 iterations. A code has less than 112 bits, so its hash must be salted and slow
-	// (OWASP ASVS 5.0, 6.5.2); the 75 bits make more iterations unnecessary.
-	recoveryRounds = 10_000
-	recoveryKey    = 32
-	// importedRounds are those of codes of another system. Such a code can have 50 bits.
-	importedRounds = 100_000
-)
-
-// recoveryAlphabet is Crockford's base32, without I, L, O and U.
-const recoveryAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+// importedRounds are the PBKDF2 iterations for codes of another system. Such a code can have 50 bits.
+const importedRounds = 100_000
 
 // recoveryCodes creates and checks recovery codes. Each is a record of kind "recovery". A code is used up by deleting
 // its record.
@@ -42,17 +23,6 @@ type recoveryCodes struct {
 	host    *core.PluginHost
 	records store.RecordStore
 	states  *states
-}
-
-// recoveryHash is the value of a record.
-type recoveryHash struct {
-	Rounds int    `json:"n"`
-	Salt   []byte `json:"s"`
-	Hash   []byte `json:"h"`
-}
-
-func (h *recoveryHash) compute(code string) ([]byte, error) {
-	return pbkdf2.Key(sha256.New, code, h.Salt, h.Rounds, recoveryKey)
 }
 
 // recoveryName returns the key of the record of a code. set is state.Codes.
@@ -67,16 +37,16 @@ func (r *recoveryCodes) replace(ctx context.Context, userID string) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	codes := make([]string, recoveryCount)
+	codes := make([]string, recoverycode.Count)
 	for i := range codes {
-		code, err := r.newCode(i)
+		code, err := recoverycode.New(r.host.Rand, i)
 		if err == nil {
 			err = r.store(ctx, userID, set, i, code)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("secondfactor: create a recovery code: %w", err)
 		}
-		codes[i] = code[:4] + "-" + code[4:8] + "-" + code[8:12] + "-" + code[12:]
+		codes[i] = recoverycode.Format(code)
 	}
 	return codes, r.use(ctx, userID, set)
 }
@@ -88,7 +58,7 @@ var errImported = errors.New("secondfactor: recovery codes to import: want 1 to 
 // importCodes stores codes of another system, unless the user has codes. Their salt is the same, so that a code is
 // hashed once to compare it with all.
 func (r *recoveryCodes) importCodes(ctx context.Context, userID string, codes []string) error {
-	if len(codes) == 0 || len(codes) > recoveryCount {
+	if len(codes) == 0 || len(codes) > recoverycode.Count {
 		return errImported
 	}
 	var all []string
@@ -103,9 +73,9 @@ func (r *recoveryCodes) importCodes(ctx context.Context, userID string, codes []
 	if err != nil {
 		return err
 	}
-	h := recoveryHash{Rounds: importedRounds, Salt: make([]byte, 16)}
-	if _, err := io.ReadFull(r.host.Rand, h.Salt); err != nil {
-		return fmt.Errorf("secondfactor: random bytes: %w", err)
+	h, err := recoverycode.NewHash(r.host.Rand, importedRounds)
+	if err != nil {
+		return fmt.Errorf("secondfactor: %w", err)
 	}
 	for i, code := range all {
 		if err := r.write(ctx, userID, set, i, code, h); err != nil {
@@ -143,7 +113,7 @@ func (r *recoveryCodes) use(ctx context.Context, userID, set string) error {
 
 // discard deletes the codes of a set that is not valid.
 func (r *recoveryCodes) discard(ctx context.Context, userID, set string) {
-	for i := range recoveryCount {
+	for i := range recoverycode.Count {
 		_, err := r.records.DeleteRecord(ctx, kindRecovery, recoveryName(userID, set, i))
 		if err != nil && !errors.Is(err, core.ErrNotFound) {
 			r.host.Logger.WarnContext(ctx, "secondfactor: could not delete an old recovery code", "user", userID, "error", err)
@@ -151,21 +121,9 @@ func (r *recoveryCodes) discard(ctx context.Context, userID, set string) {
 	}
 }
 
-func (r *recoveryCodes) newCode(number int) (string, error) {
-	var random [recoveryLength - 1]byte
-	if _, err := io.ReadFull(r.host.Rand, random[:]); err != nil {
-		return "", err
-	}
-	code := []byte{recoveryAlphabet[number]}
-	for _, b := range random {
-		code = append(code, recoveryAlphabet[b%32])
-	}
-	return string(code), nil
-}
-
 func (r *recoveryCodes) store(ctx context.Context, userID, set string, number int, code string) error {
-	h := recoveryHash{Rounds: recoveryRounds, Salt: make([]byte, 16)}
-	if _, err := io.ReadFull(r.host.Rand, h.Salt); err != nil {
+	h, err := recoverycode.NewHash(r.host.Rand, recoverycode.Rounds)
+	if err != nil {
 		return err
 	}
 	return r.write(ctx, userID, set, number, code, h)
@@ -173,9 +131,9 @@ func (r *recoveryCodes) store(ctx context.Context, userID, set string, number in
 
 // write stores the hash of a code.
 func (r *recoveryCodes) write(
-	ctx context.Context, userID, set string, number int, code string, h recoveryHash,
+	ctx context.Context, userID, set string, number int, code string, h recoverycode.Hash,
 ) (err error) {
-	if h.Hash, err = h.compute(code); err != nil {
+	if h.Hash, err = h.Compute(code); err != nil {
 		return err
 	}
 	value, err := json.Marshal(h)
@@ -199,7 +157,7 @@ func (r *recoveryCodes) left(ctx context.Context, userID string, st *state) (n i
 		}
 	}
 	unowned := n == 0 // or there are none
-	for i := 0; unowned && err == nil && i < recoveryCount; i++ {
+	for i := 0; unowned && err == nil && i < recoverycode.Count; i++ {
 		_, err = r.records.Record(ctx, kindRecovery, recoveryName(userID, st.Codes, i))
 		switch {
 		case err == nil:
@@ -214,12 +172,11 @@ func (r *recoveryCodes) left(ctx context.Context, userID string, st *state) (n i
 	return n, nil
 }
 
-// isRecovery reports whether a user has typed a recovery code and not a code of an app, and returns it without
-// separators. The characters I, L and O are replaced by the digits that they look like. A code of another system can be
-// as short as that of an app, but contains one of A to Z.
+// isRecovery reports whether a user has typed a recovery code and not a code of an app, and returns the result of
+// recoverycode.Clean. A code of another system can be as short as that of an app, but contains one of A to Z.
 func isRecovery(typed string) (code string, ok bool) {
-	code = strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(typed))
-	return code, len(code) > 10 || strings.ContainsAny(code, recoveryAlphabet[10:])
+	code = recoverycode.Clean(typed)
+	return code, len(code) > 10 || strings.ContainsAny(code, recoverycode.Letters)
 }
 
 // check checks a recovery code and uses it up. The attempt is counted before the comparison, and forgiven if the code
@@ -261,10 +218,7 @@ func (r *recoveryCodes) check(
 
 // match returns the key of the record of a code. The error of a wrong code is errWrong.
 func (r *recoveryCodes) match(ctx context.Context, userID, set, code string) (key string, err error) {
-	number := -1
-	if len(code) == recoveryLength {
-		number = strings.IndexByte(recoveryAlphabet[:recoveryCount], code[0])
-	}
+	number := recoverycode.Number(code)
 	if number < 0 || set == "" {
 		return "", errWrong
 	}
@@ -276,11 +230,11 @@ func (r *recoveryCodes) match(ctx context.Context, userID, set, code string) (ke
 	case h == nil:
 		return "", errWrong
 	}
-	sum, err := h.compute(code)
+	sum, err := h.Compute(code)
 	if err != nil {
 		return "", err
 	}
-	if subtle.ConstantTimeCompare(sum, h.Hash) == 0 {
+	if !h.Matches(sum) {
 		return "", errWrong
 	}
 	return key, nil
@@ -289,7 +243,7 @@ func (r *recoveryCodes) match(ctx context.Context, userID, set, code string) (ke
 // matchImported is match for codes of another system: any of them can be the right one.
 func (r *recoveryCodes) matchImported(ctx context.Context, userID, set, code string) (key string, err error) {
 	var sum []byte
-	for i := range recoveryCount {
+	for i := range recoverycode.Count {
 		h, err := r.read(ctx, recoveryName(userID, set, i))
 		if err != nil {
 			return "", err
@@ -298,11 +252,11 @@ func (r *recoveryCodes) matchImported(ctx context.Context, userID, set, code str
 			continue
 		}
 		if sum == nil { // all have the same salt
-			if sum, err = h.compute(code); err != nil {
+			if sum, err = h.Compute(code); err != nil {
 				return "", err
 			}
 		}
-		if subtle.ConstantTimeCompare(sum, h.Hash) == 1 {
+		if h.Matches(sum) {
 			key = recoveryName(userID, set, i)
 		}
 	}
@@ -313,7 +267,7 @@ func (r *recoveryCodes) matchImported(ctx context.Context, userID, set, code str
 }
 
 // read returns the hash of a code, or nil if the code was used.
-func (r *recoveryCodes) read(ctx context.Context, key string) (*recoveryHash, error) {
+func (r *recoveryCodes) read(ctx context.Context, key string) (*recoverycode.Hash, error) {
 	record, err := r.records.Record(ctx, kindRecovery, key)
 	switch {
 	case errors.Is(err, core.ErrNotFound):
@@ -321,7 +275,7 @@ func (r *recoveryCodes) read(ctx context.Context, key string) (*recoveryHash, er
 	case err != nil:
 		return nil, fmt.Errorf("secondfactor: read a recovery code: %w", err)
 	}
-	var h recoveryHash
+	var h recoverycode.Hash
 	if err := json.Unmarshal(record.Value, &h); err != nil {
 		return nil, errors.New("secondfactor: a record of kind recovery is malformed")
 	}
@@ -337,14 +291,4 @@ func (r *recoveryCodes) take(ctx context.Context, key string) error {
 		return fmt.Errorf("secondfactor: use a recovery code: %w", err)
 	}
 	return nil
-}
-
-// asText returns codes as the content of a text file.
-func asText(host string, codes []string) string {
-	return host + "\n\n" + strings.Join(codes, "\n") + "\n"
-}
-
-// dataURL returns a link to a text file that works without JavaScript.
-func dataURL(text string) string {
-	return "data:text/plain;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(text))
 }

@@ -195,7 +195,7 @@ func (s *handlers) gate(ctx context.Context, p *core.PendingSignIn) (next string
 	if p.Linking {
 		return s.gateLink(ctx, p)
 	}
-	if s.host.IsGuest(&core.Session{Methods: p.Methods}) { // the sign-in that upgrades the guest is checked
+	if slices.Contains(p.Methods, amr.Guest) { // the sign-in that upgrades the guest is checked
 		return "", nil
 	}
 	if verifiedKey(p.Methods) || s.options.Trusts != nil && s.options.Trusts(p) {

@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
+	"github.com/latchkey-go/latchkey/internal/recoverycode"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -81,7 +82,7 @@ type settingsView struct {
 func (v *settingsView) url(verb string) string { return v.base + "/" + verb }
 
 // low reports whether the user should create new recovery codes.
-func (v *settingsView) low() bool { return v.Enrolled && v.RecoveryCodes <= recoveryLow }
+func (v *settingsView) low() bool { return v.Enrolled && v.RecoveryCodes <= recoverycode.Low }
 
 func (v *settingsView) title(a App) string {
 	if a.Name == "" {

@@ -56,10 +56,6 @@ var (
 		English: "If you lose your phone, these codes are the only way into your account. Each code works once. " +
 			"We show them only now.",
 	}
-	textDownload  = ui.Text{Key: "factor.codes.download", English: "Download"}
-	textCopy      = ui.Text{Key: "factor.codes.copy", English: "Copy"}
-	textCopied    = ui.Text{Key: "factor.codes.copied", English: "Copied"}
-	textPrint     = ui.Text{Key: "factor.codes.print", English: "Print"}
 	textSavedThem = ui.Text{Key: "factor.codes.saved", English: "I saved them"}
 
 	textOff = ui.Text{

@@ -211,11 +211,7 @@ func (t *Tokens) redeemCode(ctx context.Context, c *core.ActionRequest, app *App
 }
 
 func (t *Tokens) readCode(ctx context.Context, text string) (found *code, record *store.Record, err error) {
-	for _, key := range t.host.Digests(purposeCode, text) {
-		if record, err = t.records.Record(ctx, kindCode, key); !errors.Is(err, core.ErrNotFound) {
-			break
-		}
-	}
+	record, err = t.host.FindRecord(ctx, t.records, kindCode, t.host.Digests(purposeCode, text)...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -37,7 +37,7 @@ type part struct {
 // request although the change is not made.
 var parts = map[audit.Name]part{
 	audit.UserCreated: {user: true}, audit.UserDeleted: {user: true}, audit.AdminDeleted: {user: true},
-	audit.GuestUpgraded: {user: true},
+	audit.GuestUpgraded: {user: true}, audit.GuestMerged: {user: true},
 	audit.EmailProved:   {user: true}, audit.EmailChanged: {user: true}, audit.EmailUndone: {user: true},
 	audit.AdminEmailVerified: {user: true}, audit.ProfileChanged: {user: true, records: "*"},
 	audit.AccountLinked: {accounts: true}, audit.AccountUnlinked: {accounts: true},
@@ -45,8 +45,9 @@ var parts = map[audit.Name]part{
 	audit.UsernameChanged: {records: "*"}, audit.DeletionScheduled: {records: "*"},
 	audit.DeletionCanceled: {records: "*"},
 	audit.FactorAdded:      {records: "*"}, audit.FactorRemoved: {records: "*"}, audit.FactorsReset: {records: "*"},
-	audit.RecoveryUsed: {records: "*"}, audit.RecoveryRenewed: {records: "*"}, audit.AdminFactorsReset: {records: "*"},
-	audit.KeyCreated: {records: "*"}, audit.KeyRotated: {records: "*"}, audit.KeyRevoked: {records: "*"},
+	audit.RecoveryUsed: {records: "*"}, audit.RecoveryRenewed: {records: "*"}, audit.RecoveryRemoved: {records: "*"},
+	audit.AdminFactorsReset: {records: "*"},
+	audit.KeyCreated:        {records: "*"}, audit.KeyRotated: {records: "*"}, audit.KeyRevoked: {records: "*"},
 	audit.MemberJoined: {records: "*"}, audit.MemberChanged: {records: "*"}, audit.MemberRemoved: {records: "*"},
 	audit.AdminBanned: {records: "*"}, audit.AdminUnbanned: {records: "*"},
 }
@@ -66,8 +67,11 @@ func (w *Webhooks) announce(ctx context.Context, tx store.RecordStore, e audit.E
 		return nil, nil, err
 	}
 	c := &change{UserID: e.UserID}
+	if e.Name == audit.GuestMerged { // the guest is deleted
+		c.UserID = e.ActorID
+	}
 	if shows, ok := parts[e.Name]; ok && tx == nil { // in a transaction, the event is stored if the change is
-		if c.State, err = w.state(ctx, e.UserID, shows); err != nil {
+		if c.State, err = w.state(ctx, c.UserID, shows); err != nil {
 			return nil, nil, err
 		}
 		if e.Name == audit.UserCreated {
@@ -123,7 +127,7 @@ func (w *Webhooks) made(j *eventJob) (bool, error) {
 			return false, nil
 		}
 		return true, j.Value.about(user.ID)
-	case audit.UserDeleted, audit.AdminDeleted:
+	case audit.UserDeleted, audit.AdminDeleted, audit.GuestMerged:
 		return gone, nil
 	}
 	now, err := w.state(ctx, c.UserID, parts[audit.Name(j.Value.Type)])

@@ -15,6 +15,7 @@ import (
 // them.
 var events = []audit.Name{
 	audit.SignIn, audit.SignUp, audit.Reauth, audit.SignOut, audit.SessionEnded, audit.SessionsEnded,
+	audit.SessionKept, audit.SessionResumed,
 	audit.EmailBounced, audit.PasskeyAdded, audit.PasskeyRemoved,
 	audit.UserCreated, audit.UserDeleted, audit.DeletionScheduled, audit.DeletionCanceled, audit.ProfileChanged,
 	audit.GuestUpgraded, audit.GuestMerged,
@@ -22,12 +23,13 @@ var events = []audit.Name{
 	audit.PasswordSet, audit.PasswordChanged, audit.PasswordBreached, audit.PasswordImported, audit.UsernameChanged,
 	audit.EmailProved, audit.EmailChanged, audit.EmailUndone, audit.Invited,
 	audit.FactorAdded, audit.FactorRemoved, audit.FactorsReset, audit.RecoveryUsed, audit.RecoveryRenewed,
+	audit.RecoveryRemoved,
 	audit.KeyCreated, audit.KeyRotated, audit.KeyRevoked, audit.TokenIssued,
 	audit.OrganizationCreated, audit.OrganizationChanged, audit.OrganizationDeleted,
 	audit.MemberJoined, audit.MemberChanged, audit.MemberRemoved, audit.JoinRequested, audit.JoinDeclined,
 	audit.AppSignedIn, audit.AppEnded,
 	audit.AdminBanned, audit.AdminUnbanned, audit.AdminResetSent, audit.AdminEmailVerified, audit.AdminFactorsReset,
-	audit.AdminDeleted, audit.AdminInvited, audit.AdminSessionsEnded, audit.AdminImpersonated,
+	audit.AdminDeleted, audit.AdminCreated, audit.AdminInvited, audit.AdminSessionsEnded, audit.AdminImpersonated,
 	audit.AdminImpersonationEnded, audit.DataExported, audit.AdminDeletionScheduled,
 	audit.WebhookChanged, audit.WebhookDisabled,
 }

@@ -19,9 +19,21 @@ var descriptions = map[string][3]any{
 	"POST change":        {"Change the password", changeInput{}, nextStep{}},
 	"GET username":       {"Get the username", usernameQuery{}, userName{}},
 	"POST username":      {"Change the username", userName{}, userName{}},
+	"GET recover":        {"Get the page for a recovery code", prefilled{}, nil},
+	"POST recover":       {"Set a new password with a recovery code", recoverInput{}, recovered{}},
+	"GET recovery-codes": {"Get the number of recovery codes", struct{}{}, codesLeft{}},
+
+	"POST recovery-codes":        {"Replace the recovery codes", struct{}{}, nextStep{}},
+	"POST remove-recovery-codes": {"Remove the recovery codes", struct{}{}, nextStep{}},
+
 	"GET breached":       {"Get the page of a sign-in with a breached password", sentQuery{}, nextStep{}},
 	"POST breached":      {"Send a link and a code to continue the sign-in", struct{}{}, nextStep{}},
 	"POST breached-code": {"Continue the sign-in with the code of an email", emailedCode{}, nil},
+}
+
+// aloneDescription replaces the description of a sign-up with Usernames.Alone.
+var aloneDescription = [3]any{
+	"Create an account with a username, or send a link and a code to create one with an email", aloneInput{}, nextStep{},
 }
 
 type (
@@ -34,6 +46,25 @@ type (
 		Password string            `json:"password"`
 		Name     string            `json:"name,omitempty"`
 		Fields   map[string]string `json:"*"`
+	}
+	aloneInput struct {
+		Username string            `json:"username"`
+		Email    string            `json:"email,omitempty" jsonschema:"if it is empty, the account is created immediately"`
+		Password string            `json:"password"`
+		Name     string            `json:"name,omitempty"`
+		Fields   map[string]string `json:"*"`
+	}
+	recoverInput struct {
+		Username string `json:"username"`
+		Code     string `json:"code"`
+		Password string `json:"newPassword"`
+	}
+	recovered struct {
+		Next string `json:"next" jsonschema:"signin"`
+		Left int    `json:"left" jsonschema:"the number of remaining recovery codes"`
+	}
+	codesLeft struct {
+		Left int `json:"left" jsonschema:"the number of unused codes"`
 	}
 	tokenInput struct {
 		Token string `json:"token,omitempty" jsonschema:"the token of a link"`
@@ -75,5 +106,8 @@ type (
 	nextStep struct {
 		Next    string   `json:"next" jsonschema:"mail, signin or done"`
 		Removed []string `json:"removed,omitempty" jsonschema:"the names of the sign-in methods that were removed"`
+
+		URL           string   `json:"url,omitempty" jsonschema:"the next page after a sign-up without an email"`
+		RecoveryCodes []string `json:"recoveryCodes,omitempty" jsonschema:"new recovery codes, which are shown once"`
 	}
 )

@@ -13,9 +13,9 @@ import (
 )
 
 // challenged is a site with a CAPTCHA service that accepts the token "<action>-right".
-func challenged(t *testing.T) *world {
+func challenged(t *testing.T, change ...func(o *password.Options, c *core.Config)) *world {
 	t.Helper()
-	return site(t, func(_ *password.Options, c *core.Config) {
+	return site(t, append(change, func(_ *password.Options, c *core.Config) {
 		c.Callbacks.Challenge = &challenge.Challenge{
 			Widget: ui.Challenge{
 				Script: "https://captcha.example/api.js", Class: "captcha", SiteKey: "site",
@@ -29,7 +29,7 @@ func challenged(t *testing.T) *world {
 				return nil
 			},
 		}
-	})
+	})...)
 }
 
 // TestChallenge: a sign-up, a reset, another email and a sign-in need a token for that action, and send nothing

@@ -80,7 +80,7 @@ func (s *changes) change(ctx context.Context, c *core.ActionRequest) (*core.Resp
 		return nil, err
 	}
 	err = s.emails.change(ctx, c, user, func(ctx context.Context) error {
-		return s.passwords.set(ctx, user.ID, hash, user.EmailVerified.IsZero(), old)
+		return s.passwords.set(ctx, user.ID, hash, isUnproved(user), old)
 	})
 	switch {
 	case errors.Is(err, core.ErrConflict):

@@ -273,7 +273,7 @@ func (n *userCreator) createOrUpgrade(
 	if guestID == "" {
 		return create(ctx, inside, fresh)
 	}
-	user, err := n.pending.links.host.UpgradeGuest(ctx, inside, guestID, fresh)
+	user, err := n.pending.links.host.UpgradeUser(ctx, inside, guestID, fresh)
 	if errors.Is(err, core.ErrNotFound) {
 		return nil, errNotGuest
 	}

@@ -87,6 +87,7 @@ type exposed struct {
 	links     *resetLinks
 	resets    *resets
 	emails    *emails
+	recovers  bool // a user without an address can use a recovery code
 }
 
 // codeExposed is the purpose of the code.
@@ -102,7 +103,7 @@ func (s *exposed) actions() []core.Action {
 
 // gate holds a sign-in with a breached password. Other sign-in methods do not depend on the password.
 func (s *exposed) gate(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
-	if p.Linking || p.Account.Type != core.TypeCredentials || p.Account.Provider != ID {
+	if p.Account.Provider != ID {
 		return "", nil
 	}
 	old, err := s.passwords.load(ctx, p.User.ID)
@@ -145,6 +146,16 @@ type exposedView struct {
 	// address, or has not requested a code.
 	send string
 	code *ui.CodeForm
+	// recover is the URL of the page for a recovery code. It is empty if the user has an address or there are no codes.
+	recover string
+}
+
+// withoutAddress returns the text for a user without an address.
+func (s *exposed) withoutAddress() ui.Text {
+	if s.recovers {
+		return textExposedCode
+	}
+	return textExposedNone
 }
 
 // show handles GET password/breached. The page does not show the address, because an attacker may see it.
@@ -157,9 +168,12 @@ func (s *exposed) show(ctx context.Context, c *core.ActionRequest) (*core.Respon
 	v := exposedView{csrf: c.CSRFToken, signIn: c.URL("signin"), text: textExposed, button: textExposedButton}
 	switch {
 	case user.Email == "" && c.WantsJSON:
-		return nil, problem(http.StatusConflict, codeNoAddress, textExposedNone)
+		return nil, problem(http.StatusConflict, codeNoAddress, s.withoutAddress())
 	case user.Email == "":
-		v.text = textExposedNone
+		v.text = s.withoutAddress()
+		if s.recovers {
+			v.recover = c.URL(ID + "/recover")
+		}
 	case c.WantsJSON:
 		return c.JSON(ctx, http.StatusOK, nextStep{Next: "mail"}), nil
 	default:
@@ -184,7 +198,7 @@ func (s *exposed) send(ctx context.Context, c *core.ActionRequest) (*core.Respon
 	}
 	address, ok := isMail(user.Email)
 	if !ok {
-		return nil, problem(http.StatusConflict, codeNoAddress, textExposedNone)
+		return nil, problem(http.StatusConflict, codeNoAddress, s.withoutAddress())
 	}
 	if err := c.Allow(ctx, limit.AttemptMail, address); err != nil {
 		return nil, err

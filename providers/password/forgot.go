@@ -25,6 +25,7 @@ type resetRequests struct {
 	emails *emails
 	users  core.Store
 	code   bool // Options.Code
+	alone  bool // Usernames.Alone
 }
 
 func (s *resetRequests) actions() []core.Action {
@@ -35,14 +36,18 @@ func (s *resetRequests) actions() []core.Action {
 	}
 }
 
-func forgotForm(c *core.ActionRequest) form {
+func (s *resetRequests) form(c *core.ActionRequest) form {
+	codePage := ""
+	if s.alone {
+		codePage = c.URL(ID + "/recover")
+	}
 	return form{textForgot, func(page ui.Page, v filled) templ.Component {
 		return forgotPage(page, c.URL(ID+"/forgot"), c.URL("signin"), v)
-	}, filled{email: c.Field("email"), challenge: challenge.Reset}}
+	}, filled{email: c.Field("email"), challenge: challenge.Reset, recover: codePage}}
 }
 
 func (s *resetRequests) show(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
-	f := forgotForm(c)
+	f := s.form(c)
 	f.email = ""
 	return s.pages.show(ctx, c, http.StatusOK, f)
 }
@@ -53,10 +58,10 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	typed := c.Field("email")
 	address, ok := isMail(typed)
 	if !ok {
-		return s.pages.showAgain(ctx, c, forgotForm(c), problem(http.StatusUnprocessableEntity, codeEmail, textAddress))
+		return s.pages.showAgain(ctx, c, s.form(c), problem(http.StatusUnprocessableEntity, codeEmail, textAddress))
 	}
 	if err := c.CheckChallenge(ctx, challenge.Reset); err != nil {
-		return s.pages.showAgain(ctx, c, forgotForm(c), err)
+		return s.pages.showAgain(ctx, c, s.form(c), err)
 	}
 	switch err := c.Allow(ctx, limit.AttemptMail, address); {
 	case errors.Is(err, core.ErrTooManyRequests) && s.emails.sent.recent(address):
@@ -86,7 +91,7 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 		Sender: senderReset, Email: l, Data: resetRequest{Token: token, Typed: typed, Address: address}, Subject: address,
 	})
 	if err != nil {
-		return s.pages.showAgain(ctx, c, forgotForm(c), err)
+		return s.pages.showAgain(ctx, c, s.form(c), err)
 	}
 	s.emails.sent.note(address)
 	c.Audit(ctx, audit.Event{Name: audit.PasswordResetAsked, Outcome: audit.OK, Subject: address})

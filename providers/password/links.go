@@ -47,16 +47,14 @@ func (l *links) keys(kind, token string) []string {
 
 // first returns the first unexpired record with one of these keys, or nil.
 func (l *links) first(ctx context.Context, kind string, keys []string) (*store.Record, error) {
-	for _, key := range keys {
-		record, err := l.records.Record(ctx, kind, key)
-		if err == nil && record.Expires.After(l.host.Now()) {
-			return record, nil
-		}
-		if err != nil && !errors.Is(err, core.ErrNotFound) {
-			return nil, fmt.Errorf("password: find a record of kind %q: %w", kind, err)
-		}
+	record, err := l.host.FindRecord(ctx, l.records, kind, keys...)
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("password: %w", err)
 	}
-	return nil, nil
+	return record, nil
 }
 
 // use deletes a record. It returns core.ErrNotFound if another request has used it.

@@ -39,7 +39,7 @@ func (p *Provider) Import(ctx context.Context, userID, encoded string) error {
 	case user == nil:
 		return fmt.Errorf("password: import for user %q: %w", userID, core.ErrNotFound)
 	}
-	if err := m.passwords.set(ctx, user.ID, hash, user.EmailVerified.IsZero(), nil); err != nil {
+	if err := m.passwords.set(ctx, user.ID, hash, isUnproved(user), nil); err != nil {
 		return fmt.Errorf("password: import for user %q: %w", userID, err)
 	}
 	return nil
@@ -72,6 +72,37 @@ func (p *Provider) SendReset(ctx context.Context, userID string) error {
 		Kind: mailkind.Reset, URL: core.Secret(link), Host: hostOf(link), Theme: m.host.Theme, Locale: m.host.Locale,
 	}
 	return m.links.mail(ctx, user, token, l)
+}
+
+// ResetLink returns a link to choose a new password, for a user without an email address. An administrator who has
+// verified who the user is gives it to them. It works once, and expires after Options.ResetTTL. It requires Config.URL.
+// It returns [core.ErrNotFound] if there is no such user, and an error if the user has an address: use SendReset.
+func (p *Provider) ResetLink(ctx context.Context, userID string) (core.Secret, error) {
+	m, err := p.onlyManagement()
+	if err != nil {
+		return "", err
+	}
+	user, err := userByID(ctx, m.users, userID)
+	switch {
+	case err != nil:
+		return "", err
+	case user == nil:
+		return "", fmt.Errorf("password: reset for user %q: %w", userID, core.ErrNotFound)
+	case user.Email != "":
+		return "", fmt.Errorf("password: reset for user %q: the user has an email address: use SendReset", userID)
+	}
+	token, err := m.links.newToken()
+	if err != nil {
+		return "", err
+	}
+	link, err := m.host.URL(ID+"/reset", "token", token)
+	if err == nil {
+		_, err = (&resetEmail{resetLinks: m.links, token: token}).write(ctx, user)
+	}
+	if err != nil {
+		return "", fmt.Errorf("password: reset: %w", err)
+	}
+	return core.Secret(link), nil
 }
 
 // Remove deletes a user's password and reset links. The user then signs in with another method or requests a reset.

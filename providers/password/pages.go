@@ -39,7 +39,8 @@ type filled struct {
 	csrf, email, name, token, callback string
 	link                               string // of a reset
 	username                           string // of a sign-up
-	usernames                          bool   // the sign-up form has a username
+	usernames, alone                   bool   // the sign-up form has a username; the address is optional
+	recover                            string // URL of the page for a recovery code, or ""
 	// fields are those of Options.SignUpFields, with their submitted values.
 	fields []ui.Field
 	values map[string]string
@@ -132,6 +133,8 @@ func fieldOf(code string) string {
 		return "email"
 	case codeName:
 		return "name"
+	case errRecovery.Code:
+		return "code"
 	case errUsername.Code, errUsernameTaken.Code, errUsernameCooldown.Code:
 		return "username"
 	}
@@ -142,6 +145,10 @@ var (
 	errUsername         = problem(http.StatusUnprocessableEntity, "username_invalid", textUsernameInvalid)
 	errUsernameTaken    = problem(http.StatusConflict, "username_taken", textUsernameTaken)
 	errUsernameCooldown = problem(http.StatusConflict, "username_too_soon", textUsernameSoon)
+
+	errRecovery     = problem(http.StatusUnprocessableEntity, "recovery_wrong", textRecoverWrong)
+	errNoUsername   = problem(http.StatusConflict, "username_missing", textUsernameMissing)
+	errOnlyRecovery = problem(http.StatusConflict, codeNoAddress, textRecoveryOnly)
 )
 
 // busyProblem turns errBusy into a 503 response with Retry-After.

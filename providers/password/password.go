@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -149,6 +150,9 @@ func (p *Provider) Attach(h *core.PluginHost) error {
 		return nil
 	}
 	s := p.newHandlers(h)
+	if s.usernames != nil {
+		h.AddUserData(core.UserData{Name: "username", Heading: textUsernameLabel, Read: s.management.usernameData})
+	}
 	h.NotifyMethodChanges(ID+"/forgot", p.options.Mail)
 	if p.options.Mail != nil {
 		h.AddEmailSender(s.resetRequests.sender())
@@ -163,6 +167,9 @@ func (p *Provider) Attach(h *core.PluginHost) error {
 	})
 	if s.exposed != nil {
 		h.AddSignInGate(s.exposed.gate)
+	}
+	if s.recoveries != nil {
+		h.AddNoticeReversal(s.recoveries.disavow)
 	}
 	for _, a := range s.actions() {
 		h.AddAction(a)
@@ -246,6 +253,19 @@ func (p *Provider) check(h *core.PluginHost) {
 		h.AddConfigError(fmt.Sprintf("SignUp is %d: set it to Open, ByInvitation or Closed", o.SignUp))
 	}
 	o.SignUpFields.validate(h)
+	if o.Usernames.Alone {
+		if h.RequiresEmail {
+			h.AddConfigError("Usernames.Alone creates users without an email address, and the column of the email address is " +
+				"NOT NULL: make the column nullable and remove EmailRequired from the layout of the store")
+		}
+		if !o.Usernames.On {
+			h.AddConfigError("Usernames.Alone is set and Usernames.On is not: set both")
+		}
+		if o.SignUp == ByInvitation {
+			h.AddConfigError("Usernames.Alone is set and SignUp is ByInvitation: an invitation belongs to an email address; " +
+				"set SignUp to Open or Closed")
+		}
+	}
 	isUsername := func(f ui.Field) bool { return f.Name == "username" }
 	if o.Usernames.On && slices.ContainsFunc(o.SignUpFields.Fields, isUsername) {
 		h.AddConfigError("SignUpFields: the name \"username\" of a field is reserved by Usernames: use another one")
@@ -276,6 +296,7 @@ type handlers struct {
 	codes         *codes         // nil without Options.Code
 	exposed       *exposed       // nil without Options.BreachedAtSignIn
 	usernames     *usernamePages // nil without Options.Usernames
+	recoveries    *recoveries    // nil without Usernames.Alone
 	management    *management
 	closed        bool
 }
@@ -288,7 +309,8 @@ type management struct {
 	passwords *passwords
 	hashes    *hasher
 	links     *resetLinks
-	names     *usernames // nil without Options.Usernames
+	names     *usernames     // nil without Options.Usernames
+	codes     *recoveryCodes // nil without Usernames.Alone
 }
 
 // newHandlers returns the handlers for an Auth with a store.
@@ -305,13 +327,13 @@ func (p *Provider) newHandlers(h *core.PluginHost) *handlers {
 	reset := &resetLinks{tokens, kept, users, post, o.ResetTTL}
 	revoker := &revoker{h.Auth, records, h.Logger}
 	made := &userCreator{pending, kept, users, h.Transactor, h.UserDeleter, h.Now, h.Logger}
-	managed := &management{h, users, records, kept, hashes, reset, nil}
+	managed := &management{h, users, records, kept, hashes, reset, nil, nil}
 	s := &handlers{
 		signIns:       &signIns{users, kept, hashes, nil, nil, h.Logger, managed},
-		signUps:       &signUps{shown, chosen, pending, post, users, &o.SignUpFields, nil, o.Code, h.Logger},
+		signUps:       &signUps{shown, chosen, pending, post, users, &o.SignUpFields, nil, nil, o.Code, h.Logger},
 		confirmations: &confirmations{p.ID, shown, pending, hashes, made, &o.SignUpFields, nil, h.Logger},
-		resetRequests: &resetRequests{shown, reset, post, users, o.Code},
-		resets:        &resets{h, p.ID, shown, reset, chosen, kept, revoker, post, nil, h.Logger},
+		resetRequests: &resetRequests{shown, reset, post, users, o.Code, o.Usernames.Alone},
+		resets:        &resets{h, p.ID, shown, reset, chosen, kept, revoker, post, nil, nil, h.Logger},
 		changes:       &changes{p.ID, shown, chosen, kept, hashes, revoker, post, users, h.Logger},
 		management:    managed,
 		closed:        o.SignUp == Closed,
@@ -322,9 +344,15 @@ func (p *Provider) newHandlers(h *core.PluginHost) *handlers {
 		managed.names = s.signIns.names
 		s.usernames = &usernamePages{p.ID, shown, s.signIns.names}
 	}
+	if o.Usernames.On && o.Usernames.Alone {
+		codes := &recoveryCodes{h, records}
+		managed.codes, s.resets.codes = codes, codes
+		s.signUps.alone = &aloneSignUps{p.ID, chosen, codes, s.signIns.names, made, &o.SignUpFields, shown}
+		s.recoveries = &recoveries{s.resets, s.signIns.names, codes}
+	}
 	if o.BreachedAtSignIn {
 		s.signIns.breaches = &breaches{rules, make(chan struct{}, maxBreachChecks), h.Now, h.Logger}
-		s.exposed = &exposed{h, kept, reset, s.resets, post}
+		s.exposed = &exposed{h, kept, reset, s.resets, post, s.recoveries != nil}
 	}
 	if o.Code {
 		s.codes = &codes{s.resets, s.confirmations, !s.closed}
@@ -347,6 +375,9 @@ func (s *handlers) actions() []core.Action {
 	if s.usernames != nil {
 		groups = append(groups, s.usernames)
 	}
+	if s.recoveries != nil {
+		groups = append(groups, s.recoveries)
+	}
 	if s.exposed != nil {
 		groups = append(groups, s.exposed)
 	}
@@ -354,9 +385,14 @@ func (s *handlers) actions() []core.Action {
 	for _, g := range groups {
 		all = append(all, g.actions()...)
 	}
+	describe := descriptions
+	if s.recoveries != nil {
+		describe = maps.Clone(descriptions)
+		describe["POST sign-up"] = aloneDescription
+	}
 	for i := range all {
 		all[i].Name = ID
-		all[i].Describe(descriptions)
+		all[i].Describe(describe)
 	}
 	return all
 }

@@ -29,7 +29,8 @@ type resets struct {
 	passwords *passwords
 	revoker   *revoker
 	emails    *emails
-	names     *usernames // nil without Options.Usernames
+	names     *usernames     // nil without Options.Usernames
+	codes     *recoveryCodes // nil without Usernames.Alone
 	log       *slog.Logger
 }
 
@@ -56,23 +57,48 @@ func (s *resets) form(ctx context.Context, c *core.ActionRequest) form {
 	c.EncryptedCookie(resetCookie, &link)
 	return form{textReset, func(page ui.Page, v filled) templ.Component {
 		return resetPage(page, c.URL(ID+"/reset"), v)
-	}, filled{link: link.Digest, ends: s.host.CanEndSessions(), methods: s.recent(ctx, link.Digest)}}
+	}, filled{link: link.Digest, ends: s.host.CanEndSessions(), methods: s.recent(ctx, c.Locale, link.Digest)}}
 }
 
 // recent lists the sign-in methods that the user added in the last month. The form works without the list, so a failure
 // is only logged.
-func (s *resets) recent(ctx context.Context, digest string) (recent []core.SignInMethod) {
+func (s *resets) recent(ctx context.Context, l ui.Locale, digest string) (recent []core.SignInMethod) {
 	if digest == "" {
 		return nil
 	}
 	o, err := s.links.open(ctx, digest)
 	if err == nil && o != nil {
-		recent, err = s.host.SignInMethods(ctx, o.user.ID)
+		recent, err = s.signInMethods(ctx, l, o.user.ID)
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "password: could not list the sign-in methods on the reset page", "error", err)
 	}
 	return slices.DeleteFunc(recent, func(m core.SignInMethod) bool { return m.Added.IsZero() })
+}
+
+const (
+	// recoveryMethod is the ID of the recovery codes among the sign-in methods on the reset page. Other IDs are hashes.
+	recoveryMethod = "recovery-codes"
+	// recentlyAdded is the age below which the page lists a method.
+	recentlyAdded = 31 * 24 * time.Hour
+)
+
+// signInMethods lists the sign-in methods of a user. The recovery codes are one of them, because an attacker may have
+// created them.
+func (s *resets) signInMethods(ctx context.Context, l ui.Locale, userID string) ([]core.SignInMethod, error) {
+	all, err := s.host.SignInMethods(ctx, userID)
+	if err != nil || s.codes == nil {
+		return all, err
+	}
+	set, _, err := s.codes.load(ctx, userID)
+	if err != nil || set == nil {
+		return all, err
+	}
+	m := core.SignInMethod{ID: recoveryMethod, Name: l.Say(textRecovery)}
+	if s.host.Now().Sub(set.Made) < recentlyAdded {
+		m.Added = set.Made
+	}
+	return append(all, m), nil
 }
 
 // removeField returns the name of the checkbox that removes a sign-in method.
@@ -85,12 +111,19 @@ func (s *resets) remove(
 ) (removed []core.SignInMethod, err error) {
 	var ids []string
 	c.JSONMember("remove", &ids)
-	all, err := s.host.SignInMethods(ctx, userID)
+	all, err := s.signInMethods(ctx, c.Locale, userID)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range all {
 		if c.Field(removeField(m)) == "" && !slices.Contains(ids, m.ID) {
+			continue
+		}
+		if m.ID == recoveryMethod {
+			if err := s.codes.removeAudited(ctx, c, userID); err != nil {
+				return removed, err
+			}
+			removed = append(removed, m)
 			continue
 		}
 		n := core.SecurityNotice{
@@ -220,7 +253,9 @@ func (s *resets) reset(ctx context.Context, c *core.ActionRequest) (*core.Respon
 	}
 	// The link verifies the address. This removes what an attacker attached to the unverified account. It comes first, so
 	// that a failure changes nothing.
-	err = c.MarkEmailVerified(ctx, o.user.ID, o.user.Email)
+	if o.user.Email != "" { // otherwise the link is that of ResetLink
+		err = c.MarkEmailVerified(ctx, o.user.ID, o.user.Email)
+	}
 	removed := c.RemovedMethods()
 	if err == nil {
 		var selected []core.SignInMethod
@@ -275,7 +310,7 @@ func (s *resets) answer(
 		names[i] = methodName(c.Locale, m)
 	}
 	if c.WantsJSON {
-		return c.JSON(ctx, http.StatusOK, nextStep{"signin", names}), nil
+		return c.JSON(ctx, http.StatusOK, nextStep{Next: "signin", Removed: names}), nil
 	}
 	if err := c.SetEncryptedCookie(removedCookie, names, time.Minute); err != nil {
 		s.log.WarnContext(ctx, "password: could not list the removed sign-in methods after a reset", "error", err)
@@ -370,11 +405,14 @@ func resetCounts(ctx context.Context, c *core.ActionRequest, user *core.User) {
 func (s *resets) showDone(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	page := c.Page("")
 	v := doneView{action: c.URL("signin"), label: textDoneSignIn, text: textDoneOnly}
-	if session, err := c.Session(ctx); err == nil && session != nil {
-		v.action, v.label = c.Home, textDoneGoOn
-	}
 	if s.host.CanEndSessions() {
 		v.text = textDoneBody
+	}
+	if session, err := c.Session(ctx); err == nil && session != nil {
+		v.action, v.label = c.Home, textDoneGoOn
+		if s.codes != nil && session.User != nil && session.User.Email == "" {
+			v.text = textDoneAlone // no email was sent
+		}
 	}
 	if c.EncryptedCookie(removedCookie, &v.removed) {
 		c.DeleteEncryptedCookie(removedCookie)

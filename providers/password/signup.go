@@ -35,8 +35,9 @@ type signUps struct {
 	emails  *emails
 	users   core.Store
 	fields  *SignUpFields
-	names   *usernames // nil without Options.Usernames
-	code    bool       // Options.Code
+	names   *usernames    // nil without Options.Usernames
+	alone   *aloneSignUps // nil without Usernames.Alone
+	code    bool          // Options.Code
 	log     *slog.Logger
 }
 
@@ -79,7 +80,7 @@ func (s *signUps) form(c *core.ActionRequest) form {
 	}, filled{
 		email: c.Field("email"), name: c.Field("name"), callback: c.Field("callbackUrl"),
 		fields: s.fields.Fields, values: s.fields.read(c), challenge: challenge.SignUp,
-		usernames: s.names != nil, username: c.Field("username"),
+		usernames: s.names != nil, alone: s.alone != nil, username: c.Field("username"),
 	}}
 }
 
@@ -90,18 +91,23 @@ func (s *signUps) show(ctx context.Context, c *core.ActionRequest) (*core.Respon
 }
 
 // signUp handles POST password/sign-up (email, password, name, callbackUrl, username with Options.Usernames, and the
-// fields of Options.SignUpFields). It does not look the username up, so that it does not reveal who has one. The
+// fields of Options.SignUpFields). With Usernames.Alone, a sign-up without an address creates the user. Otherwise the
+// handler does not look the username up, so that it does not reveal who has one. The
 // response is the same whether or not the address belongs to a user. Everything that depends on it happens after the
 // response.
 func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	f := s.form(c)
 	address, ok := isMail(c.Field("email"))
-	if !ok {
+	alone := s.alone.isAlone(c)
+	if !ok && !alone {
 		return s.pages.showAgain(ctx, c, f, problem(http.StatusUnprocessableEntity, codeEmail, textAddress))
 	}
 	name := strings.TrimSpace(c.Field("name"))
 	if !isName(name) {
 		return s.pages.showAgain(ctx, c, f, problem(http.StatusUnprocessableEntity, codeName, textBadName))
+	}
+	if alone {
+		return s.alone.signUp(ctx, c, f, name)
 	}
 	username, err := s.names.wanted(f.username)
 	if err != nil {

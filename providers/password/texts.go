@@ -160,4 +160,49 @@ var (
 		Key:     "password.busy",
 		English: "Sign-in is busy right now. Try again in a few seconds.",
 	}
+
+	textEmailOptional = ui.Text{Key: "password.email.optional", English: "Email (optional)"}
+	textEmailHint     = ui.Text{
+		Key: "password.email.hint", English: "Without an email, only a recovery code can reset your password.",
+	}
+	textCodes     = ui.Text{Key: "factor.codes.heading", English: "Save your recovery codes"}
+	textCodesBody = ui.Text{
+		Key: "password.codes.body",
+		English: "If you forget your password, these codes get you back into your account. Each code works once. We show " +
+			"them only now.",
+	}
+	textCodesSaved   = ui.Text{Key: "factor.codes.saved", English: "I saved them"}
+	textRecoveryCode = ui.Text{Key: "factor.recovery-code", English: "Recovery code"}
+	textRecover      = ui.Text{Key: "password.recover.heading", English: "Use a recovery code"}
+	textRecoverBody  = ui.Text{
+		Key:     "password.recover.body",
+		English: "Enter your username and one of your recovery codes, and choose a new password.",
+	}
+	textRecoverWrong = ui.Text{
+		Key: "password.recover.wrong", English: "That username or recovery code isn't right.",
+	}
+	textRecovery     = ui.Text{Key: "factor.recovery", English: "Recovery codes"}
+	textRecoveryLeft = ui.Text{Key: "password.recovery.left", English: "Recovery codes left: %s."}
+	textRecoveryLow  = ui.Text{
+		Key:     "password.recovery.low",
+		English: "Recovery codes left: %s. Sign in and create new ones on your account page.",
+	}
+	textRecoveryBody = ui.Text{
+		Key: "password.recovery.body", English: "New codes replace all codes that you have now.",
+	}
+	textNewCodes       = ui.Text{Key: "factor.recovery.new", English: "Create new codes"}
+	textRecoveryRemove = ui.Text{Key: "password.recovery.remove", English: "Remove all codes"}
+	textRecoveryOnly   = ui.Text{
+		Key:     "password.recovery.only",
+		English: "Add an email address first. Without one, these codes are the only way back into your account.",
+	}
+	textUsernameMissing = ui.Text{Key: "password.username.missing", English: "Choose a username first."}
+	textExposedCode     = ui.Text{
+		Key: "password.exposed.code",
+		English: "Your password has appeared in a data breach, so other people may know it. Choose a new password with one " +
+			"of your recovery codes.",
+	}
+	textDoneAlone = ui.Text{
+		Key: "password.done.alone", English: "We signed you out on your other devices.",
+	}
 )

@@ -24,6 +24,29 @@ type troubled struct {
 	how func() error
 	// applied creates the user although the call fails. keeps ignores the deletion of a user.
 	applied, keeps bool
+	// hooks are called before calls, such as "CreateRecord username", outside of transactions, and once.
+	hooks map[string]func()
+}
+
+// before calls do once, before the next call with this name.
+func (s *troubled) before(call string, do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hooks == nil {
+		s.hooks = map[string]func(){}
+	}
+	s.hooks[call] = do
+}
+
+// meet calls the hook of a call.
+func (s *troubled) meet(call string) {
+	s.mu.Lock()
+	do := s.hooks[call]
+	delete(s.hooks, call)
+	s.mu.Unlock()
+	if do != nil {
+		do()
+	}
 }
 
 func (s *troubled) note(call string) error {
@@ -62,6 +85,7 @@ func (s *troubled) UserByEmail(ctx context.Context, email string) (*core.User, e
 }
 
 func (s *troubled) User(ctx context.Context, id string) (*core.User, error) {
+	s.meet("User")
 	if err := s.note("User"); err != nil {
 		return nil, err
 	}
@@ -100,6 +124,7 @@ func (s *troubled) Sessions(ctx context.Context, userID string) ([]*store.Sessio
 }
 
 func (s *troubled) Record(ctx context.Context, kind, key string) (*store.Record, error) {
+	s.meet("Record " + kind)
 	if err := s.note("Record " + kind); err != nil {
 		return nil, err
 	}
@@ -107,6 +132,7 @@ func (s *troubled) Record(ctx context.Context, kind, key string) (*store.Record,
 }
 
 func (s *troubled) CreateRecord(ctx context.Context, r *store.Record) error {
+	s.meet("CreateRecord " + r.Kind)
 	if err := s.note("CreateRecord " + r.Kind); err != nil {
 		return err
 	}
@@ -114,6 +140,7 @@ func (s *troubled) CreateRecord(ctx context.Context, r *store.Record) error {
 }
 
 func (s *troubled) UpdateRecord(ctx context.Context, r *store.Record) error {
+	s.meet("UpdateRecord " + r.Kind)
 	if err := s.note("UpdateRecord " + r.Kind); err != nil {
 		return err
 	}
@@ -121,6 +148,7 @@ func (s *troubled) UpdateRecord(ctx context.Context, r *store.Record) error {
 }
 
 func (s *troubled) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+	s.meet("DeleteRecord " + kind)
 	if err := s.note("DeleteRecord " + kind); err != nil {
 		return nil, err
 	}
@@ -136,6 +164,7 @@ func (s *troubled) DeleteUserRecords(ctx context.Context, userID, kind string) (
 
 // InTransaction wraps the store of the transaction, so that its calls are recorded too.
 func (s *troubled) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
+	s.meet("InTransaction")
 	if err := s.note("InTransaction"); err != nil {
 		return err
 	}

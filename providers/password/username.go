@@ -22,11 +22,15 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Usernames lets users choose a username, and sign in with it instead of their email address. The address stays
-// required, because users recover their accounts with it.
+// Usernames lets users choose a username, and sign in with it instead of their email address.
 type Usernames struct {
 	// On enables usernames. The default is false.
 	On bool
+	// Alone makes the email address optional at sign-up. A user without an address is created immediately, and gets ten
+	// recovery codes. A code sets a new password, also after the user has added an address. It needs a store whose column
+	// of the address is nullable, and does not work with SignUp set to ByInvitation. Sign-up then reveals whether a
+	// username is taken. The default is false: users recover their accounts with their address.
+	Alone bool
 	// Reserved are names that users cannot choose, in addition to names such as "admin" and "support". Case, dots, hyphens
 	// and underscores do not matter.
 	Reserved []string
@@ -280,19 +284,34 @@ func (u *usernames) claim(ctx context.Context, userID, name string) error {
 	case other == nil:
 		return errUsernameTaken
 	case other.UserID == userID && string(other.Value) == "null":
-		return nil
+		return claimError(u.extend(ctx, other))
 	case u.valid(other):
 		return errUsernameTaken
 	}
-	// Of concurrent claims, the one that marks the expired record may delete it. The mark ends a claim of the old owner.
-	other.Value, other.Expires = json.RawMessage(`"over"`), u.now().Add(claimFor)
-	if err = u.records.UpdateRecord(ctx, other); err == nil {
-		_, err = u.records.DeleteRecord(ctx, kindUsername, name)
-	}
-	if err == nil {
+	if err = u.release(ctx, other); err == nil {
 		err = u.records.CreateRecord(ctx, r)
 	}
 	return claimError(err)
+}
+
+// extend extends a claim that is about to expire, so that another user cannot take it over before keep.
+func (u *usernames) extend(ctx context.Context, claim *store.Record) error {
+	if claim.Expires.IsZero() || claim.Expires.After(u.now().Add(claimFor/2)) {
+		return nil
+	}
+	claim.Expires = u.now().Add(claimFor)
+	return u.records.UpdateRecord(ctx, claim)
+}
+
+// release deletes an expired claim. Of concurrent calls, the one that marks the claim may delete it. The mark ends a
+// claim of the old owner.
+func (u *usernames) release(ctx context.Context, claim *store.Record) error {
+	claim.Value, claim.Expires = json.RawMessage(`"over"`), u.now().Add(claimFor)
+	err := u.records.UpdateRecord(ctx, claim)
+	if err == nil {
+		_, err = u.records.DeleteRecord(ctx, kindUsername, claim.Key)
+	}
+	return err
 }
 
 func claimError(err error) error {
@@ -403,6 +422,11 @@ func usernameField() core.Field {
 		Name: "email", Label: "Email or username", Type: "text", Autocomplete: "username", Required: true,
 		Attributes: usernameAttributes,
 	}
+}
+
+// codeAttributes are those of the field of a recovery code.
+var codeAttributes = []ui.Attribute{
+	{Name: "autocapitalize", Value: "characters"}, {Name: "spellcheck", Value: "false"}, {Name: "maxlength", Value: "40"},
 }
 
 // usernameAttributes keep browsers from changing what the user types.

@@ -3,17 +3,18 @@ module github.com/latchkey-go/latchkey/providers/webauthn
 go 1.26.0
 
 require (
+	github.com/a-h/templ v0.3.977
 	github.com/fxamacker/cbor/v2 v2.9.4
 	github.com/go-webauthn/webauthn v0.18.2
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
 	github.com/latchkey-go/latchkey/internal v0.0.0
-	github.com/latchkey-go/latchkey/storage/memory v0.0.0
+	github.com/latchkey-go/latchkey/plugins v0.0.0
+	github.com/latchkey-go/latchkey/storage v0.0.0
 	github.com/latchkey-go/latchkey/ui v0.0.0
 )
 
 require (
-	github.com/a-h/templ v0.3.977 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.9 // indirect
 	github.com/go-viper/mapstructure/v2 v2.5.0 // indirect
 	github.com/go-webauthn/x v0.3.1 // indirect
@@ -37,7 +38,11 @@ replace (
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/dev => ../../dev
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/plugins => ../../plugins
+	github.com/latchkey-go/latchkey/plugins/accesstoken/verify => ../../plugins/accesstoken/verify
 	github.com/latchkey-go/latchkey/providers => ./..
-	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
+	github.com/latchkey-go/latchkey/providers/password => ../password
+	github.com/latchkey-go/latchkey/storage => ../../storage
+	github.com/latchkey-go/latchkey/storage/internal => ../../storage/internal
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

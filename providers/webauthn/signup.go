@@ -521,7 +521,7 @@ func (s *signUps) createUser(
 			}
 			if guestID == "" {
 				user, err = tx.CreateUser(ctx, fresh.Clone())
-			} else if user, err = s.host.UpgradeGuest(ctx, tx, guestID, fresh); errors.Is(err, core.ErrNotFound) {
+			} else if user, err = s.host.UpgradeUser(ctx, tx, guestID, fresh); errors.Is(err, core.ErrNotFound) {
 				err = errNotGuest
 			}
 			if err != nil {

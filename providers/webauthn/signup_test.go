@@ -15,6 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/dev/authenticator"
+	"github.com/latchkey-go/latchkey/plugins/guest"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 	"github.com/latchkey-go/latchkey/storage/memory"
 	"github.com/latchkey-go/latchkey/ui"
@@ -640,25 +641,12 @@ func (gate) Attach(h *core.PluginHost) error {
 	return nil
 }
 
-// guests is a plugin that creates guests.
-type guests struct{}
-
-func (guests) Attach(h *core.PluginHost) error {
-	h.AllowGuests(core.GuestOptions{Action: "guest", MaxAge: time.Hour})
-	h.AddAction(core.Action{Method: "POST", Name: "guest", Handle: func(
-		ctx context.Context, c *core.ActionRequest,
-	) (*core.Response, error) {
-		return c.SignIn(ctx, core.SignIn{User: &core.User{ID: core.NewID()}, Guest: true, Create: h.CreateGuest})
-	}})
-	return nil
-}
-
 // TestGuestSignsUp: a guest keeps the user ID, and cannot register a passkey without verifying an address.
 func TestGuestSignsUp(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, strategy core.Strategy) {
 		s := newSignUpSite(t, withStrategy(strategy), func(_ *webauthn.SignUpOptions, c *core.Config) {
-			c.Plugins = []core.Plugin{guests{}}
+			c.Plugins = []core.Plugin{guest.New(guest.Options{})}
 		})
 		p := s.person()
 		p.post("guest")

@@ -5,8 +5,8 @@ go 1.26.0
 require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/storage v0.0.0
 	github.com/latchkey-go/latchkey/storage/internal v0.0.0
-	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0
 	go.etcd.io/bbolt v1.5.0
 )
 
@@ -26,8 +26,7 @@ replace (
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/storage => ./..
 	github.com/latchkey-go/latchkey/storage/internal => ../internal
-	github.com/latchkey-go/latchkey/storage/keyvalue => ../keyvalue
-	github.com/latchkey-go/latchkey/storage/sql => ../sql
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

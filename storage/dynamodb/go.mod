@@ -30,7 +30,7 @@ replace (
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/storage => ./..
 	github.com/latchkey-go/latchkey/storage/internal => ../internal
-	github.com/latchkey-go/latchkey/storage/sql => ../sql
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

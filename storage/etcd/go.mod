@@ -5,8 +5,8 @@ go 1.26.0
 require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/storage v0.0.0
 	github.com/latchkey-go/latchkey/storage/internal v0.0.0
-	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0
 	go.etcd.io/etcd/client/v3 v3.7.3
 	go.uber.org/zap v1.27.1
 	google.golang.org/grpc v1.83.2
@@ -38,8 +38,7 @@ replace (
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/storage => ./..
 	github.com/latchkey-go/latchkey/storage/internal => ../internal
-	github.com/latchkey-go/latchkey/storage/keyvalue => ../keyvalue
-	github.com/latchkey-go/latchkey/storage/sql => ../sql
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

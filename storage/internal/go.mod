@@ -5,7 +5,7 @@ go 1.26.0
 require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
-	github.com/latchkey-go/latchkey/storage/sql v0.0.0
+	github.com/latchkey-go/latchkey/storage v0.0.0
 )
 
 require (
@@ -23,6 +23,6 @@ replace (
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/internal => ../../internal
-	github.com/latchkey-go/latchkey/storage/sql => ../sql
+	github.com/latchkey-go/latchkey/storage => ./..
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

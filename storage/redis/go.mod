@@ -6,8 +6,8 @@ require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/internal v0.0.0
+	github.com/latchkey-go/latchkey/storage v0.0.0
 	github.com/latchkey-go/latchkey/storage/internal v0.0.0
-	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 )
 
@@ -28,8 +28,7 @@ replace (
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/internal => ../../internal
+	github.com/latchkey-go/latchkey/storage => ./..
 	github.com/latchkey-go/latchkey/storage/internal => ../internal
-	github.com/latchkey-go/latchkey/storage/keyvalue => ../keyvalue
-	github.com/latchkey-go/latchkey/storage/sql => ../sql
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

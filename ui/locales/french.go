@@ -326,7 +326,9 @@ func French() ui.Locale {
 		"impersonation.title":   "Compte d’une autre personne",
 		"impersonation.end":     "Revenir à votre compte",
 		"impersonation.refused": "Cette action est impossible lorsque vous utilisez le compte d’une autre personne.",
-		"signin.continue":       "Continuer",
+		"impersonation.too-large": "Les deux sessions réunies sont trop volumineuses pour ce site. " +
+			"Ses exploitants trouvent la limite dans le journal.",
+		"signin.continue": "Continuer",
 
 		"terms": "Conditions d’utilisation",
 
@@ -424,6 +426,30 @@ func French() ui.Locale {
 		"password.username.soon": "" +
 			"Vous avez modifié votre nom d'utilisateur récemment. Réessayez plus " +
 			"tard.",
+		"password.username.missing": "Choisissez d'abord un nom d'utilisateur.",
+		"password.email.optional":   "E-mail (facultatif)",
+		"password.email.hint":       "Sans e-mail, seul un code de secours permet de réinitialiser votre mot de passe.",
+		"password.codes.body": "" +
+			"Si vous oubliez votre mot de passe, ces codes vous redonnent accès à votre compte. Chaque " +
+			"code ne fonctionne qu'une fois. Nous ne les affichons que maintenant.",
+		"password.recover.heading": "Utiliser un code de secours",
+		"password.recover.body": "" +
+			"Saisissez votre nom d'utilisateur et l'un de vos codes de secours, puis choisissez un " +
+			"nouveau mot de passe.",
+		"password.recover.wrong": "Ce nom d'utilisateur ou ce code de secours n'est pas correct.",
+		"password.recovery.left": "Codes de secours restants : %s.",
+		"password.recovery.low": "" +
+			"Codes de secours restants : %s. Connectez-vous et créez-en de nouveaux sur la page de " +
+			"votre compte.",
+		"password.recovery.body":   "Les nouveaux codes remplacent tous ceux que vous avez.",
+		"password.recovery.remove": "Supprimer tous les codes",
+		"password.recovery.only": "" +
+			"Ajoutez d'abord une adresse e-mail. Sans elle, ces codes sont le seul moyen de retrouver " +
+			"votre compte.",
+		"password.exposed.code": "" +
+			"Votre mot de passe est apparu dans une fuite de données : d'autres personnes peuvent donc " +
+			"le connaître. Choisissez-en un nouveau avec l'un de vos codes de secours.",
+		"password.done.alone": "Vos autres appareils ont été déconnectés.",
 		"password.exposed.body": "" +
 			"Votre mot de passe est apparu dans une fuite de données : d'autres personnes peuvent donc " +
 			"le connaître. Nous allons vous envoyer un code par e-mail. Saisissez-le ici, puis " +
@@ -550,8 +576,25 @@ func French() ui.Locale {
 			"avec cette adresse e-mail.",
 		"email.organization-invite.footer": "" +
 			"Vous ne connaissez pas l’expéditeur ? Ignorez cet e-mail et rien ne changera.",
-		"email.key-expiring.subject": "Votre clé API pour %s expire bientôt",
-		"email.key-expiring.button":  "Gérer les clés API",
+		"email.organization-key.subject": "Nouvelle clé API d’une organisation sur %s",
+		"email.organization-key.button":  "Ce n’était pas moi",
+		"email.organization-key.body": "" +
+			"Votre compte a servi à créer une clé API d’une organisation. Des programmes peuvent l’utiliser " +
+			"pour agir au nom de cette organisation.",
+		"email.organization-key.footer": "" +
+			"Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
+		"email.organization-request.subject": "Demande pour rejoindre votre organisation sur %s",
+		"email.organization-request.button":  "Voir les demandes",
+		"email.organization-request.body": "" +
+			"Quelqu’un demande à rejoindre votre organisation. Vous pouvez accepter ou refuser la demande.",
+		"email.organization-request.footer": "" +
+			"Vous recevez au plus un de ces e-mails par heure. La page affiche toutes les demandes.",
+		"email.organization-joined.subject": "Vous avez rejoint une organisation sur %s",
+		"email.organization-joined.button":  "Voir vos organisations",
+		"email.organization-joined.body":    "Votre demande a été acceptée. Vous êtes maintenant membre de l’organisation.",
+		"email.organization-joined.footer":  "Vous pouvez quitter l’organisation à tout moment.",
+		"email.key-expiring.subject":        "Votre clé API pour %s expire bientôt",
+		"email.key-expiring.button":         "Gérer les clés API",
 		"email.key-expiring.body": "" +
 			"Une de vos clés API expire bientôt. Les programmes qui l’utilisent cesseront de fonctionner.",
 		"email.key-expiring.footer": "" +
@@ -761,6 +804,51 @@ func French() ui.Locale {
 		"organization.problem.lookup":       "Impossible d’interroger le domaine. Réessayez plus tard.",
 		"organization.problem.wait":         "Attendez quelques secondes et réessayez.",
 		"organization.problem.domain-taken": "Ce domaine appartient à une autre organisation.",
+		"organization.keys":                 "Clés API",
+		"organization.keys.lead": "" +
+			"Des programmes utilisent ces clés pour agir au nom de cette organisation. Une clé reste valable " +
+			"quand le membre qui l’a créée part.",
+		"organization.keys.created":         "Votre nouvelle clé API",
+		"organization.keys.copy":            "Copiez votre nouvelle clé API maintenant. Elle ne sera plus affichée.",
+		"organization.keys.new":             "Nouvelle clé API",
+		"organization.keys.scopes":          "Ce que cette clé peut faire",
+		"organization.keys.lifetime":        "Expire après",
+		"organization.keys.days":            "%s jours",
+		"organization.keys.create":          "Créer une clé API",
+		"organization.keys.by":              "Créée par %s",
+		"organization.keys.expired":         "Expirée",
+		"organization.keys.used":            "Dernière utilisation le %s",
+		"organization.keys.unused":          "Jamais utilisée",
+		"organization.keys.revoked":         "La clé API a été révoquée.",
+		"organization.problem.key-scope":    "Choisissez ce que la clé peut faire.",
+		"organization.problem.key-lifetime": "Choisissez une durée plus courte.",
+		"organization.problem.keys": "" +
+			"Cette organisation a trop de clés API. Révoquez-en une dont vous n’avez plus besoin.",
+
+		"signin.accounts":     "Choisir un compte",
+		"accounts.heading":    "Comptes",
+		"accounts.in-browser": "Comptes dans ce navigateur",
+		"accounts.more":       "Autres options",
+		"accounts.active":     "Actif",
+		"accounts.signed-out": "Déconnecté",
+		"accounts.unnamed":    "Compte sans nom",
+		"accounts.continue":   "Continuer",
+		"accounts.sign-in":    "Se connecter",
+		"accounts.sign-out":   "Se déconnecter",
+		"accounts.remove":     "Retirer",
+		"accounts.add":        "Ajouter un compte",
+		"accounts.add.hint": "" +
+			"Vous vous connectez avec un autre compte. Votre compte actuel reste connecté, et vous pouvez y " +
+			"revenir à tout moment depuis cette liste.",
+		"accounts.sign-out-all": "Se déconnecter de tous les comptes",
+		"accounts.manage":       "Gérer les comptes",
+		"accounts.account":      "Compte",
+		"accounts.unknown":      "Ce compte n’est plus dans ce navigateur.",
+		"accounts.again":        "Reconnectez-vous à ce compte.",
+		"accounts.browser":      "Les comptes d’un navigateur ne peuvent être modifiés que dans ce navigateur.",
+		"accounts.cross-origin": "Un autre site ne peut pas utiliser les comptes de ce navigateur.",
+		"problem.accounts.full": "" +
+			"Ce navigateur ne peut pas contenir d’autre compte. Déconnectez-vous d’abord de l’un d’eux.",
 
 		"admin.heading":         "Utilisateurs",
 		"admin.search":          "E-mail ou identifiant",
@@ -784,6 +872,7 @@ func French() ui.Locale {
 		"admin.nothing":         "Aucun élément.",
 		"admin.sessions":        "Sessions actives",
 		"admin.used":            "Dernière utilisation le %s",
+		"admin.actor":           "Utilisée par l’administrateur %s",
 		"admin.unknown-browser": "Navigateur inconnu",
 		"admin.which":           "Sessions à fermer",
 		"admin.all":             "Toutes les sessions",
@@ -793,12 +882,19 @@ func French() ui.Locale {
 		"admin.ban.hint": "" +
 			"Cela met fin aux sessions, aux applications et aux clés API de l’utilisateur, qui ne peut plus " +
 			"se connecter.",
-		"admin.until":  "Date de fin (facultatif)",
-		"admin.ends":   "Prend fin le %s",
-		"admin.no-end": "Sans date de fin",
-		"admin.unban":  "Lever le bannissement",
-		"admin.reset":  "Envoyer un lien de réinitialisation",
-		"admin.verify": "Marquer l’e-mail comme vérifié",
+		"admin.until":      "Date de fin (facultatif)",
+		"admin.ends":       "Prend fin le %s",
+		"admin.no-end":     "Sans date de fin",
+		"admin.unban":      "Lever le bannissement",
+		"admin.reset":      "Envoyer un lien de réinitialisation",
+		"admin.reset-link": "Créer un lien de réinitialisation",
+		"admin.reset-link.hint": "" +
+			"Cet utilisateur n’a pas d’adresse e-mail. Vérifiez son identité, puis donnez-lui le lien.",
+		"admin.done.reset-link": "" +
+			"Donnez ce lien à l’utilisateur. Il ne fonctionne qu’une fois, et nous ne l’affichons que " +
+			"maintenant.",
+		"admin.problem.has-email": "Cet utilisateur a une adresse e-mail. Envoyez-y le lien.",
+		"admin.verify":            "Marquer l’e-mail comme vérifié",
 		"admin.verify.hint": "" +
 			"Faites-le seulement si vous êtes sûr que l’adresse appartient à l’utilisateur. Les méthodes de " +
 			"connexion qui pourraient appartenir à quelqu’un d’autre sont supprimées.",
@@ -807,6 +903,7 @@ func French() ui.Locale {
 		"admin.delete.confirm":  "Pour supprimer l’utilisateur et toutes ses données, saisissez « %s ».",
 		"admin.invite":          "Inviter un utilisateur",
 		"admin.invite.send":     "Envoyer l’invitation",
+		"admin.create":          "Créer un utilisateur",
 		"admin.changes":         "Modifications",
 		"admin.self":            "Vous ne pouvez pas modifier votre propre compte ici.",
 		"admin.is-admin":        "Les administrateurs ne peuvent pas être modifiés ici.",
@@ -820,6 +917,7 @@ func French() ui.Locale {
 			"pouvez pas modifier ses méthodes de connexion, ses clés ni ses organisations.",
 		"admin.done.ended":         "Sessions fermées.",
 		"admin.done.banned":        "Utilisateur banni.",
+		"admin.done.created":       "Utilisateur créé.",
 		"admin.done.unbanned":      "Bannissement levé.",
 		"admin.done.reset":         "Lien envoyé.",
 		"admin.done.verified":      "E-mail marqué comme vérifié.",
@@ -833,6 +931,7 @@ func French() ui.Locale {
 		"admin.problem.busy":       "Un autre administrateur modifie cet utilisateur. Réessayez.",
 		"admin.problem.confirm":    "Saisissez le texte exactement pour supprimer l’utilisateur.",
 		"admin.problem.email":      "Saisissez une adresse e-mail valide.",
+		"admin.problem.taken":      "Un utilisateur a déjà cette adresse.",
 		"admin.problem.no-email":   "Cet utilisateur n’a pas d’adresse e-mail.",
 		"admin.problem.verified":   "Cette adresse est déjà vérifiée.",
 		"admin.problem.browser":    "Gérez les utilisateurs dans un navigateur.",
@@ -907,10 +1006,12 @@ func French() ui.Locale {
 		"account.sessions.heading":     "Où vous êtes connecté",
 		"account.sessions.none": "" +
 			"Ce site ne peut pas en dresser la liste. Déconnectez-vous vous-même sur chaque appareil.",
-		"account.sessions.others": "Se déconnecter partout ailleurs",
-		"account.sessions.end":    "Déconnecter",
-		"account.sessions.here":   "sur cet appareil",
-		"account.email.heading":   "Adresse e-mail",
+		"account.sessions.others":  "Se déconnecter partout ailleurs",
+		"account.sessions.end":     "Déconnecter",
+		"account.sessions.here":    "sur cet appareil",
+		"account.sessions.support": "Un administrateur utilise votre compte",
+		"account.sessions.since":   "Depuis : %s",
+		"account.email.heading":    "Adresse e-mail",
 		"account.email.code": "" +
 			"Nous avons envoyé un e-mail à cette adresse. Saisissez ici le code qu’il contient ou " +
 			"ouvrez son lien dans ce navigateur.",
@@ -947,6 +1048,7 @@ func French() ui.Locale {
 		"account.activity.secured":         "Compte sécurisé",
 		"account.activity.factors":         "Validation en deux étapes modifiée",
 		"account.activity.recovery":        "Code de récupération utilisé",
+		"account.activity.codes":           "Codes de secours modifiés",
 		"account.activity.key":             "Clé API créée",
 		"account.activity.key-revoked":     "Clé API révoquée",
 		"account.activity.app":             "Application connectée",

@@ -339,7 +339,9 @@ func German() ui.Locale {
 		"impersonation.title":   "Konto einer anderen Person",
 		"impersonation.end":     "Zu Ihrem Konto zurückkehren",
 		"impersonation.refused": "Das ist nicht möglich, während Sie das Konto einer anderen Person verwenden.",
-		"signin.continue":       "Weiter",
+		"impersonation.too-large": "Beide Sitzungen zusammen sind für diese Website zu groß. Die " +
+			"Betreiber finden die Grenze im Protokoll.",
+		"signin.continue": "Weiter",
 
 		"terms": "Nutzungsbedingungen",
 
@@ -440,6 +442,32 @@ func German() ui.Locale {
 		"password.username.soon": "" +
 			"Sie haben Ihren Benutzernamen vor Kurzem geändert. Versuchen Sie es " +
 			"später noch einmal.",
+		"password.username.missing": "Wählen Sie zuerst einen Benutzernamen.",
+		"password.email.optional":   "E-Mail-Adresse (freiwillig)",
+		"password.email.hint": "" +
+			"Ohne E-Mail-Adresse können Sie Ihr Passwort nur mit einem Wiederherstellungscode " +
+			"zurücksetzen.",
+		"password.codes.body": "" +
+			"Wenn Sie Ihr Passwort vergessen, kommen Sie mit diesen Codes wieder in Ihr Konto. Jeder " +
+			"Code gilt einmal. Wir zeigen sie nur jetzt.",
+		"password.recover.heading": "Wiederherstellungscode verwenden",
+		"password.recover.body": "" +
+			"Geben Sie Ihren Benutzernamen und einen Ihrer Wiederherstellungscodes ein, und wählen Sie " +
+			"ein neues Passwort.",
+		"password.recover.wrong": "Benutzername oder Wiederherstellungscode stimmt nicht.",
+		"password.recovery.left": "Verbleibende Wiederherstellungscodes: %s.",
+		"password.recovery.low": "" +
+			"Verbleibende Wiederherstellungscodes: %s. Melden Sie sich an und erstellen Sie auf Ihrer " +
+			"Kontoseite neue.",
+		"password.recovery.body":   "Neue Codes ersetzen alle, die Sie jetzt haben.",
+		"password.recovery.remove": "Alle Codes entfernen",
+		"password.recovery.only": "" +
+			"Fügen Sie zuerst eine E-Mail-Adresse hinzu. Ohne sie kommen Sie nur mit diesen Codes " +
+			"wieder in Ihr Konto.",
+		"password.exposed.code": "" +
+			"Ihr Passwort ist bei einem Datenleck aufgetaucht, andere Personen könnten es also kennen. " +
+			"Wählen Sie mit einem Ihrer Wiederherstellungscodes ein neues Passwort.",
+		"password.done.alone": "Ihre anderen Geräte wurden abgemeldet.",
 		"password.exposed.body": "" +
 			"Ihr Passwort ist bei einem Datenleck aufgetaucht, andere Personen könnten es also kennen. " +
 			"Wir senden Ihnen einen Code per E-Mail. Geben Sie ihn hier ein und wählen Sie dann ein " +
@@ -569,8 +597,26 @@ func German() ui.Locale {
 			"oder registrieren Sie sich, um die Einladung anzunehmen.",
 		"email.organization-invite.footer": "" +
 			"Sie kennen den Absender nicht? Ignorieren Sie diese E-Mail, dann ändert sich nichts.",
-		"email.key-expiring.subject": "Ihr API-Schlüssel für %s läuft bald ab",
-		"email.key-expiring.button":  "API-Schlüssel verwalten",
+		"email.organization-key.subject": "Neuer API-Schlüssel einer Organisation auf %s",
+		"email.organization-key.button":  "Das war ich nicht",
+		"email.organization-key.body": "" +
+			"Mit Ihrem Konto wurde ein API-Schlüssel einer Organisation erstellt. Programme können damit für " +
+			"diese Organisation handeln.",
+		"email.organization-key.footer": "" +
+			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
+		"email.organization-request.subject": "Anfrage zum Beitritt zu Ihrer Organisation auf %s",
+		"email.organization-request.button":  "Anfragen ansehen",
+		"email.organization-request.body": "" +
+			"Jemand möchte Ihrer Organisation beitreten. Sie können die Anfrage annehmen oder ablehnen.",
+		"email.organization-request.footer": "" +
+			"Sie erhalten höchstens eine dieser E-Mails pro Stunde. Die Seite zeigt alle Anfragen.",
+		"email.organization-joined.subject": "Sie sind einer Organisation auf %s beigetreten",
+		"email.organization-joined.button":  "Ihre Organisationen ansehen",
+		"email.organization-joined.body": "" +
+			"Ihre Anfrage zum Beitritt wurde angenommen. Sie sind jetzt Mitglied der Organisation.",
+		"email.organization-joined.footer": "Sie können die Organisation jederzeit verlassen.",
+		"email.key-expiring.subject":       "Ihr API-Schlüssel für %s läuft bald ab",
+		"email.key-expiring.button":        "API-Schlüssel verwalten",
 		"email.key-expiring.body": "" +
 			"Einer Ihrer API-Schlüssel läuft bald ab. Programme, die ihn verwenden, funktionieren dann " +
 			"nicht mehr.",
@@ -784,6 +830,51 @@ func German() ui.Locale {
 			"Die Domain konnte nicht abgefragt werden. Versuchen Sie es später noch einmal.",
 		"organization.problem.wait":         "Warten Sie einige Sekunden und versuchen Sie es noch einmal.",
 		"organization.problem.domain-taken": "Diese Domain gehört einer anderen Organisation.",
+		"organization.keys":                 "API-Schlüssel",
+		"organization.keys.lead": "" +
+			"Programme handeln mit diesen Schlüsseln für diese Organisation. Ein Schlüssel bleibt, wenn das " +
+			"Mitglied geht, das ihn erstellt hat.",
+		"organization.keys.created":         "Ihr neuer API-Schlüssel",
+		"organization.keys.copy":            "Kopieren Sie den neuen API-Schlüssel jetzt. Er wird nicht noch einmal angezeigt.",
+		"organization.keys.new":             "Neuer API-Schlüssel",
+		"organization.keys.scopes":          "Was dieser Schlüssel darf",
+		"organization.keys.lifetime":        "Läuft ab nach",
+		"organization.keys.days":            "%s Tagen",
+		"organization.keys.create":          "API-Schlüssel erstellen",
+		"organization.keys.by":              "Erstellt von %s",
+		"organization.keys.expired":         "Abgelaufen",
+		"organization.keys.used":            "Zuletzt benutzt am %s",
+		"organization.keys.unused":          "Nie benutzt",
+		"organization.keys.revoked":         "Der API-Schlüssel wurde widerrufen.",
+		"organization.problem.key-scope":    "Wählen Sie aus, was der Schlüssel darf.",
+		"organization.problem.key-lifetime": "Wählen Sie eine kürzere Gültigkeit.",
+		"organization.problem.keys": "" +
+			"Diese Organisation hat zu viele API-Schlüssel. Widerrufen Sie einen, den Sie nicht mehr " +
+			"brauchen.",
+
+		"signin.accounts":     "Konto auswählen",
+		"accounts.heading":    "Konten",
+		"accounts.in-browser": "Konten in diesem Browser",
+		"accounts.more":       "Weitere Optionen",
+		"accounts.active":     "Aktiv",
+		"accounts.signed-out": "Abgemeldet",
+		"accounts.unnamed":    "Konto ohne Namen",
+		"accounts.continue":   "Fortfahren",
+		"accounts.sign-in":    "Anmelden",
+		"accounts.sign-out":   "Abmelden",
+		"accounts.remove":     "Entfernen",
+		"accounts.add":        "Konto hinzufügen",
+		"accounts.add.hint": "" +
+			"Sie melden sich mit einem anderen Konto an. Ihr aktuelles Konto bleibt angemeldet, und Sie " +
+			"können jederzeit über diese Liste zurückkehren.",
+		"accounts.sign-out-all": "Von allen Konten abmelden",
+		"accounts.manage":       "Konten verwalten",
+		"accounts.account":      "Konto",
+		"accounts.unknown":      "Dieses Konto ist nicht mehr in diesem Browser.",
+		"accounts.again":        "Melden Sie sich noch einmal bei diesem Konto an.",
+		"accounts.browser":      "Die Konten eines Browsers lassen sich nur in diesem Browser ändern.",
+		"accounts.cross-origin": "Eine andere Website kann die Konten dieses Browsers nicht verwenden.",
+		"problem.accounts.full": "In diesen Browser passt kein weiteres Konto. Melden Sie sich zuerst von einem ab.",
 
 		"admin.heading":         "Benutzer",
 		"admin.search":          "E-Mail oder Benutzer-ID",
@@ -807,6 +898,7 @@ func German() ui.Locale {
 		"admin.nothing":         "Keine.",
 		"admin.sessions":        "Aktive Sitzungen",
 		"admin.used":            "Zuletzt benutzt am %s",
+		"admin.actor":           "Wird vom Administrator %s verwendet",
 		"admin.unknown-browser": "Unbekannter Browser",
 		"admin.which":           "Zu beendende Sitzungen",
 		"admin.all":             "Alle Sitzungen",
@@ -816,12 +908,19 @@ func German() ui.Locale {
 		"admin.ban.hint": "" +
 			"Das beendet die Sitzungen, Apps und API-Schlüssel des Benutzers. Anmelden ist dann nicht " +
 			"möglich.",
-		"admin.until":  "Enddatum (optional)",
-		"admin.ends":   "Endet am %s",
-		"admin.no-end": "Ohne Enddatum",
-		"admin.unban":  "Sperre aufheben",
-		"admin.reset":  "Link für neues Passwort senden",
-		"admin.verify": "E-Mail als bestätigt markieren",
+		"admin.until":      "Enddatum (optional)",
+		"admin.ends":       "Endet am %s",
+		"admin.no-end":     "Ohne Enddatum",
+		"admin.unban":      "Sperre aufheben",
+		"admin.reset":      "Link für neues Passwort senden",
+		"admin.reset-link": "Link für neues Passwort erstellen",
+		"admin.reset-link.hint": "" +
+			"Dieser Benutzer hat keine E-Mail-Adresse. Stellen Sie sicher, dass er es ist, und geben " +
+			"Sie ihm den Link.",
+		"admin.done.reset-link": "" +
+			"Geben Sie dem Benutzer diesen Link. Er gilt einmal, und wir zeigen ihn nur jetzt.",
+		"admin.problem.has-email": "Dieser Benutzer hat eine E-Mail-Adresse. Senden Sie den Link dorthin.",
+		"admin.verify":            "E-Mail als bestätigt markieren",
 		"admin.verify.hint": "" +
 			"Tun Sie das nur, wenn die Adresse sicher dem Benutzer gehört. Anmeldemethoden, die jemand " +
 			"anderem gehören könnten, werden entfernt.",
@@ -830,6 +929,7 @@ func German() ui.Locale {
 		"admin.delete.confirm":  "Um den Benutzer mit allen Daten zu löschen, geben Sie „%s“ ein.",
 		"admin.invite":          "Benutzer einladen",
 		"admin.invite.send":     "Einladung senden",
+		"admin.create":          "Benutzer anlegen",
 		"admin.changes":         "Änderungen",
 		"admin.self":            "Ihr eigenes Konto können Sie hier nicht ändern.",
 		"admin.is-admin":        "Administratoren können hier nicht geändert werden.",
@@ -843,6 +943,7 @@ func German() ui.Locale {
 			"Schlüssel und Organisationen können Sie nicht ändern.",
 		"admin.done.ended":         "Sitzungen beendet.",
 		"admin.done.banned":        "Benutzer gesperrt.",
+		"admin.done.created":       "Benutzer angelegt.",
 		"admin.done.unbanned":      "Sperre aufgehoben.",
 		"admin.done.reset":         "Link gesendet.",
 		"admin.done.verified":      "E-Mail als bestätigt markiert.",
@@ -857,6 +958,7 @@ func German() ui.Locale {
 			"Ein anderer Administrator ändert diesen Benutzer gerade. Versuchen Sie es noch einmal.",
 		"admin.problem.confirm":  "Geben Sie den Text genau ein, um den Benutzer zu löschen.",
 		"admin.problem.email":    "Geben Sie eine gültige E-Mail-Adresse ein.",
+		"admin.problem.taken":    "Diese Adresse hat bereits ein Benutzer.",
 		"admin.problem.no-email": "Dieser Benutzer hat keine E-Mail-Adresse.",
 		"admin.problem.verified": "Diese Adresse ist schon bestätigt.",
 		"admin.problem.browser":  "Verwalten Sie Benutzer in einem Browser.",
@@ -932,6 +1034,8 @@ func German() ui.Locale {
 		"account.sessions.others":      "Überall sonst abmelden",
 		"account.sessions.end":         "Abmelden",
 		"account.sessions.here":        "auf diesem Gerät",
+		"account.sessions.support":     "Ein Administrator verwendet Ihr Konto",
+		"account.sessions.since":       "Seit %s",
 		"account.email.heading":        "E-Mail-Adresse",
 		"account.email.code": "" +
 			"Wir haben eine E-Mail an diese Adresse gesendet. Geben Sie den Code daraus hier ein, " +
@@ -969,6 +1073,7 @@ func German() ui.Locale {
 		"account.activity.secured":         "Konto gesichert",
 		"account.activity.factors":         "Bestätigung in zwei Schritten geändert",
 		"account.activity.recovery":        "Wiederherstellungscode benutzt",
+		"account.activity.codes":           "Wiederherstellungscodes geändert",
 		"account.activity.key":             "API-Schlüssel erstellt",
 		"account.activity.key-revoked":     "API-Schlüssel widerrufen",
 		"account.activity.app":             "App angemeldet",

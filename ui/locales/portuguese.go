@@ -302,7 +302,9 @@ func Portuguese() ui.Locale {
 		"impersonation.title":   "Conta de outra pessoa",
 		"impersonation.end":     "Voltar para a sua conta",
 		"impersonation.refused": "Você não pode fazer isso enquanto usa a conta de outra pessoa.",
-		"signin.continue":       "Continuar",
+		"impersonation.too-large": "As duas sessões juntas são grandes demais para este site. Os " +
+			"responsáveis encontram o limite no log.",
+		"signin.continue": "Continuar",
 
 		"terms": "Termos de uso",
 
@@ -392,6 +394,28 @@ func Portuguese() ui.Locale {
 		"password.username.soon": "" +
 			"Você alterou seu nome de usuário recentemente. Tente novamente mais " +
 			"tarde.",
+		"password.username.missing": "Escolha primeiro um nome de usuário.",
+		"password.email.optional":   "E-mail (opcional)",
+		"password.email.hint":       "Sem um e-mail, só um código de recuperação pode redefinir sua senha.",
+		"password.codes.body": "" +
+			"Se você esquecer a senha, estes códigos devolvem o acesso à conta. Cada código funciona " +
+			"uma vez. Só os mostramos agora.",
+		"password.recover.heading": "Usar um código de recuperação",
+		"password.recover.body": "" +
+			"Digite seu nome de usuário e um dos seus códigos de recuperação e escolha uma nova senha.",
+		"password.recover.wrong": "Esse nome de usuário ou código de recuperação não está correto.",
+		"password.recovery.left": "Códigos de recuperação restantes: %s.",
+		"password.recovery.low": "" +
+			"Códigos de recuperação restantes: %s. Entre e crie novos na página da sua conta.",
+		"password.recovery.body":   "Os novos códigos substituem todos os que você tem agora.",
+		"password.recovery.remove": "Remover todos os códigos",
+		"password.recovery.only": "" +
+			"Adicione primeiro um endereço de e-mail. Sem ele, estes códigos são a única forma de " +
+			"voltar à sua conta.",
+		"password.exposed.code": "" +
+			"Sua senha apareceu em um vazamento de dados, então outras pessoas podem conhecê-la. " +
+			"Escolha uma nova senha com um dos seus códigos de recuperação.",
+		"password.done.alone": "Encerramos as sessões nos seus outros dispositivos.",
 		"password.exposed.body": "" +
 			"Sua senha apareceu em um vazamento de dados, então outras pessoas podem conhecê-la. " +
 			"Enviaremos um código por e-mail. Digite-o aqui e escolha uma nova senha.",
@@ -512,8 +536,24 @@ func Portuguese() ui.Locale {
 			"endereço de e-mail.",
 		"email.organization-invite.footer": "" +
 			"Não conhece o remetente? Ignore este e-mail e nada mudará.",
-		"email.key-expiring.subject": "Sua chave de API para %s expira em breve",
-		"email.key-expiring.button":  "Gerenciar chaves de API",
+		"email.organization-key.subject": "Nova chave de API de uma organização em %s",
+		"email.organization-key.button":  "Não fui eu",
+		"email.organization-key.body": "" +
+			"Sua conta foi usada para criar uma chave de API de uma organização. Programas podem usá-la para " +
+			"agir em nome dessa organização.",
+		"email.organization-key.footer":      "Se foi você, não é preciso fazer nada. Se não, proteja sua conta agora.",
+		"email.organization-request.subject": "Pedido para entrar na sua organização em %s",
+		"email.organization-request.button":  "Ver os pedidos",
+		"email.organization-request.body": "" +
+			"Alguém pediu para entrar na sua organização. Você pode aceitar ou recusar o pedido.",
+		"email.organization-request.footer": "" +
+			"Você recebe no máximo um destes e-mails por hora. A página mostra todos os pedidos.",
+		"email.organization-joined.subject": "Você entrou em uma organização em %s",
+		"email.organization-joined.button":  "Ver suas organizações",
+		"email.organization-joined.body":    "Seu pedido foi aceito. Agora você é membro da organização.",
+		"email.organization-joined.footer":  "Você pode sair da organização a qualquer momento.",
+		"email.key-expiring.subject":        "Sua chave de API para %s expira em breve",
+		"email.key-expiring.button":         "Gerenciar chaves de API",
 		"email.key-expiring.body": "" +
 			"Uma de suas chaves de API expira em breve. Os programas que a usam deixarão de funcionar.",
 		"email.key-expiring.footer": "" +
@@ -718,6 +758,49 @@ func Portuguese() ui.Locale {
 		"organization.problem.lookup":       "Não foi possível consultar o domínio. Tente mais tarde.",
 		"organization.problem.wait":         "Aguarde alguns segundos e tente novamente.",
 		"organization.problem.domain-taken": "Este domínio pertence a outra organização.",
+		"organization.keys":                 "Chaves de API",
+		"organization.keys.lead": "" +
+			"Programas usam estas chaves para agir em nome desta organização. Uma chave permanece quando sai " +
+			"o membro que a criou.",
+		"organization.keys.created":         "Sua nova chave de API",
+		"organization.keys.copy":            "Copie sua nova chave de API agora. Você não poderá vê-la novamente.",
+		"organization.keys.new":             "Nova chave de API",
+		"organization.keys.scopes":          "O que esta chave pode fazer",
+		"organization.keys.lifetime":        "Expira após",
+		"organization.keys.days":            "%s dias",
+		"organization.keys.create":          "Criar chave de API",
+		"organization.keys.by":              "Criada por %s",
+		"organization.keys.expired":         "Expirada",
+		"organization.keys.used":            "Último uso em %s",
+		"organization.keys.unused":          "Nunca usada",
+		"organization.keys.revoked":         "A chave de API foi revogada.",
+		"organization.problem.key-scope":    "Escolha o que a chave pode fazer.",
+		"organization.problem.key-lifetime": "Escolha uma duração menor.",
+		"organization.problem.keys":         "Esta organização tem chaves de API demais. Revogue uma de que não precisa mais.",
+
+		"signin.accounts":     "Escolher uma conta",
+		"accounts.heading":    "Contas",
+		"accounts.in-browser": "Contas neste navegador",
+		"accounts.more":       "Mais opções",
+		"accounts.active":     "Ativa",
+		"accounts.signed-out": "Desconectada",
+		"accounts.unnamed":    "Conta sem nome",
+		"accounts.continue":   "Continuar",
+		"accounts.sign-in":    "Entrar",
+		"accounts.sign-out":   "Sair",
+		"accounts.remove":     "Remover",
+		"accounts.add":        "Adicionar uma conta",
+		"accounts.add.hint": "" +
+			"Você entra com outra conta. A conta atual continua conectada, e você pode voltar a ela nesta " +
+			"lista a qualquer momento.",
+		"accounts.sign-out-all": "Sair de todas as contas",
+		"accounts.manage":       "Gerenciar contas",
+		"accounts.account":      "Conta",
+		"accounts.unknown":      "Esta conta não está mais neste navegador.",
+		"accounts.again":        "Entre novamente nesta conta.",
+		"accounts.browser":      "As contas de um navegador só podem ser alteradas nesse navegador.",
+		"accounts.cross-origin": "Outro site não pode usar as contas deste navegador.",
+		"problem.accounts.full": "Não cabe outra conta neste navegador. Saia de uma delas primeiro.",
 
 		"admin.heading":         "Usuários",
 		"admin.search":          "E-mail ou ID do usuário",
@@ -741,6 +824,7 @@ func Portuguese() ui.Locale {
 		"admin.nothing":         "Nenhum.",
 		"admin.sessions":        "Sessões ativas",
 		"admin.used":            "Último uso em %s",
+		"admin.actor":           "Em uso pelo administrador %s",
 		"admin.unknown-browser": "Navegador desconhecido",
 		"admin.which":           "Sessões a encerrar",
 		"admin.all":             "Todas as sessões",
@@ -749,12 +833,16 @@ func Portuguese() ui.Locale {
 		"admin.ban":             "Banir usuário",
 		"admin.ban.hint": "" +
 			"Isso encerra as sessões, os aplicativos e as chaves de API do usuário, que não poderá entrar.",
-		"admin.until":  "Data de término (opcional)",
-		"admin.ends":   "Termina em %s",
-		"admin.no-end": "Sem data de término",
-		"admin.unban":  "Suspender banimento",
-		"admin.reset":  "Enviar link para redefinir a senha",
-		"admin.verify": "Marcar e-mail como verificado",
+		"admin.until":             "Data de término (opcional)",
+		"admin.ends":              "Termina em %s",
+		"admin.no-end":            "Sem data de término",
+		"admin.unban":             "Suspender banimento",
+		"admin.reset":             "Enviar link para redefinir a senha",
+		"admin.reset-link":        "Criar link para redefinir a senha",
+		"admin.reset-link.hint":   "Este usuário não tem endereço de e-mail. Confirme quem é e entregue o link.",
+		"admin.done.reset-link":   "Entregue este link ao usuário. Ele funciona uma vez, e só o mostramos agora.",
+		"admin.problem.has-email": "Este usuário tem um endereço de e-mail. Envie o link para lá.",
+		"admin.verify":            "Marcar e-mail como verificado",
 		"admin.verify.hint": "" +
 			"Faça isso somente se tiver certeza de que o endereço é do usuário. Métodos de login que podem " +
 			"ser de outra pessoa são removidos.",
@@ -763,6 +851,7 @@ func Portuguese() ui.Locale {
 		"admin.delete.confirm":  "Para excluir o usuário com todos os dados, digite “%s”.",
 		"admin.invite":          "Convidar usuário",
 		"admin.invite.send":     "Enviar convite",
+		"admin.create":          "Criar usuário",
 		"admin.changes":         "Alterações",
 		"admin.self":            "Você não pode alterar sua própria conta aqui.",
 		"admin.is-admin":        "Administradores não podem ser alterados aqui.",
@@ -776,6 +865,7 @@ func Portuguese() ui.Locale {
 			"métodos de login, as chaves ou as organizações dele.",
 		"admin.done.ended":         "Sessões encerradas.",
 		"admin.done.banned":        "Usuário banido.",
+		"admin.done.created":       "Usuário criado.",
 		"admin.done.unbanned":      "Banimento suspenso.",
 		"admin.done.reset":         "Link enviado.",
 		"admin.done.verified":      "E-mail marcado como verificado.",
@@ -789,6 +879,7 @@ func Portuguese() ui.Locale {
 		"admin.problem.busy":       "Outro administrador está alterando este usuário. Tente novamente.",
 		"admin.problem.confirm":    "Digite o texto exatamente para excluir o usuário.",
 		"admin.problem.email":      "Insira um endereço de e-mail válido.",
+		"admin.problem.taken":      "Outro usuário já tem este endereço.",
 		"admin.problem.no-email":   "Este usuário não tem endereço de e-mail.",
 		"admin.problem.verified":   "Este endereço já está verificado.",
 		"admin.problem.browser":    "Gerencie usuários em um navegador.",
@@ -863,6 +954,8 @@ func Portuguese() ui.Locale {
 		"account.sessions.others":  "Sair de todos os outros lugares",
 		"account.sessions.end":     "Sair",
 		"account.sessions.here":    "neste dispositivo",
+		"account.sessions.support": "Um administrador está usando sua conta",
+		"account.sessions.since":   "Desde: %s",
 		"account.email.heading":    "E-mail",
 		"account.email.code": "" +
 			"Enviamos um e-mail para esse endereço. Digite aqui o código que está nele ou abra o " +
@@ -900,6 +993,7 @@ func Portuguese() ui.Locale {
 		"account.activity.secured":         "Conta protegida",
 		"account.activity.factors":         "Verificação em duas etapas alterada",
 		"account.activity.recovery":        "Código de recuperação usado",
+		"account.activity.codes":           "Códigos de recuperação alterados",
 		"account.activity.key":             "Chave de API criada",
 		"account.activity.key-revoked":     "Chave de API revogada",
 		"account.activity.app":             "App conectado",

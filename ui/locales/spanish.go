@@ -318,7 +318,9 @@ func Spanish() ui.Locale {
 		"impersonation.title":   "Cuenta de otra persona",
 		"impersonation.end":     "Volver a su cuenta",
 		"impersonation.refused": "No puede hacer esto mientras usa la cuenta de otra persona.",
-		"signin.continue":       "Continuar",
+		"impersonation.too-large": "Las dos sesiones juntas son demasiado grandes para este sitio. " +
+			"Sus responsables encuentran el límite en el registro.",
+		"signin.continue": "Continuar",
 
 		"terms": "Condiciones de uso",
 
@@ -412,6 +414,31 @@ func Spanish() ui.Locale {
 		"password.username.soon": "" +
 			"Ha cambiado su nombre de usuario hace poco. Inténtelo de nuevo más " +
 			"tarde.",
+		"password.username.missing": "Elija primero un nombre de usuario.",
+		"password.email.optional":   "Correo electrónico (opcional)",
+		"password.email.hint": "" +
+			"Sin correo electrónico, solo un código de recuperación puede restablecer su contraseña.",
+		"password.codes.body": "" +
+			"Si olvida su contraseña, estos códigos le devuelven el acceso a su cuenta. Cada código " +
+			"sirve una sola vez. Solo los mostramos ahora.",
+		"password.recover.heading": "Usar un código de recuperación",
+		"password.recover.body": "" +
+			"Escriba su nombre de usuario y uno de sus códigos de recuperación, y elija una contraseña " +
+			"nueva.",
+		"password.recover.wrong": "El nombre de usuario o el código de recuperación no es correcto.",
+		"password.recovery.left": "Códigos de recuperación restantes: %s.",
+		"password.recovery.low": "" +
+			"Códigos de recuperación restantes: %s. Inicie sesión y cree otros nuevos en la página de " +
+			"su cuenta.",
+		"password.recovery.body":   "Los códigos nuevos sustituyen a todos los que tiene ahora.",
+		"password.recovery.remove": "Quitar todos los códigos",
+		"password.recovery.only": "" +
+			"Añada primero un correo electrónico. Sin él, estos códigos son la única manera de volver " +
+			"a entrar en su cuenta.",
+		"password.exposed.code": "" +
+			"Su contraseña ha aparecido en una filtración de datos, por lo que otras personas podrían " +
+			"conocerla. Elija una nueva con uno de sus códigos de recuperación.",
+		"password.done.alone": "Hemos cerrado la sesión en sus otros dispositivos.",
 		"password.exposed.body": "" +
 			"Su contraseña ha aparecido en una filtración de datos, por lo que otras personas podrían " +
 			"conocerla. Le enviaremos un código por correo electrónico. Introdúzcalo aquí y elija una " +
@@ -537,8 +564,24 @@ func Spanish() ui.Locale {
 			"esta dirección de correo.",
 		"email.organization-invite.footer": "" +
 			"¿No conoce al remitente? Ignore este correo y nada cambiará.",
-		"email.key-expiring.subject": "Su clave de API para %s caduca pronto",
-		"email.key-expiring.button":  "Administrar claves de API",
+		"email.organization-key.subject": "Nueva clave de API de una organización en %s",
+		"email.organization-key.button":  "No fui yo",
+		"email.organization-key.body": "" +
+			"Se ha usado su cuenta para crear una clave de API de una organización. Los programas pueden " +
+			"usarla para actuar en nombre de esa organización.",
+		"email.organization-key.footer":      "Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
+		"email.organization-request.subject": "Solicitud para unirse a su organización en %s",
+		"email.organization-request.button":  "Ver las solicitudes",
+		"email.organization-request.body": "" +
+			"Alguien ha solicitado unirse a su organización. Puede aceptar o rechazar la solicitud.",
+		"email.organization-request.footer": "" +
+			"Recibirá como máximo uno de estos correos por hora. La página muestra todas las solicitudes.",
+		"email.organization-joined.subject": "Se ha unido a una organización en %s",
+		"email.organization-joined.button":  "Ver sus organizaciones",
+		"email.organization-joined.body":    "Se ha aceptado su solicitud. Ahora es miembro de la organización.",
+		"email.organization-joined.footer":  "Puede abandonar la organización en cualquier momento.",
+		"email.key-expiring.subject":        "Su clave de API para %s caduca pronto",
+		"email.key-expiring.button":         "Administrar claves de API",
 		"email.key-expiring.body": "" +
 			"Una de sus claves de API caduca pronto. Los programas que la usan dejarán de funcionar.",
 		"email.key-expiring.footer": "" +
@@ -744,6 +787,50 @@ func Spanish() ui.Locale {
 		"organization.problem.lookup":       "No hemos podido consultar el dominio. Inténtalo más tarde.",
 		"organization.problem.wait":         "Espera unos segundos e inténtalo de nuevo.",
 		"organization.problem.domain-taken": "Este dominio pertenece a otra organización.",
+		"organization.keys":                 "Claves de API",
+		"organization.keys.lead": "" +
+			"Los programas usan estas claves para actuar en nombre de esta organización. Una clave se " +
+			"conserva cuando se va el miembro que la creó.",
+		"organization.keys.created":         "Tu nueva clave de API",
+		"organization.keys.copy":            "Copia ahora tu nueva clave de API. No podrás volver a verla.",
+		"organization.keys.new":             "Nueva clave de API",
+		"organization.keys.scopes":          "Qué puede hacer esta clave",
+		"organization.keys.lifetime":        "Caduca después de",
+		"organization.keys.days":            "%s días",
+		"organization.keys.create":          "Crear clave de API",
+		"organization.keys.by":              "Creada por %s",
+		"organization.keys.expired":         "Caducada",
+		"organization.keys.used":            "Último uso: %s",
+		"organization.keys.unused":          "Nunca usada",
+		"organization.keys.revoked":         "Se ha revocado la clave de API.",
+		"organization.problem.key-scope":    "Elige qué puede hacer la clave.",
+		"organization.problem.key-lifetime": "Elige una duración más corta.",
+		"organization.problem.keys":         "Esta organización tiene demasiadas claves de API. Revoca una que ya no necesites.",
+
+		"signin.accounts":     "Elegir una cuenta",
+		"accounts.heading":    "Cuentas",
+		"accounts.in-browser": "Cuentas en este navegador",
+		"accounts.more":       "Más opciones",
+		"accounts.active":     "Activa",
+		"accounts.signed-out": "Sesión cerrada",
+		"accounts.unnamed":    "Cuenta sin nombre",
+		"accounts.continue":   "Continuar",
+		"accounts.sign-in":    "Iniciar sesión",
+		"accounts.sign-out":   "Cerrar sesión",
+		"accounts.remove":     "Quitar",
+		"accounts.add":        "Añadir una cuenta",
+		"accounts.add.hint": "" +
+			"Inicie sesión con otra cuenta. La cuenta actual sigue abierta, y puede volver a ella desde esta " +
+			"lista en cualquier momento.",
+		"accounts.sign-out-all": "Cerrar sesión en todas las cuentas",
+		"accounts.manage":       "Administrar cuentas",
+		"accounts.account":      "Cuenta",
+		"accounts.unknown":      "Esta cuenta ya no está en este navegador.",
+		"accounts.again":        "Vuelva a iniciar sesión en esta cuenta.",
+		"accounts.browser":      "Las cuentas de un navegador solo se pueden cambiar en ese navegador.",
+		"accounts.cross-origin": "Otro sitio web no puede usar las cuentas de este navegador.",
+		"problem.accounts.full": "" +
+			"No cabe ninguna otra cuenta en este navegador. Cierre primero la sesión de una de ellas.",
 
 		"admin.heading":         "Usuarios",
 		"admin.search":          "Correo electrónico o ID de usuario",
@@ -767,6 +854,7 @@ func Spanish() ui.Locale {
 		"admin.nothing":         "Ninguno.",
 		"admin.sessions":        "Sesiones activas",
 		"admin.used":            "Último uso: %s",
+		"admin.actor":           "En uso por el administrador %s",
 		"admin.unknown-browser": "Navegador desconocido",
 		"admin.which":           "Sesiones que se cerrarán",
 		"admin.all":             "Todas las sesiones",
@@ -776,12 +864,16 @@ func Spanish() ui.Locale {
 		"admin.ban.hint": "" +
 			"Esto cierra las sesiones, las aplicaciones y las claves de API del usuario, que no podrá " +
 			"iniciar sesión.",
-		"admin.until":  "Fecha de fin (opcional)",
-		"admin.ends":   "Termina el %s",
-		"admin.no-end": "Sin fecha de fin",
-		"admin.unban":  "Quitar bloqueo",
-		"admin.reset":  "Enviar enlace para restablecer la contraseña",
-		"admin.verify": "Marcar el correo como verificado",
+		"admin.until":             "Fecha de fin (opcional)",
+		"admin.ends":              "Termina el %s",
+		"admin.no-end":            "Sin fecha de fin",
+		"admin.unban":             "Quitar bloqueo",
+		"admin.reset":             "Enviar enlace para restablecer la contraseña",
+		"admin.reset-link":        "Crear enlace para restablecer la contraseña",
+		"admin.reset-link.hint":   "Este usuario no tiene dirección de correo. Compruebe quién es y dele el enlace.",
+		"admin.done.reset-link":   "Dé este enlace al usuario. Sirve una sola vez y solo lo mostramos ahora.",
+		"admin.problem.has-email": "Este usuario tiene una dirección de correo. Envíe el enlace allí.",
+		"admin.verify":            "Marcar el correo como verificado",
 		"admin.verify.hint": "" +
 			"Hazlo solo si tienes la certeza de que la dirección es del usuario. Se quitan los métodos de " +
 			"inicio de sesión que podrían ser de otra persona.",
@@ -790,6 +882,7 @@ func Spanish() ui.Locale {
 		"admin.delete.confirm":  "Para eliminar al usuario con todos sus datos, escribe «%s».",
 		"admin.invite":          "Invitar a un usuario",
 		"admin.invite.send":     "Enviar invitación",
+		"admin.create":          "Crear usuario",
 		"admin.changes":         "Cambios",
 		"admin.self":            "Aquí no puedes cambiar tu propia cuenta.",
 		"admin.is-admin":        "Los administradores no se pueden cambiar aquí.",
@@ -803,6 +896,7 @@ func Spanish() ui.Locale {
 			"métodos de inicio de sesión, claves ni organizaciones.",
 		"admin.done.ended":         "Sesiones cerradas.",
 		"admin.done.banned":        "Usuario bloqueado.",
+		"admin.done.created":       "Usuario creado.",
 		"admin.done.unbanned":      "Bloqueo quitado.",
 		"admin.done.reset":         "Enlace enviado.",
 		"admin.done.verified":      "Correo marcado como verificado.",
@@ -816,6 +910,7 @@ func Spanish() ui.Locale {
 		"admin.problem.busy":       "Otro administrador está cambiando este usuario. Inténtalo de nuevo.",
 		"admin.problem.confirm":    "Escribe el texto exactamente para eliminar al usuario.",
 		"admin.problem.email":      "Introduce una dirección de correo válida.",
+		"admin.problem.taken":      "Otro usuario ya tiene esta dirección.",
 		"admin.problem.no-email":   "Este usuario no tiene dirección de correo.",
 		"admin.problem.verified":   "Esta dirección ya está verificada.",
 		"admin.problem.browser":    "Administra los usuarios en un navegador.",
@@ -889,10 +984,12 @@ func Spanish() ui.Locale {
 		"account.sessions.heading": "Dónde tiene la sesión iniciada",
 		"account.sessions.none": "" +
 			"Este sitio no puede mostrar la lista. Cierre la sesión usted mismo en cada dispositivo.",
-		"account.sessions.others": "Cerrar sesión en los demás sitios",
-		"account.sessions.end":    "Cerrar sesión",
-		"account.sessions.here":   "en este dispositivo",
-		"account.email.heading":   "Correo electrónico",
+		"account.sessions.others":  "Cerrar sesión en los demás sitios",
+		"account.sessions.end":     "Cerrar sesión",
+		"account.sessions.here":    "en este dispositivo",
+		"account.sessions.support": "Un administrador está usando su cuenta",
+		"account.sessions.since":   "Desde: %s",
+		"account.email.heading":    "Correo electrónico",
 		"account.email.code": "" +
 			"Hemos enviado un correo a esa dirección. Introduzca aquí el código que contiene o " +
 			"abra su enlace en este navegador.",
@@ -927,6 +1024,7 @@ func Spanish() ui.Locale {
 		"account.activity.secured":         "Cuenta protegida",
 		"account.activity.factors":         "Verificación en dos pasos cambiada",
 		"account.activity.recovery":        "Código de recuperación usado",
+		"account.activity.codes":           "Códigos de recuperación cambiados",
 		"account.activity.key":             "Clave de API creada",
 		"account.activity.key-revoked":     "Clave de API revocada",
 		"account.activity.app":             "Aplicación conectada",

@@ -132,6 +132,7 @@ var cases = []testCase{
 	{"record/deleted with its user", both[store.RecordStore, store.UserDeleter], of(records.ofDeletedUser)},
 	{"record/deleted after its expiry", both[store.RecordStore, store.Cleaner], of(records.expire)},
 	{"record/listed by kind and prefix, page by page", is[store.RecordLister], of(records.pages)},
+	{"record/two kinds with one call", is[store.RecordPairReader], of(records.pair)},
 	{"record/in transactions", both[store.RecordStore, store.Transactor], of(records.inTransaction)},
 	{"outbox/emails survive an outage and a restart", is[store.RecordLister], of(outbox.survives)},
 	{"outbox/an email of a killed process is sent with the same ID", is[store.RecordLister], of(outbox.killed)},
@@ -143,8 +144,6 @@ var cases = []testCase{
 	{"sign-in/one person on 32 devices at once, with an account", nil, of(signIns.crowdByAccount)},
 	{"sign-in/one person on two devices at once, by mail", is[store.VerificationTokenStore], of(signIns.twoByMail)},
 	{"sign-in/one person on 32 devices at once, by mail", is[store.VerificationTokenStore], of(signIns.crowdByMail)},
-	{"guest/upgraded once by twenty concurrent sign-ups in two processes", needsGuests, of(guests.upgraded)},
-	{"guest/merged by another process after a failure, and deleted last", needsGuests, of(guests.merged)},
 	{"context/a cancelled one writes nothing", nil, of(contexts.writeNothing)},
 	{"context/a cancelled one spends, extends and ends nothing", nil, of(contexts.changeNothing)},
 }

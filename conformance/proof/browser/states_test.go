@@ -43,6 +43,7 @@ var states = []struct {
 	{"keys-new", withKeys, createsKey},
 	{"webhooks", withWebhooks, addsEndpoint},
 	{"webhooks-endpoint", withWebhooks, failsDelivery},
+	{"accounts", withAccounts, addsAccount},
 	{"danger-later", withGrace, func(v *visitor) { v.enters(); v.do(click(deleteOpens)) }},
 	{"deletion", withGrace, schedulesDeletion},
 	{"keep", withGrace, func(v *visitor) {

@@ -62,3 +62,82 @@ func TestUsernamePages(t *testing.T) {
 		})
 	}
 }
+
+// TestUsernameAlonePages signs up without an address on a desktop, and on a phone in German and Arabic, saves the
+// recovery codes, creates new ones and uses one. Everything must be accessible and on the screen.
+func TestUsernameAlonePages(t *testing.T) {
+	site := serveLanguages(t, ada, func(c *core.Config) {
+		for i, p := range c.Providers {
+			if _, ok := p.(*passwords.Provider); ok {
+				c.Providers[i] = passwords.New(passwords.Options{
+					Mail: mailbox.New(), Usernames: passwords.Usernames{On: true, Alone: true},
+				})
+			}
+		}
+	})
+	for i, row := range []struct {
+		tag, scheme   string
+		width, height int64
+	}{{"en", "light", 1280, 800}, {"de", "dark", 320, 640}, {"ar", "light", 320, 640}} {
+		t.Run(row.tag, func(t *testing.T) {
+			v := visit(t, site)
+			v.do(chromedp.EmulateViewport(row.width, row.height))
+			call(v, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
+				UserAgent: chromeOnLinux, AcceptLanguage: row.tag,
+			})
+			call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: row.scheme}},
+			})
+			shown := func(where string) {
+				t.Helper()
+				v.accessible(where)
+				const wide = `document.documentElement.scrollWidth > innerWidth ? "wider than the screen" : ""`
+				if found := run(v, chromedp.Evaluate[string](wide)); found != "" {
+					t.Errorf("%s: %s", where, found)
+				}
+			}
+			check := func(path string) {
+				t.Helper()
+				v.open(path)
+				shown(path)
+			}
+			const (
+				username  = `input[name=username]`
+				secret    = `input[name=password]`
+				renew     = `form[action$="/password/recovery-codes"] button[type=submit]`
+				useCode   = `form[action$="/password/recover"] button[type=submit]`
+				clear     = `document.querySelector("input[name=username]").value = ""`
+				firstCode = `(document.getElementById("recovery-codes")?.textContent ?? "").split("\n")[0]`
+			)
+			name := "user-" + string(rune('a'+i)) + "b"
+			v.open("/auth/password/sign-up?callbackUrl=%2Fauth%2Faccount")
+			shown("sign-up")
+			v.do(write(username, "a b"), write(secret, password))
+			v.follow(click(`form[action$="/password/sign-up"] button[type=submit]`))
+			shown("sign-up, refused")
+			run(v, chromedp.Evaluate[string](clear))
+			v.do(write(username, name), write(secret, password))
+			v.follow(click(`form[action$="/password/sign-up"] button[type=submit]`))
+			shown("codes")
+			if code := run(v, chromedp.Evaluate[string](firstCode)); len(code) != 19 {
+				t.Fatalf("the first code is %q", code)
+			}
+			check("/auth/account")
+			check("/auth/password/recovery-codes")
+			v.follow(click(renew))
+			shown("new codes")
+			code := run(v, chromedp.Evaluate[string](firstCode))
+			check("/auth/password/forgot")
+			check("/auth/password/recover")
+			fill := func(code string) {
+				run(v, chromedp.Evaluate[string](clear))
+				v.do(write(username, name), write(`input[name=code]`, code), write(`input[name=newPassword]`, password+" 2"))
+				v.follow(click(useCode))
+			}
+			fill("3AAA-AAAA-AAAA-AAAA")
+			shown("recover, refused")
+			fill(code)
+			shown("recovered")
+		})
+	}
+}

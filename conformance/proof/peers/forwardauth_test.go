@@ -71,6 +71,9 @@ func forwardSite(t *testing.T) (address string) {
 		}},
 		Plugins: []core.Plugin{forwardauth.New(forwardauth.Options{
 			Sites: []forwardauth.Site{{Origin: "https://wiki.example.com"}},
+			Headers: []forwardauth.Header{
+				forwardauth.UserID(), forwardauth.UserName(), forwardauth.UserEmail(), forwardauth.UserActor(),
+			},
 		})},
 	})
 	if err != nil {
@@ -213,6 +216,7 @@ var proxyAttacks = map[string]string{
 	"an email address":            "GET / HTTP/1.1\r\nRemote-Email: admin@example.com\r\n",
 	"an email with an underscore": "GET / HTTP/1.1\r\nRemote_Email: admin@example.com\r\n",
 	"a name":                      "GET / HTTP/1.1\r\nRemote-Name: admin\r\n",
+	"an actor":                    "GET / HTTP/1.1\r\nRemote-Actor: admin\r\nRemote_Actor: admin\r\n",
 	"a space before the colon":    "GET / HTTP/1.1\r\nRemote-User : admin\r\n",
 	"a folded line":               "GET / HTTP/1.1\r\nX-A: b\r\n Remote-User: admin\r\n",
 	"a bare line feed":            "GET / HTTP/1.1\r\nX-A: b\nRemote-User: admin\r\n",
@@ -264,7 +268,9 @@ func attackProxy(t *testing.T, address string, w *wiki, session string) {
 			}
 			sendRaw(t, address, attack+"Cookie: "+session+"\r\n"+rest+"\r\n")
 			for _, fields := range w.took() {
-				for field, want := range map[string]string{"remote-user": "1", "remote-name": "Zo%C3%AB", "remote-email": ""} {
+				for field, want := range map[string]string{
+					"remote-user": "1", "remote-name": "Zo%C3%AB", "remote-email": "", "remote-actor": "",
+				} {
 					for _, got := range fields[field] {
 						if got != want {
 							t.Errorf("%s: the application sees %s %q", name, field, got)

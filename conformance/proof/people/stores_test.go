@@ -39,6 +39,9 @@ func TestMain(m *testing.M) {
 	if text := os.Getenv(emitting); text != "" {
 		os.Exit(emitOne(text))
 	}
+	if text := os.Getenv(guestEnding); text != "" {
+		os.Exit(endGuest(text))
+	}
 	os.Exit(engines.Main(m))
 }
 

@@ -75,7 +75,7 @@ func joined(e ast.Expr) string {
 func TestEveryTextInEveryLanguage(t *testing.T) {
 	said := saidIn(t, "ui", "core", "providers", "providers/password", "providers/webauthn", "plugins/account",
 		"plugins/secondfactor", "plugins/admin", "plugins/apikey", "plugins/guest", "plugins/organization", "plugins/tokens",
-		"plugins/webhooks")
+		"plugins/multisession", "plugins/webhooks")
 	if len(said) < 150 {
 		t.Fatalf("found %d texts", len(said))
 	}

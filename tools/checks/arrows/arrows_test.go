@@ -17,9 +17,13 @@ func TestCheck(t *testing.T) {
 			[]*pkg{of("adapters/gin", "core", "adapters/stdlib", "github.com/gin-gonic/gin")}, ""},
 		{"kits in tests of an adapter", []*pkg{withTests(of("adapters/gin"), "conformance")}, ""},
 		{"a heavy kit imports an adapter", []*pkg{of("conformance/proof/replay", "adapters/fiber")}, ""},
-		{"an engine imports its driver", []*pkg{of("storage/sqlite", "storage/sql", "example.com/driver")}, ""},
-		{"a store imports the contract", []*pkg{of("storage/memory", "core/store"), in("core", "core/store")}, ""},
-		{"tests of a store import core", []*pkg{withTests(of("storage/memory"), "core")}, ""},
+		{"an engine imports its driver", []*pkg{
+			of("storage/sqlite", "storage/sql", "example.com/driver"), in("storage", "storage/sql"),
+		}, ""},
+		{"a store imports the contract", []*pkg{
+			with(in("storage", "storage/memory"), "core/store"), in("core", "core/store"),
+		}, ""},
+		{"tests of a store import core", []*pkg{withTests(of("storage"), "core")}, ""},
 		{"an example imports anything", []*pkg{of("examples", "storage/memory", "example.com/any")}, ""},
 
 		{"ui imports core", []*pkg{of("ui", "core")}, "module ui may not import core"},
@@ -45,11 +49,22 @@ func TestCheck(t *testing.T) {
 		{"fasthttp stands on stdlib", []*pkg{of("adapters/internal", "adapters/stdlib")}, "may not import adapters/stdlib"},
 		{"a light kit imports a library", []*pkg{of("conformance", "example.com/any")},
 			"conformance imports example.com/any"},
-		{"a store imports core", []*pkg{of("storage/memory", "core")}, "module storage/memory may not import core"},
+		{"a store imports core", []*pkg{of("storage", "core")}, "module storage may not import core"},
 		{"an engine imports core", []*pkg{of("storage/sqlite", "core")}, "module storage/sqlite may not import core"},
-		{"a store imports another package of core", []*pkg{of("storage/sql", "core/other"), in("core", "core/other")},
-			"module storage/sql may not import core/other"},
-		{"a store imports a store", []*pkg{of("storage/sqlite", "storage/memory")}, "may not import storage/memory"},
+		{"a store imports another package of core", []*pkg{of("storage", "core/other"), in("core", "core/other")},
+			"module storage may not import core/other"},
+		{"a store imports a store", []*pkg{
+			of("storage/sqlite", "storage/memory"), in("storage", "storage/memory"),
+		}, "may not import storage/memory"},
+		{"a plugin imports a plugin", []*pkg{
+			with(in("plugins", "plugins/apikey"), "plugins/account"), in("plugins", "plugins/account"),
+		}, "the parts of module plugins may not import each other"},
+		{"a plugin imports its own package", []*pkg{
+			with(in("plugins", "plugins/account"), "plugins/account/rows"), in("plugins", "plugins/account/rows"),
+		}, ""},
+		{"tests of a plugin import a plugin", []*pkg{
+			withTests(in("plugins", "plugins/apikey"), "plugins/account"), in("plugins", "plugins/account"),
+		}, ""},
 		{"a module imports an example", []*pkg{of("conformance/proof/browser", "examples")}, "may not import examples"},
 		{"a provider signs", []*pkg{of("providers", "core"), std(of("providers/p"), "crypto/ecdsa")}, ""},
 		{"an example imports cryptography", []*pkg{std(of("examples"), "crypto/ecdsa")}, ""},
@@ -122,6 +137,14 @@ func in(module, folder string) *pkg {
 
 func foreign(path string, imports ...string) *pkg {
 	p := &pkg{ImportPath: path, Module: &struct{ Path string }{path}}
+	for _, i := range imports {
+		p.Imports = append(p.Imports, full(i))
+	}
+	return p
+}
+
+// with adds imports to the code of a package.
+func with(p *pkg, imports ...string) *pkg {
 	for _, i := range imports {
 		p.Imports = append(p.Imports, full(i))
 	}

@@ -110,6 +110,8 @@ func (c *checker) code(p *pkg, module string, r *rule) {
 			c.report("%s imports %s: module %s may not import %s", p.ImportPath, path, module, folder(path))
 		case !ours && from != "" && r.thirdParty != nil && !slices.Contains(r.thirdParty, from):
 			c.report("%s imports %s: module %s may not import that module", p.ImportPath, path, module)
+		case r.apart && to == module && part(module, path) != part(module, p.ImportPath):
+			c.report("%s imports %s: the parts of module %s may not import each other", p.ImportPath, path, module)
 		case match(r.not, path):
 			c.report("%s imports %s: module %s may not import that package", p.ImportPath, path, module)
 		}
@@ -194,6 +196,12 @@ func (p *pkg) resolve(path string) string {
 // sibling returns the folder of a module of this repository.
 func sibling(module string) (dir string, ours bool) {
 	return strings.CutPrefix(module, root+"/")
+}
+
+// part returns the first folder of a package's path in its module.
+func part(module, path string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(folder(path), module+"/"), "/")
+	return first
 }
 
 // find returns the first rule that names a module.

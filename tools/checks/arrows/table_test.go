@@ -15,6 +15,8 @@ type rule struct {
 	thirdParty []string
 	wholeTree  bool
 
+	apart bool // code in one folder of the module does not import another folder
+
 	not   []string // packages, also of the standard library, that code may not import directly; see matches
 	never []string // packages that must not be reached directly or indirectly
 }
@@ -71,105 +73,50 @@ var table = []rule{
 	},
 	// They render pages.
 	{
-		module: "providers/password", code: []string{"core", "ui"},
-		tests: []string{"dev", "storage/memory"},
+		module: "providers/password", code: []string{"core", "ui", "internal"},
+		tests: []string{"dev", "storage"},
 	},
 	{
 		module: "providers/webauthn", code: []string{"core", "ui", "internal"},
-		tests: []string{"dev", "storage/memory"},
+		tests: []string{"dev", "plugins", "storage"},
 	},
-	{module: "providers/*", code: []string{"core", "providers"}, tests: []string{"conformance", "dev", "storage/memory"}},
+	{module: "providers/*", code: []string{"core", "providers"}, tests: []string{"conformance", "dev", "storage"}},
 
 	// Services import it without another module of this repository.
 	{module: "plugins/accesstoken/verify", thirdParty: []string{}, wholeTree: true},
-	// Its tests send keys over HTTP, and verify tokens with another library.
+	// A plugin imports core, its own pages and no other plugin. Its tests use other plugins over HTTP.
 	{
-		module: "plugins/accesstoken", code: []string{"core", "internal", "plugins/accesstoken/verify"},
-		tests: []string{"adapters/stdlib", "conformance", "dev", "plugins/apikey", "storage/memory"}, thirdParty: []string{},
-	},
-	// It decodes records with internal/exactjson, because encoding/json took a third of each request with a key. Its tests
-	// send keys over HTTP, also to the account page.
-	{
-		module: "plugins/apikey", code: []string{"core", "ui", "internal"},
-		tests: []string{"adapters/stdlib", "dev", "plugins/account", "storage/memory"}, thirdParty: []string{templ},
-	},
-	// Its tests ban a user who has an API key, over HTTP.
-	{
-		module: "plugins/admin", code: []string{"core", "ui"},
-		tests: []string{"adapters/stdlib", "dev", "plugins/apikey", "storage/memory"}, thirdParty: []string{templ},
-	},
-	// Its tests sign guests up with a password.
-	{
-		module: "plugins/guest", code: []string{"core"},
-		tests:      []string{"dev", "providers/password", "storage/memory"},
-		thirdParty: []string{},
-	},
-	// Its tests use the guards over HTTP, and the account page.
-	{
-		module: "plugins/organization", code: []string{"core", "ui"},
-		tests: []string{"adapters/stdlib", "dev", "plugins/account", "storage/memory"}, thirdParty: []string{templ},
-	},
-	// It checks addresses with internal/upstream, as requests to providers do, and has its queue in internal/outbox. Its
-	// tests use the JSON API over HTTP.
-	{
-		module: "plugins/webhooks", code: []string{"core", "internal", "ui"},
-		tests: []string{"adapters/stdlib", "dev", "storage/memory"}, thirdParty: []string{templ},
-	},
-	// Its tests use a real client, and a service that verifies tokens.
-	{
-		module: "plugins/tokens", code: []string{"core", "ui"},
-		tests: []string{
-			"adapters/stdlib", "dev", "plugins/accesstoken", "plugins/accesstoken/verify", "storage/memory",
-		},
-		thirdParty: []string{templ, "golang.org/x/oauth2"},
-	},
-	// A plugin imports core and its own pages. Second factors draw QR codes.
-	{
-		module: "plugins/secondfactor", code: []string{"core", "ui", "internal"}, tests: []string{"dev", "storage/memory"},
-		thirdParty: []string{templ, "github.com/piglig/go-qr"},
-	},
-	// It writes JSON schemas of the types of actions.
-	{module: "plugins/openapi", code: []string{"core", "internal"}, thirdParty: []string{"github.com/google/jsonschema-go"}},
-	{
-		module: "plugins/*", code: []string{"core", "ui", "internal"},
-		tests:      []string{"conformance", "dev", "storage/memory"},
-		thirdParty: []string{templ},
+		module: "plugins", apart: true, code: []string{"core", "ui", "internal", "plugins/accesstoken/verify"},
+		tests:      []string{"adapters/stdlib", "conformance", "dev", "providers/password", "storage"},
+		thirdParty: []string{templ, "github.com/google/jsonschema-go", "github.com/piglig/go-qr", "golang.org/x/oauth2"},
 	},
 
 	// It checks any configuration, and uses providers and stores only through interfaces. Tests with heavy dependencies
 	// are in conformance/proof/doctor.
 	{
-		module: "doctor", code: []string{"core"}, tests: []string{"conformance", "storage/memory"},
+		module: "doctor", code: []string{"core"}, tests: []string{"conformance", "storage"},
 		thirdParty: []string{},
 	},
 
 	// A module for metrics or traces imports core and its metrics library.
 	{
-		module: "observe/prometheus", code: []string{"core"}, tests: []string{"conformance", "storage/memory"},
+		module: "observe/prometheus", code: []string{"core"}, tests: []string{"conformance", "storage"},
 		thirdParty: []string{"github.com/prometheus/client_golang"},
 	},
 	{
-		module: "observe/otel", code: []string{"core"}, tests: []string{"conformance", "storage/memory"},
+		module: "observe/otel", code: []string{"core"}, tests: []string{"conformance", "storage"},
 		thirdParty: []string{"go.opentelemetry.io/otel", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"},
 	},
 
 	// A store imports the contract in core/store and not core, so that a small store does not compile pages and key
 	// sets.
 	{
-		module: "storage/memory", code: []string{"core/store"},
-		tests: []string{"core", "conformance", "storage/internal"}, thirdParty: []string{},
-	},
-	{
-		module: "storage/sql", code: []string{"core/store", "internal"},
-		tests: []string{"core", "conformance", "storage/internal"}, thirdParty: []string{},
-	},
-	{
-		module: "storage/keyvalue", code: []string{"core/store", "internal"},
+		module: "storage", code: []string{"core/store", "internal"},
 		tests: []string{"core", "conformance", "storage/internal"}, thirdParty: []string{},
 	},
 	// It contains only tests that stores share.
 	{
-		module: "storage/internal", code: []string{"core", "conformance", "storage/sql", "storage/keyvalue"},
+		module: "storage/internal", code: []string{"core", "conformance", "storage"},
 		thirdParty: []string{},
 	},
 	{
@@ -178,33 +125,29 @@ var table = []rule{
 		tests:  []string{"core", "conformance", "storage/internal"},
 	},
 
-	// An adapter imports core and its router. Those of RPC frameworks share package rpc.
+	// An adapter imports core and its router. Those of RPC frameworks share a package of adapters/internal.
 	{
-		module: "adapters/internal/rpc", code: []string{"core"},
-		thirdParty: []string{"google.golang.org/genproto/googleapis/rpc", "google.golang.org/protobuf"},
-	},
-	{
-		module: "adapters/grpc", code: []string{"core", "adapters/internal/rpc"},
-		tests: []string{"dev", "plugins/apikey", "storage/memory"},
+		module: "adapters/grpc", code: []string{"core", "adapters/internal"},
+		tests: []string{"dev", "plugins", "storage"},
 		thirdParty: []string{
 			"google.golang.org/genproto/googleapis/rpc", "google.golang.org/grpc", "google.golang.org/protobuf",
 		},
 	},
 	{
 		module: "adapters/huma", code: []string{"core"},
-		tests:      []string{"adapters/stdlib", "dev", "plugins/apikey", "storage/memory"},
+		tests:      []string{"adapters/stdlib", "dev", "plugins", "storage"},
 		thirdParty: []string{"github.com/danielgtaylor/huma/v2"},
 	},
 	{
-		module: "adapters/connect", code: []string{"core", "adapters/stdlib", "adapters/internal/rpc"},
-		tests: []string{"dev", "plugins/apikey", "storage/memory"},
+		module: "adapters/connect", code: []string{"core", "adapters/stdlib", "adapters/internal"},
+		tests: []string{"dev", "plugins", "storage"},
 		thirdParty: []string{
 			"connectrpc.com/connect", "google.golang.org/genproto/googleapis/rpc", "google.golang.org/protobuf",
 		},
 	},
 	{
 		module: "adapters/mcp", code: []string{"core", "adapters/stdlib", "plugins/accesstoken/verify"},
-		tests:      []string{"dev", "plugins/accesstoken", "plugins/apikey", "storage/memory"},
+		tests:      []string{"dev", "plugins", "storage"},
 		thirdParty: []string{"github.com/modelcontextprotocol/go-sdk"},
 	},
 	{module: "adapters/stdlib", code: []string{"core", "ui"}, tests: []string{"conformance"}, thirdParty: []string{templ}},
@@ -229,11 +172,13 @@ var table = []rule{
 	// The adapters of fasthttp routers are separate from net/http, because a conversion to a net/http request would
 	// lose raw values that core needs.
 	{
-		module:     "adapters/internal",
-		code:       []string{"core", "ui"},
-		tests:      []string{"conformance", "dev"},
-		thirdParty: []string{templ, "github.com/valyala/fasthttp"},
-		never:      []string{"github.com/valyala/fasthttp/fasthttpadaptor"},
+		module: "adapters/internal",
+		code:   []string{"core", "ui"},
+		tests:  []string{"conformance", "dev"},
+		thirdParty: []string{
+			templ, "github.com/valyala/fasthttp", "google.golang.org/genproto/googleapis/rpc", "google.golang.org/protobuf",
+		},
+		never: []string{"github.com/valyala/fasthttp/fasthttpadaptor"},
 	},
 	{
 		module:     "adapters/fiber",
@@ -265,19 +210,21 @@ var table = []rule{
 	{
 		module: "conformance/...",
 		code: []string{
-			"ui", "core", "providers/...", "storage/*", "adapters/*", "plugins/*", "dev", "doctor", "conformance/...",
+			"ui", "core", "providers/...", "storage", "storage/*", "adapters/*", "plugins", "plugins/*", "dev", "doctor",
+			"conformance/...",
 		},
 	},
 
 	// Users run it immediately, so it must compile fast: no router and no database driver.
 	// The command openapi describes all plugins. Its test runs tools of npm.
 	{module: "cmd/latchkey", code: []string{
-		"core", "providers", "providers/password", "doctor", "plugins/*", "storage/memory",
+		"core", "providers", "providers/password", "doctor", "plugins", "storage/memory",
 	}, tests: []string{"conformance"}},
 	{
 		module: "cmd/latchkey-store",
 		code: []string{
-			"core", "doctor", "plugins/admin", "plugins/webhooks", "providers/password", "providers/smtp", "storage/*",
+			"core", "doctor", "plugins/account", "plugins/admin", "plugins/organization", "plugins/webhooks",
+			"providers/password", "providers/smtp", "storage", "storage/*",
 		},
 		tests: []string{"conformance"},
 	},

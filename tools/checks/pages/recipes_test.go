@@ -35,6 +35,8 @@ var programs = []program{
 	{"docs/api-keys.md", "", site("api_keys.go.txt")},
 	{"docs/guests.md", "func newAuth(", site("guests.go.txt")},
 	{"docs/accounts.md", "func newAuth(", site("passkey_signup.go.txt")},
+	{"docs/pages.md", "func newAuth(", site("one_tap.go.txt")},
+	{"docs/multisession.md", "func newAuth(", site("multisession.go.txt")},
 	{"docs/authjs.md", "func fromV4(", []string{"authjs.go.txt"}},
 	{"docs/observe.md", "func newSite(", site("observe.go.txt")},
 	{"docs/passwords.md", "func main()", site("main.go.txt", "passwords.go.txt")},

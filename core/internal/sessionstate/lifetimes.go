@@ -1,0 +1,35 @@
+// Package sessionstate has the two forms of a session, without its request: Tokens are encrypted session tokens, Rows
+// are sessions in a store. It encodes and decodes them, and decides when they expire, are renewed, or have ended.
+package sessionstate
+
+import (
+	"time"
+)
+
+// Lifetimes limits how long a session lasts.
+type Lifetimes struct {
+	// MaxAge is the lifetime since the last extension, and Short that of a short session. If Short is zero, it is MaxAge.
+	MaxAge, Short time.Duration
+	// Absolute is the maximum time since the sign-in. Zero means no maximum.
+	Absolute time.Duration
+	// Update is the age at which a session is renewed.
+	Update time.Duration
+	// Impersonated is the lifetime of an impersonated session, which is not renewed.
+	Impersonated time.Duration
+}
+
+// Of returns how long a session lasts since its last extension.
+func (l *Lifetimes) Of(short bool) time.Duration {
+	if short && l.Short != 0 {
+		return l.Short
+	}
+	return l.MaxAge
+}
+
+// Earlier returns the earlier of two times, where a may be zero, which means never.
+func Earlier(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,281 @@
+package sessionstate_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
+	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/core/token"
+	"github.com/latchkey-go/latchkey/internal/storedtoken"
+)
+
+var (
+	now        = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	errTooOld  = errors.New("too old")
+	errRevoked = errors.New("revoked")
+	errUnknown = errors.New("unknown")
+	errExpired = errors.New("expired")
+)
+
+// table is a store with users and sessions.
+type table struct {
+	store.Store
+	store.SessionStore
+	users    map[string]*store.User
+	sessions map[string]*store.Session
+}
+
+func (s *table) User(_ context.Context, id string) (*store.User, error) {
+	if u := s.users[id]; u != nil {
+		return u, nil
+	}
+	return nil, store.ErrNotFound
+}
+
+func (s *table) CreateSession(_ context.Context, session *store.Session) error {
+	s.sessions[string(session.Token)] = session
+	return nil
+}
+
+func (s *table) SessionAndUser(_ context.Context, token string) (*store.Session, *store.User, error) {
+	session := s.sessions[token]
+	if session == nil {
+		return nil, nil, store.ErrNotFound
+	}
+	copied := *session
+	return &copied, s.users[session.UserID], nil
+}
+
+func (s *table) UpdateSession(_ context.Context, token string, expires time.Time) error {
+	s.sessions[token].Expires = expires
+	return nil
+}
+
+func (s *table) DeleteSession(_ context.Context, token string) (*store.Session, error) {
+	session := s.sessions[token]
+	if session == nil {
+		return nil, store.ErrNotFound
+	}
+	delete(s.sessions, token)
+	return session, nil
+}
+
+func newTokens() (*sessionstate.Tokens, *cookies.Set) {
+	secrets := []string{"a-secret-of-more-than-thirty-two-bytes"}
+	set := cookies.NewSets(&cookies.Config{Secrets: secrets, Fault: func(string, ...any) {}})[0]
+	return &sessionstate.Tokens{
+		Sealer:        cookies.Sealer{Now: func() time.Time { return now }, Rand: rand.Reader, Expired: errExpired},
+		Lifetimes:     sessionstate.Lifetimes{MaxAge: 24 * time.Hour, Update: time.Hour, Impersonated: time.Hour},
+		EncodedMaxAge: 24 * time.Hour,
+		Errors: sessionstate.Errors{
+			TooOld: errTooOld, Revoked: errRevoked, Unknown: func(err error) error { return errors.Join(errUnknown, err) },
+		},
+	}, set
+}
+
+// TestTokens checks which tokens are valid, and why others are not.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	day := 24 * time.Hour
+	for name, row := range map[string]struct {
+		change func(j *sessionstate.Tokens, claims *token.Token)
+		after  time.Duration // between issue and use
+		want   error
+	}{
+		"valid":   {func(*sessionstate.Tokens, *token.Token) {}, time.Hour, nil},
+		"expired": {func(*sessionstate.Tokens, *token.Token) {}, 2 * day, errExpired},
+		"too old": {func(j *sessionstate.Tokens, c *token.Token) {
+			j.Absolute = 12 * time.Hour
+			_ = c.Extra.Set(sessionstate.AuthTime, now.Add(-12*time.Hour).Unix())
+		}, 0, errTooOld},
+		"young enough": {func(j *sessionstate.Tokens, c *token.Token) {
+			j.Absolute = 12 * time.Hour
+			_ = c.Extra.Set(sessionstate.AuthTime, now.Add(-11*time.Hour).Unix())
+		}, 0, nil},
+		"issued before the limit was set": {
+			func(j *sessionstate.Tokens, _ *token.Token) { j.Absolute = 12 * time.Hour }, 0, nil,
+		},
+		"revoked by the application": {func(j *sessionstate.Tokens, _ *token.Token) {
+			j.IsRevoked = func(context.Context, *token.Token) (bool, error) { return true, nil }
+		}, 0, errRevoked},
+		"revocation unknown": {func(j *sessionstate.Tokens, _ *token.Token) {
+			j.IsRevoked = func(context.Context, *token.Token) (bool, error) { return false, errors.New("away") }
+		}, 0, errUnknown},
+	} {
+		j, set := newTokens()
+		claims := &token.Token{Subject: "u1"}
+		row.change(j, claims)
+		value, err := j.SealSession(t.Context(), set, claims)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j.Now = func() time.Time { return now.Add(row.after) }
+		got, err := j.Valid(t.Context(), set, value)
+		if !errors.Is(err, row.want) || err == nil && got.Subject != "u1" {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}
+
+// TestTokenWithoutAnAge checks that a token that does not contain its start is too old for an absolute lifetime.
+func TestTokenWithoutAnAge(t *testing.T) {
+	t.Parallel()
+	j, _ := newTokens()
+	j.Absolute = time.Hour
+	if err := j.Check(t.Context(), &token.Token{Subject: "u1"}); !errors.Is(err, errTooOld) {
+		t.Error("the token is accepted")
+	}
+}
+
+// TestLargeTokens checks that the error names the largest claim.
+func TestLargeTokens(t *testing.T) {
+	t.Parallel()
+	j, set := newTokens()
+	long := json.RawMessage(`"` + strings.Repeat("x", 1<<17) + `"`)
+	claims := &token.Token{Subject: "u1", Extra: store.Members{"roles": long}}
+	if _, err := j.SealSession(t.Context(), set, claims); err == nil || !strings.Contains(err.Error(), `"roles" alone`) {
+		t.Error(err)
+	}
+}
+
+// TestVerificationEndsSessions checks which tokens are older than the verification of the user's address.
+func TestVerificationEndsSessions(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		verified    time.Time // of the stored user, before the sign-in
+		byApp       bool
+		proofs      bool
+		mark        string
+		later       time.Time
+		outdated    bool
+		needsLookup bool
+	}{
+		"verified before":           {now, false, true, "", now.Add(time.Hour), false, false},
+		"unverified":                {time.Time{}, false, true, "true", now.Add(time.Hour), true, false},
+		"unverified, still":         {time.Time{}, false, true, "true", time.Time{}, false, false},
+		"application":               {time.Time{}, true, true, "1893456000", now.Add(time.Hour), true, true},
+		"application, older proof":  {time.Time{}, true, true, "1893456000", now.Add(-time.Hour), false, true},
+		"no provider can verify it": {time.Time{}, false, false, "", now, false, false},
+	} {
+		j, _ := newTokens()
+		user := &store.User{ID: "u1", EmailVerified: row.verified}
+		j.Users, j.Proofs = &table{users: map[string]*store.User{"u1": user}}, row.proofs
+		claims := j.Begin(user)
+		if err := j.MarkUnverified(t.Context(), claims, row.byApp, user, func(err error) { t.Error(err) }); err != nil {
+			t.Fatal(err)
+		}
+		if mark := string(claims.Extra[sessionstate.EmailUnproved]); mark != row.mark {
+			t.Errorf("%s: claim %q", name, mark)
+		}
+		user.EmailVerified = row.later
+		outdated, err := j.Outdated(t.Context(), claims)
+		if err != nil || outdated != row.outdated || j.CanEndOnVerification(claims) != row.needsLookup {
+			t.Errorf("%s: outdated %v, lookup %v, %v", name, outdated, j.CanEndOnVerification(claims), err)
+		}
+	}
+}
+
+// TestRenewal checks at which age a token is renewed.
+func TestRenewal(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		update, short time.Duration
+		age           time.Duration
+		renews        bool
+	}{
+		"young":                  {time.Hour, 0, 59 * time.Minute, false},
+		"old enough":             {time.Hour, 0, time.Hour, true},
+		"always":                 {0, 0, 0, true},
+		"from the future":        {time.Hour, 0, -time.Minute, true},
+		"longer than its life":   {48 * time.Hour, 0, 13 * time.Hour, true},
+		"a short session, young": {time.Hour, 20 * time.Minute, 9 * time.Minute, false},
+		"a short session":        {time.Hour, 20 * time.Minute, 10 * time.Minute, true},
+	} {
+		j, _ := newTokens()
+		j.Update, j.Short = row.update, row.short
+		claims := &token.Token{IssuedAt: now}
+		if row.short > 0 {
+			_ = claims.Extra.Set(sessionstate.ShortSession, true)
+		}
+		if got := j.NeedsRenewal(claims, now.Add(row.age)); got != row.renews {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestRows checks when a stored session ends and is extended.
+func TestRows(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		absolute time.Duration
+		short    bool
+		actor    string
+		after    time.Duration
+		found    bool
+		extended time.Duration // from the use to the new expiry; zero: not extended
+	}{
+		"new":                     {0, false, "", time.Minute, true, 0},
+		"due":                     {0, false, "", 2 * time.Hour, true, 24 * time.Hour},
+		"expired":                 {0, false, "", 25 * time.Hour, false, 0},
+		"absolute":                {3 * time.Hour, false, "", 2 * time.Hour, true, 0},
+		"after its absolute end":  {3 * time.Hour, false, "", 4 * time.Hour, false, 0},
+		"extended up to it":       {25 * time.Hour, false, "", 3 * time.Hour, true, 22 * time.Hour},
+		"short, due":              {0, true, "", 15 * time.Minute, true, 20 * time.Minute},
+		"short, expired":          {0, true, "", 21 * time.Minute, false, 0},
+		"impersonated":            {0, false, "admin", 59 * time.Minute, true, 0},
+		"impersonated, too long":  {0, false, "admin", 61 * time.Minute, false, 0},
+		"impersonated, and short": {0, true, "admin", 21 * time.Minute, false, 0},
+	} {
+		at := now
+		s := &table{users: map[string]*store.User{"u1": {ID: "u1"}}, sessions: map[string]*store.Session{}}
+		rows := &sessionstate.Rows{
+			Lifetimes: sessionstate.Lifetimes{
+				MaxAge: 24 * time.Hour, Short: 20 * time.Minute, Update: time.Hour, Absolute: row.absolute, Impersonated: time.Hour,
+			},
+			Store: s, Now: func() time.Time { return at }, Rand: rand.Reader, HashTokens: true, Facts: true,
+		}
+		facts := storedtoken.Facts{AuthTime: now, Actor: row.actor, ActorSession: "s"}
+		made, err := rows.Create(t.Context(), s, "u1", row.short, facts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, plain := s.sessions[string(made.Token)]; plain {
+			t.Errorf("%s: the store has the token", name)
+		}
+		at = now.Add(row.after)
+		found, err := rows.Find(t.Context(), string(made.Token))
+		if row.found != (err == nil) || err != nil && (!errors.Is(err, store.ErrNotFound) || len(s.sessions) > 0) {
+			t.Errorf("%s: %v, %d rows", name, err, len(s.sessions))
+			continue
+		}
+		if err != nil || row.actor != "" { // core does not extend an impersonated session
+			continue
+		}
+		extended, err := rows.Extend(t.Context(), found.Session)
+		if err != nil || extended != (row.extended > 0) || extended && !found.Session.Expires.Equal(at.Add(row.extended)) {
+			t.Errorf("%s: extended %v to %v, %v", name, extended, found.Session.Expires.Sub(at), err)
+		}
+	}
+}
+
+// TestGenerate checks that a token of the application is used, and that an empty one creates no session.
+func TestGenerate(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"own-token", ""} {
+		s := &table{sessions: map[string]*store.Session{}}
+		rows := &sessionstate.Rows{
+			Store: s, Now: func() time.Time { return now }, Generate: func() (string, error) { return text, nil },
+		}
+		made, err := rows.Create(t.Context(), s, "u1", false, storedtoken.Facts{})
+		if (err == nil) != (text != "") || len(s.sessions) != len(text)/9 || err == nil && string(made.Token) != text {
+			t.Errorf("%q: %v, %v", text, made, err)
+		}
+	}
+}

@@ -1,0 +1,252 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/latchkey-go/latchkey/core/audit"
+)
+
+// KeepSessions allows several accounts in one browser: [ActionRequest.KeepSession] and [ActionRequest.SwitchSession].
+// A sign-in as another user than the current one then keeps the current session, if it fits. page is the path of the
+// plugin's action that lists the accounts. The sign-in page has a link to it if the browser has other accounts. The
+// CSRF token distinguishes the pages of two accounts, so a Config.CSRF without tokens is a configuration error.
+func (h *PluginHost) KeepSessions(page string) {
+	h.attaching("KeepSessions")
+	s := h.Auth.site
+	if s.csrf.Skip || s.csrf.SameOrigin {
+		h.fault("Config.CSRF does not require a token, so a form of one account could act as another one: remove it")
+	}
+	if h.plugins.kept != nil {
+		h.fault("another plugin keeps several sessions in a browser: remove one of them")
+		return
+	}
+	h.plugins.kept = &keptSessions{page: page, keys: s.secrets, plugins: h.plugins}
+}
+
+// BrowserAccount is an account of a browser with several of them.
+type BrowserAccount struct {
+	// Ref identifies the account in requests of this browser. It is a keyed hash and no secret.
+	Ref string
+	// UserID is the ID of the user. User has only the ID, the name, the email address and the image.
+	UserID string
+	User   *User
+	// Active reports whether the account is the one of [ActionRequest.Session]. SignedIn is false if its session has
+	// expired or was ended: the user must sign in again.
+	Active, SignedIn bool
+}
+
+// BrowserAccounts returns the accounts of the request's browser, the active one first. Sessions of the others are
+// not renewed and do not count as used. An error means that their state is unknown.
+func (c *ActionRequest) BrowserAccounts(ctx context.Context) ([]BrowserAccount, error) {
+	session, err := c.Session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.plugins.auth.sessions.browserAccounts(ctx, &c.in.arrival, session)
+}
+
+// BrowserAccounts is [ActionRequest.BrowserAccounts] for a component on a page of the application. It returns nil
+// without the request hook, and during an impersonation.
+func (h *PluginHost) BrowserAccounts(ctx context.Context) ([]BrowserAccount, error) {
+	visit := VisitOf(ctx, h.Auth)
+	if visit == nil || visit.refused != nil {
+		return nil, nil
+	}
+	session, err := SessionFrom(ctx)
+	if err != nil || session != nil && session.Actor != "" {
+		return nil, err
+	}
+	return h.Auth.sessions.browserAccounts(ctx, &visit.at, session)
+}
+
+// changingAccounts returns the active account, or nil if no user is signed in. A guest and an impersonated user cannot
+// change the accounts of the browser.
+func (c *ActionRequest) changingAccounts(ctx context.Context) (*validSession, error) {
+	switch {
+	case c.in.r.Method != http.MethodPost:
+		return nil, errNeedsPost
+	case c.plugins.kept == nil:
+		return nil, errKeepsNone
+	case c.ByBearer():
+		return nil, c.in.refuseBearer()
+	}
+	active, err := c.in.session.current(ctx)
+	switch {
+	case err != nil || active == nil:
+		return nil, err
+	case c.plugins.provisional.has(active.methods):
+		session, err := c.Session(ctx)
+		if err == nil {
+			err = guard("guard", func() error { return c.plugins.provisional.Guard(ctx, session, c.action.Name) })
+		}
+		return nil, cmp.Or(err, ErrForbidden)
+	case !c.plugins.kept.canKeep(active):
+		return nil, ErrForbidden
+	}
+	return active, nil
+}
+
+// KeepSession keeps the current session as that of another account: the browser has no current session afterwards, so
+// that a sign-in links nothing to it. The error is a *[Problem] with the code "accounts_full" if the account, or a
+// further one of its size, does not fit into the header of requests and responses. The account with the reference
+// instead, if it is not empty, is removed if that makes room: its user is about to sign in again. The action's Method
+// must be POST.
+func (c *ActionRequest) KeepSession(ctx context.Context, instead string) error {
+	active, err := c.changingAccounts(ctx)
+	switch {
+	case err != nil:
+		return err
+	case active == nil:
+		return errSignedOut("KeepSession")
+	}
+	s, carrier := c.plugins.auth.sessions, c.in.session.carrier()
+	change, err := s.changeKept(&c.in.arrival)
+	if err != nil {
+		return err
+	}
+	change.replace(active.user.ID)
+	value := carrier.value()
+	ends := s.cookieEnds(active, value)
+	if !change.addIf(active.user.ID, value, ends, len(value)+keptReserve) {
+		at := slices.IndexFunc(change.list, func(k keptSession) bool { return k.ref == instead })
+		if at < 0 {
+			return accountsFull()
+		}
+		change.replace(change.list[at].userID)
+		if !change.addIf(active.user.ID, value, ends, len(value)+keptReserve) {
+			return accountsFull()
+		}
+	}
+	if err := c.changeAccounts(ctx, append(change.finish(ctx), carrier.clear()...)); err != nil {
+		return err
+	}
+	c.in.decided(ctx, audit.SessionKept, "", active.user.ID)
+	return nil
+}
+
+// changeAccounts sets the cookies of a change, and a new CSRF token: forms of the earlier account are refused. The
+// pending sign-out at the provider of the earlier account is forgotten.
+func (c *ActionRequest) changeAccounts(ctx context.Context, cookies []Cookie) error {
+	s := c.plugins.auth.sessions
+	fresh, err := c.in.arrival.renewCSRF()
+	if err != nil {
+		return err
+	}
+	s.exchanges.Erase(c.in.browser(), "")
+	c.in.session.carrier().noteReplaced(tokenReplaced)
+	cookies = append(cookies, fresh...)
+	c.replaceSession(append(cookies, s.away.forget(ctx, &c.in.arrival)...))
+	return nil
+}
+
+// SwitchSession continues with the session of another account, and keeps the current one. The session continues
+// unchanged: its age and how its user authenticated stay the same. signedIn is false if that session has ended; nothing
+// is changed then, and the user must sign in again. The error is [ErrNotFound] if the browser has no such account, and
+// a *[Problem] with the code "accounts_full" as of [ActionRequest.KeepSession]. The action's Method must be POST.
+func (c *ActionRequest) SwitchSession(ctx context.Context, ref string) (signedIn bool, err error) {
+	active, err := c.changingAccounts(ctx)
+	if err != nil {
+		return false, err
+	}
+	s, carrier := c.plugins.auth.sessions, c.in.session.carrier()
+	if active != nil && ref == s.kept.keys.Ref(keptBrowser(&c.in.arrival), active.user.ID) {
+		return true, nil
+	}
+	change, err := s.changeKept(&c.in.arrival)
+	if err != nil {
+		return false, err
+	}
+	at := slices.IndexFunc(change.list, func(k keptSession) bool { return k.ref == ref })
+	if at < 0 {
+		return false, ErrNotFound
+	}
+	k := change.list[at]
+	r, err := s.keptRequest(ctx, &c.in.arrival, &k)
+	if err != nil {
+		return false, err
+	}
+	next, err := s.continueKept(ctx, c, r, &k)
+	if err != nil || next == nil {
+		return false, err
+	}
+	change.remove(k.number)
+	if active != nil {
+		change.replace(active.user.ID)
+		value := carrier.value()
+		if !change.addIf(active.user.ID, value, s.cookieEnds(active, value), len(k.token)) {
+			return false, accountsFull()
+		}
+	}
+	carrier.accounts = nil // fits has counted them
+	cookies, err := carrier.set(k.token, s.cookieEnds(next, k.token))
+	if err != nil {
+		return false, err
+	}
+	if err := c.changeAccounts(ctx, append(cookies, change.finish(ctx)...)); err != nil {
+		return false, err
+	}
+	s.replaced.Forget(k.token)
+	c.in.decidedOf(ctx, audit.SessionResumed, "", k.userID, "")
+	return true, nil
+}
+
+// continueKept returns the session of another account if its user may continue with it. It returns nil if it has ended.
+func (s *sessions) continueKept(
+	ctx context.Context, c *ActionRequest, r requestSession, k *keptSession,
+) (*validSession, error) {
+	session, _, err := s.read(ctx, r, sessionRead{again: true})
+	if err != nil || session == nil || session.UserID != k.userID || session.Actor != "" {
+		return nil, err
+	}
+	if err := c.plugins.checkUser(ctx, k.userID); err != nil {
+		if errors.Is(err, ErrAccessDenied) {
+			err = nil
+		}
+		return nil, err
+	}
+	return r.current(ctx)
+}
+
+// EndKeptSession ends the session of another account and removes the account from the browser. An empty ref means all
+// other accounts. The cookies are deleted even if the store fails; the result is then the store's error. The error is
+// [ErrNotFound] if the browser has no such account. The current session continues. The action's Method must be POST.
+func (c *ActionRequest) EndKeptSession(ctx context.Context, ref string) error {
+	if c.in.r.Method != http.MethodPost {
+		return errNeedsPost
+	}
+	s := c.plugins.auth.sessions
+	if s.kept == nil {
+		return errKeepsNone
+	}
+	change, err := s.changeKept(&c.in.arrival)
+	if err != nil {
+		return err
+	}
+	found, failed := false, error(nil)
+	for _, k := range slices.Clone(change.list) {
+		if ref != "" && k.ref != ref {
+			continue
+		}
+		event, err := s.endKept(ctx, &c.in.arrival, &k)
+		failed, found = errors.Join(failed, err), true
+		change.remove(k.number)
+		if err != nil || event.Token == nil && event.Session == nil {
+			continue
+		}
+		c.in.decidedOf(ctx, audit.SignOut, "", k.userID, event.SessionID)
+		if s.events.SignOut != nil {
+			emit(ctx, &c.in.arrival, "signOut", func() error { return s.events.SignOut(ctx, event) })
+		}
+	}
+	for _, one := range change.cookies() {
+		c.keep(one)
+	}
+	if !found && ref != "" {
+		return ErrNotFound
+	}
+	return failed
+}

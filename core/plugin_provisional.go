@@ -1,0 +1,160 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+)
+
+// ProvisionalUsers describes users without a sign-in method, such as guests: see [PluginHost.AddProvisionalUsers]. All
+// functions must be set. They are called concurrently.
+type ProvisionalUsers struct {
+	// Method is the method of their sessions, such as [amr.Guest]. No other session may have it.
+	Method amr.Method
+	// Action is the path of the plugin's POST action that signs in a new provisional user. The sign-in page has a button
+	// for it.
+	Action string
+	// Guard is called before an action of another plugin that requires a session or is for programs.
+	Guard func(ctx context.Context, s *Session, action string) error
+	// Active reports whether a user is a provisional user, for the sessions that the application creates.
+	Active func(ctx context.Context, userID string) (bool, error)
+	// Upgrade gives a provisional user the data of user, within a transaction, and ends their stored sessions. The error
+	// is [ErrNotFound] if the user cannot be upgraded any more, and [ErrConflict] if another user has the email address.
+	Upgrade func(ctx context.Context, tx Store, userID string, user *User) (*User, error)
+	// Upgraded is called after the transaction, when all sessions from before the upgrade have ended.
+	Upgraded func(ctx context.Context, userID string) error
+	// SignedIn is called when a provisional user has signed in as an existing user, before the browser gets the session.
+	SignedIn func(ctx context.Context, userID, existing string) error
+}
+
+// provisional are the provisional users of a plugin. A nil *provisional has none.
+type provisional struct {
+	ProvisionalUsers
+	plugin string
+	auth   *Auth
+}
+
+// AddProvisionalUsers registers users without a sign-in method. When the browser of such a user signs in and a new user
+// would be created, the provisional user is upgraded instead, in the same transaction: they keep the ID. If an existing
+// user signs in, SignedIn is called. In both cases the sign-in must have been started under the user's session: an
+// attacker may have planted a session afterwards. No account is linked to the user of a session with Method otherwise.
+//
+// AddProvisionalUsers also calls TrackAuthentication and EndsSessions. The store must be a store.Transactor.
+func (h *PluginHost) AddProvisionalUsers(p ProvisionalUsers) {
+	h.TrackAuthentication()
+	h.EndsSessions()
+	switch {
+	case h.plugins.provisional != nil:
+		h.fault("another plugin has provisional users: remove one of them")
+	case h.Records() != nil && h.Transactor == nil:
+		h.fault("provisional users need a Store that implements store.Transactor: use one of the stores of Latchkey")
+	}
+	h.plugins.provisional = &provisional{p, h.plugin, h.Auth}
+}
+
+// checkProvisional reports a configuration in which the sessions of a provisional user could not end.
+func checkProvisional(c *Config, ps *plugins, faults *ConfigError) {
+	switch p := ps.provisional; {
+	case p == nil && c.Callbacks.Merge != nil:
+		faults.add(ErrInvalidConfig, "Callbacks.Merge would never run: no plugin allows guests. Add plugins/guest, or "+
+			"remove the callback")
+	case p != nil && c.Session.Strategy == StrategyJWT && c.Session.Revocation.On == False:
+		faults.add(ErrInvalidConfig, "%s: the sessions of a provisional user must end when the user signs in, and "+
+			"Session.Revocation.On is False: remove it, or use StrategyDatabase", p.plugin)
+	}
+}
+
+// UpgradeUser upgrades a provisional user with the data of user, within a transaction of the store: see
+// [ProvisionalUsers].Upgrade. A plugin calls it in [SignIn].Upgrade.
+func (h *PluginHost) UpgradeUser(ctx context.Context, tx Store, userID string, user *User) (*User, error) {
+	if h.plugins.provisional == nil {
+		return nil, ErrNotFound
+	}
+	return h.plugins.provisional.Upgrade(ctx, tx, userID, user)
+}
+
+// has reports whether these are the methods of a session of a provisional user.
+func (p *provisional) has(methods []amr.Method) bool {
+	return p != nil && slices.Contains(methods, p.Method)
+}
+
+// identify sets the provisional user of a sign-in that was started under their session.
+func (p *provisional) identify(ctx context.Context, r requestSession, id *identity) error {
+	if p == nil {
+		return nil
+	}
+	current, err := r.current(ctx)
+	if err != nil || current == nil || !p.has(current.methods) {
+		return err
+	}
+	if id.unlinked = true; id.started == flowstate.SameSession {
+		id.provisional = current.user.ID
+	}
+	return nil
+}
+
+// endsReplaced reports whether the session of the request ends as soon as the sign-in has replaced it. That of a
+// provisional user ends with Upgraded or SignedIn: if the process stops before, the user can sign in again.
+func (id *identity) endsReplaced() bool { return id.provisional == "" }
+
+// withoutProvisional returns the session user that the rules of linking see, which is never a provisional user. It sets
+// the user to upgrade.
+func (w *writer) withoutProvisional(id *identity, signedIn sessionUser) sessionUser {
+	w.upgrades = ""
+	if signedIn.user == nil || !w.plugins.provisional.has(signedIn.methods) {
+		return signedIn
+	}
+	if id.provisional == signedIn.user.ID {
+		w.upgrades = id.provisional
+	}
+	return sessionUser{token: signedIn.token}
+}
+
+// upgraded ends the sessions and credentials that a user had before the upgrade, before a new session is issued.
+func (p *provisional) upgraded(ctx context.Context, v *arrival, userID string) error {
+	a := p.auth
+	err := a.plugins.endPending(ctx, userID)
+	for _, end := range a.plugins.enders {
+		err = errors.Join(err, guard("OnEndSessions", func() error { return end(ctx, userID) }))
+	}
+	if err == nil && a.sessions.config.Strategy == StrategyJWT {
+		err = a.sessions.endUser(ctx, userID, "")
+	}
+	a.sessions.exchanges.Erase("", userID)
+	if err == nil {
+		err = guard("ProvisionalUsers.Upgraded", func() error { return p.Upgraded(ctx, userID) })
+	}
+	if err != nil {
+		return errorf(ErrStore, "end the sessions from before an upgrade: %w", err)
+	}
+	v.decided(ctx, audit.SessionsEnded, audit.ReasonProved, userID)
+	return nil
+}
+
+// signedIn reports to the plugin that a provisional user has signed in as an existing user.
+func (p *provisional) signedIn(ctx context.Context, id *identity, userID string) error {
+	if p == nil || id.provisional == "" || id.provisional == userID {
+		return nil
+	}
+	err := guard("ProvisionalUsers.SignedIn", func() error { return p.SignedIn(ctx, id.provisional, userID) })
+	if err != nil {
+		return errorf(ErrStore, "sign-in of a provisional user: %w", err)
+	}
+	return nil
+}
+
+// refuse calls Guard before an action of another plugin that requires a session or is for programs.
+func (p *provisional) refuse(ctx context.Context, c *ActionRequest, a *partAction) error {
+	if p == nil || a.plugin == "" || a.plugin == p.plugin || len(a.Require) == 0 && !a.Programs || a.NoCookies {
+		return nil
+	}
+	session, err := c.Session(ctx)
+	if err != nil || session == nil || !p.has(session.Methods) {
+		return err
+	}
+	return guard("guard", func() error { return p.Guard(ctx, session, a.Name) })
+}
