@@ -715,7 +715,7 @@ func TestStoreFails(t *testing.T) {
 				t.Errorf("%s: %d calls, %d %.200s", call, s.store.failed(), r.Status, r.Body)
 			}
 			s.store.failing("")
-			if _, err := s.store.Store.Account(t.Context(), "passkey", "a2V5LWI="); !errors.Is(err, core.ErrNotFound) {
+			if _, err := s.store.Account(t.Context(), "passkey", "a2V5LWI="); !errors.Is(err, core.ErrNotFound) {
 				t.Errorf("%s: an account is left", call)
 			}
 			if p.create(); p.session() != ada {
