@@ -40,13 +40,14 @@ func (ps *plugins) checkIDTokens(providers []*provider, faults *ConfigError) {
 // VerifyIDToken verifies an ID token that a native app received from an SDK of the provider, as the callback of a
 // sign-in does: issuer, signature, expiry and claims (OpenID Connect Core section 3.1.3.7). The audience and azp must
 // be in clientIDs, the client IDs of the app at the provider. If clientIDs is nil, they must be the ClientID of the
-// provider, as in a token that a script on a page of this site received. The token must contain nonce, or the SHA-256 of nonce in
-// lower-case hexadecimal. The caller must ensure that the nonce is new, and accept it once.
+// provider, as in a token that a script on a page of this site received. The token must contain nonce, or the SHA-256
+// of nonce in lower-case hexadecimal. The caller must ensure that the nonce is new, and accept it once.
 //
-// The result belongs in [ActionRequest.SignInApp], or in [ActionRequest.SignIn] if a browser has sent the token. If the request has the field user, as in the form that Apple posts
-// at the first sign-in, its name becomes the name of a new user. Call [PluginHost.AcceptIDTokens] for the provider in
-// Attach. An invalid token is a [*Problem] with status 400 and the code "id_token_invalid". If the keys of the
-// provider cannot be fetched, it is a Problem with status 503. Both are logged and audited.
+// The result belongs in [ActionRequest.SignInApp], or in [ActionRequest.SignIn] if a browser has sent the token. If the
+// request has the field user, as in the form that Apple posts at the first sign-in, its name becomes the name of a new
+// user. Call [PluginHost.AcceptIDTokens] for the provider in Attach. An invalid token is a [*Problem] with status 400
+// and the code "id_token_invalid". If the keys of the provider cannot be fetched, it is a Problem with status 503. Both
+// are logged and audited.
 func (c *ActionRequest) VerifyIDToken(
 	ctx context.Context, provider, idToken, nonce string, clientIDs []string,
 ) (*SignIn, error) {
