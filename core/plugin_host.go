@@ -22,10 +22,10 @@ import (
 // PluginHost is the plugin host: the [Auth] as a plugin sees it. The methods that register something or declare what
 // the plugin does may only be called in Attach, and panic later: AddProvider, AddAction, AddWellKnown, AddSignInGate,
 // AddFinalSignInGate, TrackAuthentication, AddConfigError, EndsSessions, OnEndSessions, EmailsLinks,
-// RequireRecentSignInToLink, AddTask, OnAudit, RememberBrowsers, NotifyMethodChanges, AcceptIDTokens, VerifiesEmail,
-// AddPasswordReset, ProtectOrigins, TrackPasskeys, AddUserCheck and AddUserData. Records must be called there too, so
-// that a missing store becomes a configuration error. Records and all other methods also work later and are safe for
-// concurrent use. The fields are read-only: New sets them before Attach.
+// RequireRecentSignInToLink, AddTask, OnAudit, RememberBrowsers, NotifyMethodChanges, AcceptIDTokens, OfferOneTap,
+// VerifiesEmail, AddPasswordReset, ProtectOrigins, TrackPasskeys, AddUserCheck and AddUserData. Records must be called
+// there too, so that a missing store becomes a configuration error. Records and all other methods also work later and
+// are safe for concurrent use. The fields are read-only: New sets them before Attach.
 type PluginHost struct {
 	// Auth is the Auth under construction. Its methods work after New has returned.
 	Auth *Auth

@@ -112,7 +112,8 @@ func TestOneTapPage(t *testing.T) {
 	if r := v.get("/auth/onetap.script"); r.Status != http.StatusOK {
 		t.Errorf("the script: %d", r.Status)
 	}
-	if r := visit(t, openOP(t, op, core.Config{Store: with})).get("/auth/onetap.script"); r.Status != http.StatusBadRequest {
+	without := visit(t, openOP(t, op, core.Config{Store: with}))
+	if r := without.get("/auth/onetap.script"); r.Status != http.StatusBadRequest {
 		t.Errorf("the script without a plugin: %d", r.Status)
 	}
 }

@@ -51,10 +51,12 @@ type SignIn struct {
 
 // SignIn signs a user in. It calls Callbacks.SignIn, creates the user if [SignIn.Create] is set, runs the sign-in
 // gates, issues the session, and calls the events. The response redirects to the callback URL. An error of type
-// [ErrAccessDenied] means that Callbacks.SignIn denied the sign-in. The result of [ActionRequest.VerifyIDToken] is
-// handled like a callback of the provider: the account is linked by the same rules, except that it is never linked to a
-// signed-in user. If another user is signed in, the response is a page that asks whether to continue. A request with a
-// bearer token gets a 400 response, as at every sign-in, because a sign-in needs cookies.
+// [ErrAccessDenied] means that Callbacks.SignIn denied the sign-in. A request with a bearer token gets a 400 response,
+// as at every sign-in, because a sign-in needs cookies.
+//
+// The result of [ActionRequest.VerifyIDToken] is handled like a callback of the provider: the account is linked by the
+// same rules, except that it is never linked to a signed-in user. If another user is signed in, the response is a page
+// that asks whether to continue.
 func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 	if c.in.r.Method != "POST" {
 		return nil, errNeedsPost

@@ -14,8 +14,8 @@ var oneTapFile string
 
 var oneTapScript = minifyScript(oneTapFile)
 
-// OneTapScript returns the script of [OneTap], in UTF-8. Core serves it at onetap.script under the base path if a plugin
-// offers the prompt. The caller owns the slice.
+// OneTapScript returns the script of [OneTap], in UTF-8. Core serves it at onetap.script under the base path if a
+// plugin offers the prompt. The caller owns the slice.
 func OneTapScript() []byte { return []byte(oneTapScript) }
 
 // OneTapPrompt is a prompt in which a signed-out user selects an account of an identity provider. The browser or the
@@ -27,8 +27,8 @@ type OneTapPrompt struct {
 	ClientID string
 	// Library is the URL of the script of Google Identity Services, which shows the prompt.
 	Library string
-	// ConfigURL is the URL of a provider's FedCM configuration. If it is set, the browser shows the prompt, and Library is
-	// not loaded.
+	// ConfigURL is the URL of a provider's FedCM configuration. If it is set, the browser shows the prompt, and Library
+	// is not loaded.
 	ConfigURL string
 	// ScriptURL is the URL of [OneTapScript]. Core sets it.
 	ScriptURL string

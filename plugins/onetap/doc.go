@@ -8,8 +8,8 @@
 //	})
 //
 // The ID token is verified and the account is linked as after a redirect, with the sign-in gates of other plugins. In
-// addition, the token must contain a nonce of this browser, which is accepted once. With [Options].ConfigURL, the plugin
-// works with other OpenID Connect providers that support FedCM.
+// addition, the token must contain a nonce of this browser, which is accepted once. With [Options].ConfigURL, the
+// plugin works with other OpenID Connect providers that support FedCM.
 //
 // The application must trust the library: it runs as a script of the page, and Google changes it without a version, so
 // that subresource integrity is not possible.

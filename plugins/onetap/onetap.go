@@ -28,7 +28,7 @@ const name = "onetap"
 const kindNonce = "onetap-nonce"
 
 const (
-	// nonceTTL is the lifetime of a nonce. The prompt may be visible for a long time before the user selects an account.
+	// nonceTTL is the lifetime of a nonce. The prompt may be visible for a long time.
 	nonceTTL = time.Hour
 	// nonceRecordTTL is how long the use of a nonce is remembered. It is longer than nonceTTL, because the clocks of
 	// processes differ.

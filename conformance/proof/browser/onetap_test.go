@@ -157,7 +157,8 @@ func (s *tapService) serveFedCM(w http.ResponseWriter, r *http.Request) {
 		}
 	case "/fedcm.json":
 		answer = map[string]any{
-			"accounts_endpoint": "/fedcm/accounts", "id_assertion_endpoint": "/fedcm/assertion", "login_url": "/fedcm/login",
+			"accounts_endpoint": "/fedcm/accounts", "id_assertion_endpoint": "/fedcm/assertion",
+			"login_url": "/fedcm/login",
 		}
 	case "/fedcm/accounts":
 		answer = map[string]any{"accounts": []any{map[string]any{"id": "1", "name": "Ada", "email": ada}}}
@@ -213,8 +214,8 @@ func serveTaps(t *testing.T, s *tapService, options onetap.Options) (origin stri
 		ctx := r.Context()
 		if r.URL.Path == "/own" {
 			folder := s.url + "/gsi/"
-			w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-abc'; connect-src 'self' "+folder+
-				"; frame-src "+folder+"; style-src "+folder+"style")
+			w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-abc'; connect-src 'self' "+
+				folder+"; frame-src "+folder+"; style-src "+folder+"style")
 			ctx = templ.WithNonce(ctx, "abc")
 		}
 		var page strings.Builder
@@ -316,7 +317,8 @@ func TestFedCM(t *testing.T) {
 				return
 			}
 			v.follow(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-				_, err := cdp.Call(ctx, target, fedcm.SelectAccount, fedcm.SelectAccountParams{DialogID: dialog.DialogID})
+				first := fedcm.SelectAccountParams{DialogID: dialog.DialogID}
+				_, err := cdp.Call(ctx, target, fedcm.SelectAccount, first)
 				return err
 			}))
 			v.sees("signed in: " + ada)
