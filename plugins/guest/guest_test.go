@@ -141,8 +141,8 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// TestUpgradeWithUsername: a guest who signs up with a username and without an address keeps the ID. Of two tabs that do
-// so, one upgrades the guest.
+// TestUpgradeWithUsername: a guest who signs up with a username and without an address keeps the ID. Of two tabs, one
+// upgrades the guest.
 func TestUpgradeWithUsername(t *testing.T) {
 	both(t, func(s *site) {
 		b := s.browser()

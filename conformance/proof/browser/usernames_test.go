@@ -106,7 +106,7 @@ func TestUsernameAlonePages(t *testing.T) {
 				secret    = `input[name=password]`
 				renew     = `form[action$="/password/recovery-codes"] button[type=submit]`
 				useCode   = `form[action$="/password/recover"] button[type=submit]`
-				clear     = `document.querySelector("input[name=username]").value = ""`
+				empty     = `document.querySelector("input[name=username]").value = ""`
 				firstCode = `(document.getElementById("recovery-codes")?.textContent ?? "").split("\n")[0]`
 			)
 			name := "user-" + string(rune('a'+i)) + "b"
@@ -115,7 +115,7 @@ func TestUsernameAlonePages(t *testing.T) {
 			v.do(write(username, "a b"), write(secret, password))
 			v.follow(click(`form[action$="/password/sign-up"] button[type=submit]`))
 			shown("sign-up, refused")
-			run(v, chromedp.Evaluate[string](clear))
+			run(v, chromedp.Evaluate[string](empty))
 			v.do(write(username, name), write(secret, password))
 			v.follow(click(`form[action$="/password/sign-up"] button[type=submit]`))
 			shown("codes")
@@ -130,7 +130,7 @@ func TestUsernameAlonePages(t *testing.T) {
 			check("/auth/password/forgot")
 			check("/auth/password/recover")
 			fill := func(code string) {
-				run(v, chromedp.Evaluate[string](clear))
+				run(v, chromedp.Evaluate[string](empty))
 				v.do(write(username, name), write(`input[name=code]`, code), write(`input[name=newPassword]`, password+" 2"))
 				v.follow(click(useCode))
 			}
