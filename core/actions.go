@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/challenge"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/pagecache"
@@ -76,7 +77,7 @@ func onlyPasskeys(providers []*provider) (id string) {
 // getCSRF handles GET csrf. It returns the token that POST requests must contain.
 func getCSRF(ctx context.Context, c *call) (*Response, error) {
 	if c.site.csrf.Skip {
-		c.log.warn(ctx, warnCSRFDisabled)
+		c.log.warn(ctx, warnings.CSRFDisabled)
 		spec := &c.cookies.CSRF
 		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{Cookie(spec.Clear())}}, nil
 	}
@@ -168,6 +169,9 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	if view.SwitchURL == "" && (p.hasForm() || view.GuestURL != "") {
 		view.Challenge = p.plugins.challenges.widget(challenge.SignIn)
 	}
+	if view.SwitchURL == "" && view.SignedIn == (ui.Visitor{}) {
+		view.OneTap = p.plugins.oneTap.shown()
+	}
 	view.Signals = p.unknownSignals(c)
 	view.Remembered = view.RememberMe && (view.Error != "" || view.Email != "") && c.rememberedChoice()
 	switch view.Error {
@@ -183,7 +187,7 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 	draw := func(view ui.SignInView) *Response {
 		view.Providers = p.providerViews(&c.arrival)
 		response := p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
-		return permitChallenge(permitPicture(response, view.Picture), view.Challenge)
+		return permitOneTap(permitChallenge(permitPicture(response, view.Picture), view.Challenge), view.OneTap)
 	}
 	plain := p.builtIn && (p.plugins.provisional == nil || view.GuestURL != "") &&
 		view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil && view.Links == nil &&
@@ -209,7 +213,7 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		p.cached.Keep(key, page)
 	}
 	response := &Response{Body: page.For(view.Nonce, view.CSRFToken)}
-	return permitChallenge(p.asPage(&c.arrival, response, view.Nonce), view.Challenge)
+	return permitOneTap(permitChallenge(p.asPage(&c.arrival, response, view.Nonce), view.Challenge), view.OneTap)
 }
 
 // hasForm reports whether a provider has a form that needs a challenge.

@@ -8,18 +8,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// announcer is a function that was passed to [PluginHost.OnAnnounce].
-type announcer func(ctx context.Context, tx store.RecordStore, e audit.Event) (
-	within context.Context, cancel func(unknown bool), err error)
-
-// announcement is a change that announcers know of.
-type announcement struct {
-	name    audit.Name
-	userID  string
-	within  context.Context // of the audit event
-	cancels []func(unknown bool)
-}
-
 // OnAnnounce registers a function that is called before a change that an audit event will report. It can store the
 // event, so that the event is not lost if the process ends between the change and the call of the function of
 // [PluginHost.OnAudit]. It returns the context that the latter gets with the event, and a function that is called if
@@ -52,10 +40,10 @@ func (h *PluginHost) AuditChange(
 		return err
 	}
 	if err := change(ctx); err != nil {
-		v.cancelAnnounced(!refusesChange(err))
+		v.pending.Cancel(!refusesChange(err))
 		return err
 	}
-	h.Audit(v.announced(ctx, e), e)
+	h.Audit(v.pending.Reported(ctx, e), e)
 	return nil
 }
 
@@ -66,50 +54,10 @@ func (v *arrival) announce(ctx context.Context, tx store.RecordStore, e audit.Ev
 	}
 	e.Outcome, e.Provider = audit.OK, or(e.Provider, v.providerID)
 	e.Time, e.Tenant = v.audit.Now(), v.audit.Tenant
-	made := announcement{name: e.Name, userID: e.UserID, within: context.WithoutCancel(ctx)}
-	for _, announce := range v.announcers {
-		err := guard("OnAnnounce", func() error {
-			within, cancel, err := announce(made.within, tx, e)
-			if err == nil && within != nil {
-				made.within, made.cancels = within, append(made.cancels, cancel)
-			}
-			return err
-		})
-		if err != nil {
-			made.cancel(false)
-			return errorf(ErrStore, "announce a change: %w", err)
-		}
-	}
-	if len(made.cancels) > 0 {
-		v.pending = append(v.pending, made)
+	if err := v.pending.Announce(ctx, v.announcers, tx, e); err != nil {
+		return errorf(ErrStore, "%w", err)
 	}
 	return nil
-}
-
-func (a *announcement) cancel(unknown bool) {
-	for _, cancel := range a.cancels {
-		cancel(unknown)
-	}
-}
-
-// announced returns the context of an audit event: that of its announcement, or ctx.
-func (v *arrival) announced(ctx context.Context, e audit.Event) context.Context {
-	for i := len(v.pending) - 1; i >= 0 && e.Outcome == audit.OK; i-- {
-		// A store may choose the ID of a new user.
-		if a := v.pending[i]; a.name == e.Name && (a.userID == e.UserID || e.Name == audit.UserCreated) {
-			v.pending = append(v.pending[:i], v.pending[i+1:]...)
-			return a.within
-		}
-	}
-	return ctx
-}
-
-// cancelAnnounced cancels the announcements of changes that were not reported.
-func (v *arrival) cancelAnnounced(unknown bool) {
-	for _, a := range v.pending {
-		a.cancel(unknown)
-	}
-	v.pending = nil
 }
 
 // refusesChange reports whether an error means that a change was not made, and not that its result is unknown.

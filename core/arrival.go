@@ -7,7 +7,9 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/latchkey-go/latchkey/core/internal/announcements"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -33,7 +35,7 @@ type arrival struct {
 	// that the session cookie of a call is ignored, because no page of this site made the call.
 	program, foreign bool
 	// pending are the announced changes that were not reported yet.
-	pending []announcement
+	pending announcements.Pending
 	// verified is the credential of the request. Copies of the arrival share it. It is nil if the request cannot have
 	// one.
 	verified *verifiedCredential
@@ -113,7 +115,7 @@ func (s *site) warnOfOtherOrigin(r *forwarded.Request) {
 	if !elsewhere || slices.Contains(s.protected, visited) || s.originWarned.Swap(true) {
 		return
 	}
-	s.log.warn(context.Background(), warnVisitedElsewhere,
+	s.log.warn(context.Background(), warnings.VisitedElsewhere,
 		slog.String("visited", visited.String()), slog.String("configured", s.pinnedOrigin),
 		slog.String("hint", "URL (AUTH_URL) has another origin than requests: browsers are redirected to it and do not send "+
 			"their cookies there. Ignore this warning if a proxy terminates TLS or rewrites the Host header without "+

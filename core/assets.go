@@ -12,7 +12,7 @@ func (s *site) asset(r *Request) *Response {
 		return nil
 	}
 	file := assets.Find(r.Target, s.basePath)
-	if file == nil {
+	if file == nil || file == assets.OneTapScript && !s.oneTap {
 		return nil
 	}
 	response := &Response{}

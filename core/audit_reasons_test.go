@@ -418,7 +418,7 @@ func TestAuditReasons(t *testing.T) {
 		"organization.created", "organization.changed", "organization.deleted", "member.joined", "member.changed",
 		"member.removed", "member.requested", "member.declined",
 		"admin.reset.sent", "admin.email.verified", "admin.factors.reset",
-		"admin.deleted", "admin.invited", "admin.banned", "admin.unbanned", "admin.sessions.ended", "banned",
+		"admin.deleted", "admin.created", "admin.invited", "admin.banned", "admin.unbanned", "admin.sessions.ended", "banned",
 		"webhook.changed", "webhook.disabled", "admin.impersonated", "admin.impersonation.ended", "impersonation.refused",
 		"impersonation", "user.data.exported",
 		"admin.deletion.scheduled",

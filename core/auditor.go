@@ -25,7 +25,7 @@ func (v *arrival) note(ctx context.Context, e audit.Event) {
 		e.ActorID = v.actorOf(ctx, v)
 	}
 	e.Credential = or(e.Credential, v.verified.get())
-	v.audit.Note(v.announced(ctx, e), e)
+	v.audit.Note(v.pending.Reported(ctx, e), e)
 }
 
 // decided notes a successful decision about a user.

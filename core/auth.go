@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
@@ -90,7 +91,7 @@ func (a *Auth) sharesSessions(other *Auth) bool {
 // warnShared logs, once for each Auth, that another Auth accepts its sessions.
 func (a *Auth) warnShared(ctx context.Context) {
 	if !a.sharedWarned.Swap(true) {
-		a.log.warn(ctx, warnSharedSessions, slog.String("hint", "another Auth with the same secret accepts the sessions of "+
+		a.log.warn(ctx, warnings.SharedSessions, slog.String("hint", "another Auth with the same secret accepts the sessions of "+
 			"this one: set a different Config.Audience or secret for each if users of one must not be signed in to the other"))
 	}
 }
@@ -118,7 +119,7 @@ func (a *Auth) WarnHeaderLimit(bytes int, setting string) {
 	if bytes >= enoughHeader {
 		return
 	}
-	a.log.warn(context.Background(), warnSmallHeaderLimit, slog.Int("bytes", bytes),
+	a.log.warn(context.Background(), warnings.SmallHeaderLimit, slog.Int("bytes", bytes),
 		slog.String("hint", "set "+setting+" to 16384 or more"))
 }
 

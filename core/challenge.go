@@ -138,22 +138,24 @@ func permitChallenge(response *Response, w *ui.Challenge) *Response {
 	if w == nil || response.Err != nil {
 		return response
 	}
-	policy := response.Header.Get("Content-Security-Policy")
-	for _, d := range []struct {
-		name    string
-		sources []string
-	}{
-		{"script-src", w.ScriptSources}, {"style-src", w.StyleSources}, {"connect-src", w.ConnectSources},
-	} {
-		if len(d.sources) > 0 {
-			policy = strings.Replace(policy, "; "+d.name+" ", "; "+d.name+" "+strings.Join(d.sources, " ")+" ", 1)
-		}
-	}
-	if len(w.FrameSources) > 0 {
-		policy += "; frame-src " + strings.Join(w.FrameSources, " ")
-	}
-	response.set("Content-Security-Policy", policy)
+	response.permit("script-src", w.ScriptSources...)
+	response.permit("style-src", w.StyleSources...)
+	response.permit("connect-src", w.ConnectSources...)
+	response.permit("frame-src", w.FrameSources...)
 	return response
+}
+
+// permit adds sources to a directive of the Content-Security-Policy.
+func (r *Response) permit(directive string, sources ...string) {
+	if len(sources) == 0 {
+		return
+	}
+	policy, added := r.Header.Get("Content-Security-Policy"), "; "+directive+" "+strings.Join(sources, " ")
+	if with := strings.Replace(policy, "; "+directive+" ", added+" ", 1); with != policy {
+		r.set("Content-Security-Policy", with)
+		return
+	}
+	r.set("Content-Security-Policy", policy+added)
 }
 
 // ChallengeWidget returns the widget of Callbacks.Challenge for a form, to be set as the Challenge of its page. action

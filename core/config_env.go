@@ -1,56 +1,40 @@
 package core
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/internal/configcheck"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
-// named returns a configured address with its field and environment variable, which may be empty. It omits an address
-// that may contain a password.
-func named(field, value, variable string) string {
-	if variable != "" {
-		field += " (from " + variable + ")"
-	}
-	if strings.Contains(value, "@") {
-		return field
-	}
-	return fmt.Sprintf("%s is %.100q", field, value)
-}
-
-// reason returns the text of an error about an address, without the package name.
-func reason(err error) string { return strings.TrimPrefix(err.Error(), "weburl: ") }
-
 // readEnvironment sets empty fields from environment variables and returns the warnings to log.
-func readEnvironment(c *Config, faults *ConfigError) (warnings []warning) {
+func readEnvironment(c *Config, faults *ConfigError) (codes []warnings.Code) {
 	if len(c.Secrets) == 0 {
 		c.Secrets = tokensource.Secrets[Secret](c.Getenv)
 	}
-	warnings = readURL(c, faults)
+	codes = readURL(c, faults)
 	readTrustHost(c, faults)
 	if v := c.Getenv("AUTH_REDIRECT_PROXY_URL"); c.RedirectProxyURL == "" && v != "" {
 		if _, _, err := weburl.ParseOrigin(v); err != nil {
-			faults.add(ErrInvalidConfig, "%s: %s: "+howToSetProxy,
-				named("RedirectProxyURL", v, "AUTH_REDIRECT_PROXY_URL"), reason(err))
+			faults.add(ErrInvalidConfig, "%s: %s: "+configcheck.HowToSetProxy,
+				configcheck.Named("RedirectProxyURL", v, "AUTH_REDIRECT_PROXY_URL"), configcheck.Reason(err))
 		} else {
 			c.RedirectProxyURL = v
 		}
 	}
 	for _, s := range c.Secrets {
-		if len(s) < minSecret && c.InsecureShortSecrets {
-			return append(warnings, warnShortSecret)
+		if len(s) < configcheck.MinSecret && c.InsecureShortSecrets {
+			return append(codes, warnings.ShortSecret)
 		}
 	}
-	return warnings
+	return codes
 }
 
-const howToSetProxy = "write the full URL of the auth routes, https://auth.example/auth"
-
 // readURL sets URL, and BasePath from its path.
-func readURL(c *Config, faults *ConfigError) (warnings []warning) {
+func readURL(c *Config, faults *ConfigError) (codes []warnings.Code) {
 	variable := ""
 	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
 		if v := c.Getenv(name); c.URL == "" && v != "" {
@@ -65,17 +49,17 @@ func readURL(c *Config, faults *ConfigError) (warnings []warning) {
 	switch {
 	case err != nil:
 		faults.add(ErrInvalidConfig, "%s: %s: write https://app.example, or http://localhost:3000 while you develop, "+
-			"followed by the base path if it is not /auth", named("URL", c.URL, variable), reason(err))
+			"followed by the base path if it is not /auth", configcheck.Named("URL", c.URL, variable), configcheck.Reason(err))
 	case c.BasePath == "":
 		c.BasePath = strings.TrimPrefix(path, strings.TrimRight(c.PublicPath, "/"))
 	case path != "":
-		warnings = append(warnings, warnURLBasePathRedundant)
+		codes = append(codes, warnings.URLBasePathRedundant)
 		full := strings.TrimRight(c.PublicPath, "/") + c.BasePath
 		if spelt != full && c.BasePath != "/" { // compared exactly, as in Auth.js
-			warnings = append(warnings, warnURLBasePathMismatch)
+			codes = append(codes, warnings.URLBasePathMismatch)
 		}
 	}
-	return warnings
+	return codes
 }
 
 func readTrustHost(c *Config, faults *ConfigError) {
@@ -96,6 +80,3 @@ func readTrustHost(c *Config, faults *ConfigError) {
 		c.TrustHost = True
 	}
 }
-
-// minSecret is the minimum length of a secret in bytes.
-const minSecret = 32

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -272,7 +273,7 @@ func (v *Visit) pageOrProblem(target string, problem *Problem) *Response {
 		response.Status, response.Redirect = http.StatusSeeOther, target
 		response.set("Location", target)
 		if v.pages.config.SignIn == "" && v.auth.mounted.countRedirect() {
-			v.at.log.warn(v.Context, warnNotMounted, slog.String("hint", "a guard redirects to the sign-in page, and no auth "+
+			v.at.log.warn(v.Context, warnings.NotMounted, slog.String("hint", "a guard redirects to the sign-in page, and no auth "+
 				"route was requested so far: call the adapter's Mount, at BasePath "+v.at.basePath))
 		}
 	} else {

@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"strings"
@@ -40,6 +39,8 @@ type identity struct {
 	// byApp means that an app has sent an ID token ([ActionRequest.SignInApp]): there is no browser, so that the sign-in
 	// gets no session and cannot wait for a gate.
 	byApp bool
+	// onlyIDToken means that there is no token response, only an ID token ([ActionRequest.VerifyIDToken]).
+	onlyIDToken bool
 
 	// provisional is the ID of the provisional user whose session the sign-in was started under. unlinked reports that the
 	// current session is that of a provisional user, to whom nothing is linked.
@@ -354,47 +355,6 @@ func limitProfile(p *Person) {
 		p.Image = ""
 	}
 }
-
-// pendingData is the stored content of a pending sign-in.
-type pendingData struct {
-	User    plainUser      `json:"user"`
-	Account pendingAccount `json:"account"`
-	Profile Profile        `json:"profile,omitempty"`
-	SID     string         `json:"sid,omitempty"`
-	Methods []amr.Method   `json:"methods,omitempty"`
-	// AuthTime is identity.authTime.
-	AuthTime *time.Time `json:"authTime,omitempty"`
-	// ACR is identity.acr.
-	ACR         string `json:"acr,omitempty"`
-	CallbackURL string `json:"url"`
-	Created     bool   `json:"created,omitempty"`
-	// Short is identity.short.
-	Short bool `json:"short,omitempty"`
-	// Provisional is identity.provisional.
-	Provisional string `json:"provisional,omitempty"`
-	// Typed is the identifier that the user typed.
-	Typed string `json:"typed,omitempty"`
-	// Stored reports whether the user is in the store.
-	Stored bool `json:"stored,omitempty"`
-	// Made is when a gate first stored the sign-in.
-	Made time.Time `json:"made"`
-	// Next is the action that continues the sign-in. Released lists the gates that do not run again when it is completed.
-	Next     string   `json:"next"`
-	Released []string `json:"released"`
-}
-
-// pendingAccount is an Account with the tokens in plain text: the JSON of a Secret is redacted. Raw members that are
-// nil are omitted.
-type pendingAccount struct {
-	plainAccount
-	AccessToken, RefreshToken, IDToken string
-	SessionState, AuthorizationDetails json.RawMessage `json:",omitempty"`
-}
-
-// plainUser is a User without its JSON methods.
-type plainUser User
-
-type plainAccount Account
 
 // flow signs users in with one provider. There is one for each configured provider. Each flow ends with an [identity].
 type flow interface {

@@ -43,8 +43,8 @@ func (s *sessions) actorOf(ctx context.Context, v *arrival) string {
 	if v.cookies == nil || !cookie.Join(v.jar, actorCookie(v)).Any() {
 		return ""
 	}
-	session, err := s.ofCookies(ctx, v)
-	if err != nil {
+	session, err := s.choose(ctx, s.carrierOf(v)) // not restore, which has events itself
+	if err != nil || session.expiredActor() != (actor{}) {
 		return ""
 	}
 	return session.actor(ctx).userID

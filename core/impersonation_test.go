@@ -47,10 +47,12 @@ func (u *understudy) Attach(h *core.PluginHost) error {
 	return nil
 }
 
+var now2030 = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // theater is a town with the plugin and the users root, ada and grace.
 func theater(t *testing.T, strategy core.Strategy, change ...func(*core.Config)) (*town, *understudy, *time.Time) {
 	t.Helper()
-	u, now := &understudy{}, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	u, now := &understudy{}, now2030
 	w := newTown(t, power{}, strategy, func(c *core.Config) {
 		c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
 		c.Plugins, c.Now = []core.Plugin{u}, func() time.Time { return now }
@@ -277,7 +279,13 @@ func TestImpersonateNotRestored(t *testing.T) {
 				}
 			}, ""},
 		} {
-			w, _, now := theater(t, strategy)
+			w, _, now := theater(t, strategy, func(c *core.Config) {
+				c.Audit = func(_ context.Context, e audit.Event) {
+					if e.ActorID != "" && now2030.Add(time.Hour).Before(e.Time) {
+						t.Errorf("%s, %s: the event is %+v", strategy, name, e)
+					}
+				}
+			})
 			b := w.acting()
 			*now = now.Add(time.Hour + time.Minute)
 			row.change(w, b)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 )
@@ -156,7 +157,7 @@ func (l *limits) warnOfProxy(ctx context.Context, c *call, p LimitParams) {
 		l.warned.Swap(true) {
 		return
 	}
-	c.log.warn(ctx, warnLimitWithoutPeer, slog.String("hint", "a request has headers of a proxy, and "+nameProxies))
+	c.log.warn(ctx, warnings.LimitWithoutPeer, slog.String("hint", "a request has headers of a proxy, and "+nameProxies))
 }
 
 // nameProxies is the fix for a missing Config.TrustedProxies.
@@ -172,7 +173,7 @@ func (l *limits) warnOfMissingProxies(a *Auth) {
 		counts = counts || p.credentials != nil || p.email != nil || p.webauthn != nil
 	}
 	if l.builtIn != nil && counts && len(a.site.origins.Proxies) == 0 && a.site.origins.Pinned.Scheme == "https" {
-		a.log.warn(context.Background(), warnNoTrustedProxies, slog.String("hint", nameProxies))
+		a.log.warn(context.Background(), warnings.NoTrustedProxies, slog.String("hint", nameProxies))
 	}
 }
 

@@ -341,8 +341,8 @@ func (w *writer) trackPasskey(ctx context.Context, made *passkeyResult) {
 	}
 }
 
-// refreshAccount updates the tokens of a known account, and the address that its provider vouches for. An app sends
-// only an ID token, so that the stored tokens, which may be in use, do not change.
+// refreshAccount updates the tokens of a known account, and the address that its provider vouches for. If there is only
+// an ID token, the stored tokens, which may be in use, do not change.
 func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) error {
 	accounts := w.tx.accounts
 	if accounts == nil || !id.byOAuth() {
@@ -351,13 +351,13 @@ func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) 
 	account := id.storedAccount()
 	account.UserID = owner.ID
 	keepsAddress := account.VerifiedEmail == "" && owner.EmailVerified.IsZero() && owner.Email != ""
-	if keepsAddress || id.byApp {
+	if keepsAddress || id.onlyIDToken {
 		switch kept, err := accounts.Account(ctx, account.Provider, account.ProviderAccountID); {
 		case err == nil && kept != nil:
 			if keepsAddress {
 				account.VerifiedEmail = kept.VerifiedEmail
 			}
-			if id.byApp {
+			if id.onlyIDToken {
 				address, label := account.VerifiedEmail, account.Label
 				account = kept.Clone()
 				account.VerifiedEmail, account.Label = address, label

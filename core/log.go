@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/panics"
 )
 
@@ -28,7 +29,7 @@ func (l *reporter) failure(ctx context.Context, err *Error, attrs ...slog.Attr) 
 	l.logger.LogAttrs(ctx, level, "auth: "+string(err.Type), attrs...)
 }
 
-func (l *reporter) warn(ctx context.Context, code warning, attrs ...slog.Attr) {
+func (l *reporter) warn(ctx context.Context, code warnings.Code, attrs ...slog.Attr) {
 	attrs = append([]slog.Attr{slog.String("code", string(code))}, attrs...)
 	l.logger.LogAttrs(ctx, slog.LevelWarn, "auth: "+string(code), attrs...)
 }

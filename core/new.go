@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/random"
@@ -28,7 +29,7 @@ func New(config Config) (*Auth, error) {
 	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views.WithDefaults(), logger: c.Logger}
 	defaults(&c)
 	faults.logger = c.Logger
-	warnings := checkConfig(&c, config.Session.Strategy, faults)
+	codes := checkConfig(&c, config.Session.Strategy, faults)
 
 	a := &Auth{log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience}
 	observed := watch{c.Observe, a.log}
@@ -66,7 +67,7 @@ func New(config Config) (*Auth, error) {
 	}
 	warnOfRealm(a)
 	a.plugins.limits.warnOfMissingProxies(a)
-	announce(a, append(warnings, storeWarnings(&c, can, a)...))
+	announce(a, append(codes, storeWarnings(&c, can, a)...))
 	return a, nil
 }
 
@@ -101,7 +102,9 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	if a.sessions.impersonation = a.plugins.impersonation; a.sessions.impersonation != nil {
 		a.site.actorOf = a.sessions.actorOf
 	}
-	a.sessions.kept = a.plugins.kept
+	if a.sessions.kept = a.plugins.kept; a.sessions.kept != nil {
+		a.sessions.kept.provisional = a.plugins.provisional
+	}
 	a.pages.sessions, a.pages.plugins = a.sessions, &a.plugins
 	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)
 	a.site.returns = a.sessions.away != nil
@@ -118,6 +121,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	asked := newLimits(c, a, a.plugins.knows)
 	a.plugins.assemble(a, entry, asked)
 	entry.codes = newEmailCodes(c, a, asked)
+	a.plugins.completeOneTap(a)
 	a.plugins.challenges = newChallenges(c, asked, watch{c.Observe, a.log})
 	if facts {
 		a.plugins.reauth = entry.reauthActions(a.providers)
@@ -200,28 +204,28 @@ func (m *flowMaker) flow(p *provider) flow {
 
 // announce logs warnings and, with Debug, the callback URL of each provider, so that a wrong redirect URI or origin is
 // found before the first sign-in.
-func announce(a *Auth, warnings []warning) {
+func announce(a *Auth, codes []warnings.Code) {
 	ctx := context.Background()
 	a.site.audit.Note(ctx, audit.Event{Name: audit.Config, Outcome: audit.OK})
-	for _, w := range warnings {
+	for _, w := range codes {
 		a.log.warn(ctx, w)
 	}
 	if len(a.providers) == 0 {
-		a.log.warn(ctx, warnNoProviders, slog.String("hint", "Providers is empty: users cannot sign in"))
+		a.log.warn(ctx, warnings.NoProviders, slog.String("hint", "Providers is empty: users cannot sign in"))
 	}
 	for _, p := range a.providers {
 		if p.oauth != nil && p.oauth.AllowInsecureHTTP == True {
-			a.log.warn(ctx, warnInsecureHTTP, slog.String("provider", p.id))
+			a.log.warn(ctx, warnings.InsecureHTTP, slog.String("provider", p.id))
 		}
 	}
 	if !a.site.origins.TrustHost {
-		a.log.warn(ctx, warnNoOrigin, slog.String("hint", "no origin is configured: only requests to localhost and other "+
+		a.log.warn(ctx, warnings.NoOrigin, slog.String("hint", "no origin is configured: only requests to localhost and other "+
 			"loopback hosts are accepted. Before you deploy, "+forwarded.HowToSetOrigin))
 	}
 	if !a.log.debugging {
 		return
 	}
-	a.log.warn(ctx, warnDebugEnabled)
+	a.log.warn(ctx, warnings.DebugEnabled)
 	base := "{origin}" + a.site.publicBase
 	if a.site.pinned {
 		base = a.site.origins.Pinned.String() + a.site.publicBase
@@ -277,7 +281,7 @@ func dataOptions(c *Config, log *reporter, faults *ConfigError) *sessiondata.Opt
 		return nil
 	}
 	o.Now, o.InCookie = c.Now, c.Session.Strategy == StrategyJWT
-	o.Large = func(ctx context.Context) { log.warn(ctx, warnDataLarge) }
+	o.Large = func(ctx context.Context) { log.warn(ctx, warnings.DataLarge) }
 	return &o
 }
 

@@ -156,7 +156,7 @@ func (ps *plugins) auditNotice(ctx context.Context, v, at *arrival, n SecurityNo
 	}
 	n.Audit.UserID, n.Audit.Provider = n.UserID, or(n.Audit.Provider, n.Provider)
 	n.Audit.Outcome = audit.Outcome(or(string(n.Audit.Outcome), string(audit.OK)))
-	noteAt(v.announced(ctx, n.Audit), v.audit, at, n.Audit)
+	noteAt(v.pending.Reported(ctx, n.Audit), v.audit, at, n.Audit)
 }
 
 // noticeUser returns the recipient of notices, or nil if none are sent.
@@ -211,7 +211,7 @@ func (ps *plugins) notifyChange(
 	}
 	if err := ps.notifyAround(ctx, v, user, n, change); err != nil {
 		if at == nil {
-			v.cancelAnnounced(!refusesChange(err))
+			v.pending.Cancel(!refusesChange(err))
 		}
 		return err
 	}

@@ -101,6 +101,7 @@ type plugins struct {
 	actions       []*partAction
 	reauthMethods []ReauthMethod
 	idTokens      []idTokenProvider // PluginHost.AcceptIDTokens
+	oneTap        *oneTapPrompt     // PluginHost.OfferOneTap, or nil
 	reauth        []*partAction     // the actions of core for re-authentication
 	gates         []partGate
 	// documents are the well-known documents by name, with those of core.
@@ -216,8 +217,9 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 		Now: c.Now, Rand: c.Rand, Getenv: c.Getenv, Logger: c.Logger, HTTPClient: c.HTTPClient,
 		Store: a.store.Store, Accounts: a.store.accounts, Authenticators: a.store.passkeys,
 		AuthenticatorDeleter: a.store.unkey, Transactor: a.store.tx, UserDeleter: a.store.deleter,
-		SessionLister: a.store.lister, RecordLister: a.store.listing, UserFinder: a.store.finder,
-		faults: faults, plugins: &a.plugins, plugin: name, cookieDomain: c.Cookies.SessionToken.Domain,
+		SessionLister: a.store.lister, RecordLister: a.store.listing, RecordPairs: a.store.pairs,
+		UserFinder: a.store.finder,
+		faults:     faults, plugins: &a.plugins, plugin: name, cookieDomain: c.Cookies.SessionToken.Domain,
 		Merge: c.Callbacks.Merge,
 	}
 	if s, ok := a.store.given.(interface{ RequiresEmail() bool }); ok {

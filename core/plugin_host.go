@@ -66,6 +66,8 @@ type PluginHost struct {
 	SessionLister        store.SessionLister
 	// RecordLister lists records by kind. It is nil if the store does not implement it.
 	RecordLister store.RecordLister
+	// RecordPairs reads two records with one query. It is nil if the store does not implement it.
+	RecordPairs store.RecordPairReader
 	// UserFinder lists users. It is nil if the store does not implement it.
 	UserFinder store.UserFinder
 	// RequiresEmail reports that the store refuses users without an email address.

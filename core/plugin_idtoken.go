@@ -40,10 +40,11 @@ func (ps *plugins) checkIDTokens(providers []*provider, faults *ConfigError) {
 
 // VerifyIDToken verifies an ID token that a native app received from an SDK of the provider, as the callback of a
 // sign-in does: issuer, signature, expiry and claims (OpenID Connect Core section 3.1.3.7). The audience and azp must
-// be in clientIDs, the client IDs of the app at the provider. The token must contain nonce, or the SHA-256 of nonce in
+// be in clientIDs, the client IDs of the app at the provider. If clientIDs is nil, they must be the ClientID of the
+// provider, as in a token that a script on a page of this site received. The token must contain nonce, or the SHA-256 of nonce in
 // lower-case hexadecimal. The caller must ensure that the nonce is new, and accept it once.
 //
-// The result belongs in [ActionRequest.SignInApp]. If the request has the field user, as in the form that Apple posts
+// The result belongs in [ActionRequest.SignInApp], or in [ActionRequest.SignIn] if a browser has sent the token. If the request has the field user, as in the form that Apple posts
 // at the first sign-in, its name becomes the name of a new user. Call [PluginHost.AcceptIDTokens] for the provider in
 // Attach. An invalid token is a [*Problem] with status 400 and the code "id_token_invalid". If the keys of the
 // provider cannot be fetched, it is a Problem with status 503. Both are logged and audited.
@@ -56,6 +57,9 @@ func (c *ActionRequest) VerifyIDToken(
 	}
 	c.in.providerID, c.in.kind = p.id, p.kind
 	flow := p.flow.(*oauthFlow)
+	if clientIDs == nil {
+		clientIDs = []string{flow.ClientID}
+	}
 	problem := &Problem{Status: http.StatusServiceUnavailable, Code: "provider_unavailable"}
 	at, err := flow.client.Endpoints(ctx)
 	var claims Profile
@@ -82,7 +86,7 @@ func (c *ActionRequest) VerifyIDToken(
 		c.reportAppFailure(ctx, err)
 		return nil, &Problem{Code: "id_token_invalid"}
 	}
-	id.byApp, id.started = true, flowstate.SignedOut
+	id.onlyIDToken, id.started = true, flowstate.SignedOut
 	return &SignIn{User: id.user.Clone(), Account: id.account.Clone(), identity: id}, nil
 }
 
@@ -116,6 +120,7 @@ func (c *ActionRequest) SignInApp(ctx context.Context, s *SignIn) (*Session, err
 		return nil, err
 	}
 	id := s.identity
+	id.byApp = true
 	out := &outcome{identity: id}
 	err = entry.dateAuthentication(ctx, &in, id)
 	var who member

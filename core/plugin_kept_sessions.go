@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -23,7 +24,7 @@ func (h *PluginHost) KeepSessions(page string) {
 		h.fault("another plugin keeps several sessions in a browser: remove one of them")
 		return
 	}
-	h.plugins.kept = &keptSessions{page: page, keys: s.secrets, plugins: h.plugins}
+	h.plugins.kept = &keptSessions{page: page, keys: s.secrets}
 }
 
 // BrowserAccount is an account of a browser with several of them.
@@ -80,12 +81,9 @@ func (c *ActionRequest) changingAccounts(ctx context.Context) (*validSession, er
 	case c.plugins.provisional.has(active.methods):
 		session, err := c.Session(ctx)
 		if err == nil {
-			err = c.plugins.provisional.Guard(ctx, session, c.action.Name)
+			err = guard("guard", func() error { return c.plugins.provisional.Guard(ctx, session, c.action.Name) })
 		}
-		if err == nil {
-			err = ErrForbidden
-		}
-		return nil, err
+		return nil, cmp.Or(err, ErrForbidden)
 	case !c.plugins.kept.canKeep(active):
 		return nil, ErrForbidden
 	}

@@ -41,14 +41,19 @@ type SignIn struct {
 	// CallbackURL is where the browser goes after the sign-in. The default is [ActionRequest.CallbackURL]. It passes
 	// Callbacks.Redirect.
 	CallbackURL string
+	// StartedBy is the ID of the guest who was signed in when the sign-in was started, for the result of
+	// [ActionRequest.VerifyIDToken]: only that guest is upgraded or merged. If it is empty, no guest is.
+	StartedBy string
 
-	// identity is set by VerifyIDToken, for SignInApp.
+	// identity is set by VerifyIDToken.
 	identity *identity
 }
 
 // SignIn signs a user in. It calls Callbacks.SignIn, creates the user if [SignIn.Create] is set, runs the sign-in
 // gates, issues the session, and calls the events. The response redirects to the callback URL. An error of type
-// [ErrAccessDenied] means that Callbacks.SignIn denied the sign-in. A request with a bearer token gets a 400 response,
+// [ErrAccessDenied] means that Callbacks.SignIn denied the sign-in. The result of [ActionRequest.VerifyIDToken] is
+// handled like a callback of the provider: the account is linked by the same rules, except that it is never linked to a
+// signed-in user. If another user is signed in, the response is a page that asks whether to continue. A request with a bearer token gets a 400 response,
 // as at every sign-in, because a sign-in needs cookies.
 func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 	if c.in.r.Method != "POST" {
@@ -61,7 +66,7 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 	case s.User == nil || s.User.ID == "":
 		return nil, errors.New("core: ActionRequest.SignIn: SignIn.User is nil, or has no ID")
 	case s.identity != nil:
-		return nil, errors.New("core: ActionRequest.SignIn: pass the result of VerifyIDToken to SignInApp")
+		return c.signInByIDToken(ctx, &s)
 	}
 	account := s.Account
 	if account == nil {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/internal/ascii"
 	"github.com/latchkey-go/latchkey/internal/passkey"
@@ -228,7 +229,7 @@ func clockCheck(c *Config) func(host string, date time.Time) {
 		if behind.Abs() <= maxClockSkew || warned.Swap(true) {
 			return
 		}
-		log.warn(context.Background(), warnClockSkew, slog.String("provider_host", host),
+		log.warn(context.Background(), warnings.ClockSkew, slog.String("provider_host", host),
 			slog.Duration("clock_behind", behind),
 			slog.String("hint", "the clock of this machine, or Config.Now, differs from the provider's: sign-ins may fail "+
 				"as expired or not yet valid. Synchronize it with NTP"))

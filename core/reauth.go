@@ -15,6 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
@@ -102,10 +103,10 @@ func (s *signIns) checkMethods(faults *ConfigError) {
 			"OAuthProvider.Reauthenticates if the provider asks for credentials at every sign-in",
 			strings.Join(names, ", "), fixes)
 	case !codes:
-		a.log.warn(context.Background(), warnNoReauth, slog.Any("providers", names), slog.String("hint",
+		a.log.warn(context.Background(), warnings.NoReauth, slog.Any("providers", names), slog.String("hint",
 			"users who only sign in with these providers cannot authenticate again: "+fixes))
 	default:
-		a.log.warn(context.Background(), warnNoReauth, slog.Any("providers", names), slog.String("hint",
+		a.log.warn(context.Background(), warnings.NoReauth, slog.Any("providers", names), slog.String("hint",
 			"users who only sign in with these providers cannot authenticate again, because no code is sent to an "+
 				"unverified address: set OAuthProvider.EmailVerified if the provider verifies addresses, or add passkeys, "+
 				"which a new user can create in the first 15 minutes"))

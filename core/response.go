@@ -116,7 +116,8 @@ func finish(request *Request, r *Response) *Response {
 	if h.Get("Cache-Control") == "" {
 		setFields(h, "Cache-Control", noStore)
 	}
-	setFields(h, "X-Content-Type-Options", "nosniff", "Referrer-Policy", sameOriginReferrer)
+	referrer := or(h.Get("Referrer-Policy"), sameOriginReferrer) // permitOneTap sets another
+	setFields(h, "X-Content-Type-Options", "nosniff", "Referrer-Policy", referrer)
 	return r
 }
 

@@ -58,8 +58,8 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 		}
 		response = rt.pages.fail(ctx, c, err, cookies)
 	}
-	if len(c.pending) > 0 {
-		c.cancelAnnounced(response.Status >= http.StatusInternalServerError)
+	if c.pending.Any() {
+		c.pending.Cancel(response.Status >= http.StatusInternalServerError)
 	}
 	if !to.bare {
 		c.rememberLocale(response)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -287,7 +288,7 @@ func (v *arrival) signInRedirect(ctx context.Context, asked string) (string, err
 	if u, err := url.Parse(asked); err == nil { // without path and query, which may contain secrets
 		to = (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 	}
-	v.log.warn(ctx, warnGoToReplaced, append(v.attrs(), slog.String("url", to), slog.String("hint",
+	v.log.warn(ctx, warnings.GoToReplaced, append(v.attrs(), slog.String("url", to), slog.String("hint",
 		"the redirect callback replaced the URL of core.RedirectTo by the origin: allow it in Callbacks.Redirect, "+
 			"or its scheme in Config.AppSchemes"))...)
 	return target, nil

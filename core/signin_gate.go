@@ -13,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/pendingsignin"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/internal/pending"
 )
@@ -204,17 +205,16 @@ func (ps *plugins) owner(path string) string {
 	return ""
 }
 
+// pendingData is the stored content of a pending sign-in.
+type pendingData = pendingsignin.Data[Profile]
+
 // newPendingData returns the content to store for an identity.
 func newPendingData(id *identity, who member, callbackURL string) pendingData {
 	pending := pendingData{
-		User: plainUser(*who.user), Profile: id.profile, Methods: id.proofs(), CallbackURL: callbackURL,
+		Profile: id.profile, Methods: id.proofs(), CallbackURL: callbackURL,
 		Created: who.created, SID: id.sid(), ACR: id.acr, Short: id.short, Provisional: id.provisional,
 	}
-	a := id.account
-	pending.Account = pendingAccount{
-		plainAccount(*a), string(a.AccessToken), string(a.RefreshToken), string(a.IDToken), a.SessionState,
-		a.AuthorizationDetails,
-	}
+	pending.Set(who.user, id.account)
 	if id.pending != nil {
 		pending.Made = id.pending.Made
 	}
@@ -225,15 +225,11 @@ func newPendingData(id *identity, who member, callbackURL string) pendingData {
 	return pending
 }
 
-// identity restores the identity from the stored content.
-func (h *pendingData) identity() *identity {
-	user, account := User(h.User), Account(h.Account.plainAccount)
-	account.AccessToken = Secret(h.Account.AccessToken)
-	account.RefreshToken = Secret(h.Account.RefreshToken)
-	account.IDToken = Secret(h.Account.IDToken)
-	account.SessionState, account.AuthorizationDetails = h.Account.SessionState, h.Account.AuthorizationDetails
+// restoredIdentity returns the identity of a stored sign-in.
+func restoredIdentity(h *pendingData) *identity {
+	user, account := h.Get()
 	return &identity{
-		user: &user, account: &account, profile: h.Profile, methods: h.Methods, authTime: h.AuthTime, acr: h.ACR,
+		user: user, account: account, profile: h.Profile, methods: h.Methods, authTime: h.AuthTime, acr: h.ACR,
 		short: h.Short, provisional: h.Provisional, pending: h,
 	}
 }
@@ -279,7 +275,7 @@ func (ps *plugins) pending(ctx context.Context, c *call) (*PendingSignIn, error)
 	case !found:
 		return nil, nil
 	}
-	id := p.data.identity()
+	id := restoredIdentity(&p.data)
 	p.User, p.Account, p.Methods = id.user, id.account, slices.Clone(id.methods)
 	p.CallbackURL, p.Created = p.data.CallbackURL, p.data.Created
 	return p, nil
@@ -329,7 +325,7 @@ func (c *ActionRequest) CompleteSignIn(
 	case !took:
 		return nil, errPendingOver(nil)
 	}
-	id := p.data.identity()
+	id := restoredIdentity(&p.data)
 	if len(methods) > 0 {
 		id.authTime = nil // the user has just authenticated with them
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync/atomic"
 
+	"github.com/latchkey-go/latchkey/core/internal/announcements"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -42,12 +43,13 @@ type site struct {
 	appSchemes []string                                                    // Config.AppSchemes, in lower case
 	rand       io.Reader
 	log        *reporter
-	audit      *auditor.Auditor // nil if nothing is audited
-	announcers []announcer      // PluginHost.OnAnnounce
-	locales    *locales         // nil means English
-	bearers    bool             // Session.Bearer
-	returns    bool             // providers redirect browsers back after a sign-out
-	trusted    []string         // Config.TrustedOrigins
+	audit      *auditor.Auditor          // nil if nothing is audited
+	announcers []announcements.Announcer // PluginHost.OnAnnounce
+	locales    *locales                  // nil means English
+	bearers    bool                      // Session.Bearer
+	returns    bool                      // providers redirect browsers back after a sign-out
+	oneTap     bool                      // PluginHost.OfferOneTap was called
+	trusted    []string                  // Config.TrustedOrigins
 	failures   *reference.Failures
 	// protected are the origins of PluginHost.ProtectOrigins.
 	protected []weburl.Origin

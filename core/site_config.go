@@ -1,9 +1,8 @@
 package core
 
 import (
-	"strings"
-
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
+	"github.com/latchkey-go/latchkey/core/internal/configcheck"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/languages"
 	"github.com/latchkey-go/latchkey/internal/reference"
@@ -20,8 +19,8 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	for _, secret := range c.Secrets {
 		s.secrets = append(s.secrets, tokensource.BindSecret(c.Audience, string(secret)))
 	}
-	s.trusted = readTrustedOrigins(c, faults)
-	s.appSchemes = readAppSchemes(c, faults)
+	s.trusted = configcheck.TrustedOrigins(c.TrustedOrigins, faults.report)
+	s.appSchemes = configcheck.AppSchemes(c.AppSchemes, faults.report)
 	s.audit = newAuditor(c, s.secrets, log)
 	s.locales = newLocales(c, faults)
 	s.csrf = csrf.Guard{SameOrigin: c.CSRF.sameOrigin, Skip: c.CSRF.skip, Secrets: s.secrets, Rand: c.Rand}
@@ -51,39 +50,6 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	}
 	s.unknownPlace = s.placeOf(weburl.Origin{})
 	return s
-}
-
-// readAppSchemes returns Config.AppSchemes in lower case.
-func readAppSchemes(c *Config, faults *ConfigError) (schemes []string) {
-	for i, scheme := range c.AppSchemes {
-		if !weburl.IsAppScheme(scheme) {
-			faults.add(ErrInvalidConfig, "AppSchemes[%d] is %q: write the scheme of an app without the colon, such as "+
-				"com.example.app; schemes of browsers and of the system, such as javascript, data, file or intent, "+
-				"are never allowed", i, scheme)
-			continue
-		}
-		schemes = append(schemes, strings.ToLower(scheme))
-	}
-	return schemes
-}
-
-// readTrustedOrigins checks Config.TrustedOrigins. Each origin must have the spelling that browsers send (RFC 6454
-// section 6.2), because the comparison is byte by byte.
-func readTrustedOrigins(c *Config, faults *ConfigError) (trusted []string) {
-	for i, text := range c.TrustedOrigins {
-		origin, path, err := weburl.ParseOrigin(text)
-		switch {
-		case err != nil || path != "" || origin.String() != text:
-			faults.add(ErrInvalidConfig, "TrustedOrigins[%d] is %q: write scheme and host as browsers do, "+
-				"https://app.example or https://app.example:8443, without a path, a star or a default port", i, text)
-		case origin.Scheme != "https" && !origin.Loopback():
-			faults.add(ErrInvalidConfig, "TrustedOrigins[%d] is %q: an attacker in its users' network could send requests as "+
-				"this origin: use https; http is for localhost", i, text)
-		default:
-			trusted = append(trusted, text)
-		}
-	}
-	return trusted
 }
 
 // newAuditor returns nil if Config.Audit is nil.

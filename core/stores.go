@@ -26,6 +26,7 @@ type stores struct {
 	unkey    store.AuthenticatorDeleter
 	records  store.RecordStore
 	listing  store.RecordLister
+	pairs    store.RecordPairReader
 	finder   store.UserFinder
 	watch    watch
 }
@@ -39,7 +40,7 @@ func newStores(s Store, w watch, limit time.Duration) stores {
 	return stores{
 		Store: v.Store, given: s, sessions: v.Sessions, tokens: v.Tokens, tx: v.Transactor, accounts: v.Accounts,
 		deleter: v.UserDeleter, lister: v.SessionLister, passkeys: v.Passkeys, unkey: v.PasskeyDeleter, records: v.Records,
-		listing: v.RecordLister, finder: v.UserFinder, watch: w,
+		listing: v.RecordLister, pairs: v.RecordPairs, finder: v.UserFinder, watch: w,
 	}
 }
 

@@ -88,6 +88,10 @@ func (s stuck) DeleteUserRecords(ctx context.Context, _, _ string) (int, error) 
 	return 0, s.wait(ctx)
 }
 
+func (s stuck) RecordPair(ctx context.Context, _, _ store.RecordName) (a, b *store.Record, err error) {
+	return nil, nil, s.wait(ctx)
+}
+
 func (s stuck) ListUsers(ctx context.Context, _ string, _ int) ([]*User, string, error) {
 	return nil, "", s.wait(ctx)
 }
@@ -142,6 +146,10 @@ func TestStoreTimeout(t *testing.T) {
 		"DeleteRecord":   func(ctx context.Context) error { return second(s.records.DeleteRecord(ctx, "", "")) },
 		"UserRecords":    func(ctx context.Context) error { return second(s.records.UserRecords(ctx, "", "")) },
 		"DeleteRecords":  func(ctx context.Context) error { return second(s.records.DeleteUserRecords(ctx, "", "")) },
+		"RecordPair": func(ctx context.Context) error {
+			_, _, err := s.pairs.RecordPair(ctx, store.RecordName{}, store.RecordName{})
+			return err
+		},
 		"ListUsers": func(ctx context.Context) error {
 			_, _, err := s.finder.ListUsers(ctx, "", 1)
 			return err

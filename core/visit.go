@@ -123,8 +123,8 @@ func (v *Visit) makeState() {
 		BasePath: or(v.at.publicBase, "/"), InsecureNoCSRF: v.at.csrf.Skip,
 		SignInPath: own.SignIn, SignOutPath: own.SignOut, CallbackURL: v.at.currentPage(), Theme: v.pages.theme,
 		Locale:              v.spoken.language(),
-		EndImpersonationURL: v.endImpersonationURL(),
-		Providers:           v.pages.providers, Visitor: v.visitor, FormToken: v.token, Report: v.report,
+		EndImpersonationURL: v.endImpersonationURL(), OneTap: v.auth.plugins.oneTap.shown(),
+		Providers: v.pages.providers, Visitor: v.visitor, FormToken: v.token, Report: v.report,
 	}
 }
 

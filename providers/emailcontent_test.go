@@ -32,7 +32,8 @@ var kinds = map[mailkind.Kind]bool{
 	mailkind.FactorsReset: true, mailkind.RecoveryUsed: true, mailkind.RecoveryRenewed: true,
 	mailkind.FactorGuessed: true, mailkind.NewDevice: true, mailkind.Invite: true, mailkind.Deleted: false,
 	mailkind.Reauth: false, mailkind.KeyCreated: true, mailkind.KeyExpiring: true, mailkind.OrganizationInvite: true,
-	mailkind.DeletionScheduled: true, mailkind.WebhookDisabled: true,
+	mailkind.DeletionScheduled: true, mailkind.WebhookDisabled: true, mailkind.OrganizationKey: true,
+	mailkind.OrganizationRequest: true, mailkind.OrganizationJoined: true,
 }
 
 func letterOf(kind mailkind.Kind) core.Email {
@@ -46,7 +47,10 @@ func letterOf(kind mailkind.Kind) core.Email {
 	if kind == mailkind.AccountLinked || kind == mailkind.AccountUnlinked {
 		l.Service, l.At = "GitHub", time.Unix(1e9, 0)
 	}
-	if kind == mailkind.OrganizationInvite {
+	switch kind {
+	case mailkind.OrganizationRequest, mailkind.OrganizationJoined:
+		l.Organization, l.Expires = "Acme", time.Time{}
+	case mailkind.OrganizationInvite:
 		l.Organization = `Ada & <b>"Söhne"`
 	}
 	if kind == mailkind.Reauth {

@@ -223,6 +223,22 @@ var emailTexts = map[mailkind.Kind]emailText{
 		footer: "Don't know the sender? Ignore this email and nothing will change.",
 		why:    whyInvited,
 	},
+	mailkind.OrganizationKey: {
+		subject: "New API key of an organization on %s", button: textSecure,
+		body: []string{"Your account was used to create an API key of an organization. Programs can use it to act for " +
+			"that organization."},
+		footer: textSecureNow,
+	},
+	mailkind.OrganizationRequest: {
+		subject: "Request to join your organization on %s", button: "View requests",
+		body:   []string{"Someone asked to join your organization. You can accept or decline the request."},
+		footer: "You get at most one of these emails an hour. The page lists all requests.",
+	},
+	mailkind.OrganizationJoined: {
+		subject: "You joined an organization on %s", button: "View your organizations",
+		body:   []string{"Your request to join was accepted. You're a member of the organization now."},
+		footer: "You can leave the organization at any time.",
+	},
 	mailkind.WebhookDisabled: {
 		subject: "Webhooks of %s disabled for an endpoint", button: "Manage webhooks",
 		body: []string{"An endpoint did not accept any events for days, or said that it is gone. We no longer send events " +

@@ -364,6 +364,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Banned", true
 	case "admin.changes":
 		return "Changes", true
+	case "admin.create":
+		return "Create user", true
 	case "admin.delete":
 		return "Delete user", true
 	case "admin.delete.confirm":
@@ -372,6 +374,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "Details", true
 	case "admin.done.banned":
 		return "User banned.", true
+	case "admin.done.created":
+		return "User created.", true
 	case "admin.done.deleted":
 		return "User deleted.", true
 	case "admin.done.ended":
@@ -444,6 +448,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "This user isn't banned.", true
 	case "admin.problem.reason":
 		return "Enter a reason of at most 200 characters.", true
+	case "admin.problem.taken":
+		return "A user has this address already.", true
 	case "admin.problem.until":
 		return "Choose an end date in the future.", true
 	case "admin.problem.verified":
@@ -719,6 +725,30 @@ func catalogued(key string) (english string, ok bool) {
 	case "email.organization-invite.footer":
 		return "", true
 	case "email.organization-invite.subject":
+		return "", true
+	case "email.organization-joined.body":
+		return "", true
+	case "email.organization-joined.button":
+		return "", true
+	case "email.organization-joined.footer":
+		return "", true
+	case "email.organization-joined.subject":
+		return "", true
+	case "email.organization-key.body":
+		return "", true
+	case "email.organization-key.button":
+		return "", true
+	case "email.organization-key.footer":
+		return "", true
+	case "email.organization-key.subject":
+		return "", true
+	case "email.organization-request.body":
+		return "", true
+	case "email.organization-request.button":
+		return "", true
+	case "email.organization-request.footer":
+		return "", true
+	case "email.organization-request.subject":
 		return "", true
 	case "email.otherwise":
 		return "If the button doesn't work, copy this link into your browser:", true
@@ -1150,6 +1180,34 @@ func catalogued(key string) (english string, ok bool) {
 		return "Join", true
 	case "organization.joined-on":
 		return "Joined %s", true
+	case "organization.keys":
+		return "API keys", true
+	case "organization.keys.by":
+		return "Created by %s", true
+	case "organization.keys.copy":
+		return "Copy your new API key now. You won't be able to see it again.", true
+	case "organization.keys.create":
+		return "Create API key", true
+	case "organization.keys.created":
+		return "Your new API key", true
+	case "organization.keys.days":
+		return "%s days", true
+	case "organization.keys.expired":
+		return "Expired", true
+	case "organization.keys.lead":
+		return "Programs use these keys to act for this organization. A key stays when the member who created it leaves.", true
+	case "organization.keys.lifetime":
+		return "Expires after", true
+	case "organization.keys.new":
+		return "New API key", true
+	case "organization.keys.revoked":
+		return "API key revoked.", true
+	case "organization.keys.scopes":
+		return "What this key can do", true
+	case "organization.keys.unused":
+		return "Never used", true
+	case "organization.keys.used":
+		return "Last used %s", true
 	case "organization.leave":
 		return "Leave organization", true
 	case "organization.manage":
@@ -1198,6 +1256,12 @@ func catalogued(key string) (english string, ok bool) {
 		return "Check your input and try again.", true
 	case "organization.problem.invites":
 		return "Too many invitations are open. Revoke one you no longer need.", true
+	case "organization.problem.key-lifetime":
+		return "Choose a shorter lifetime.", true
+	case "organization.problem.key-scope":
+		return "Choose what the key can do.", true
+	case "organization.problem.keys":
+		return "This organization has too many API keys. Revoke one you no longer need.", true
 	case "organization.problem.lookup":
 		return "We couldn't look up the domain. Try again later.", true
 	case "organization.problem.mail":

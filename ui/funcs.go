@@ -27,6 +27,7 @@ import (
 //	{{if signedIn}} … {{end}}                     whether a user is signed in
 //	{{with visitor}} {{.Name}} {{end}}            like [CurrentVisitor]
 //	{{avatar}}                                    like [Avatar]
+//	{{oneTap}}                                    like [OneTap]
 //	{{signInMessage .Error}}                      like [Locale.SignInMessage], in the language of the request
 //
 // Options are pairs of a name and a text: redirectTo, label, class, action and page; for signIn also
@@ -54,6 +55,7 @@ func Funcs(ctx context.Context) template.FuncMap {
 		"csrfField": func() (template.HTML, error) { return CSRFField(ctx) },
 		"csrfToken": func() (string, error) { return CSRFToken(ctx) },
 		"avatar":    func() (template.HTML, error) { return templ.ToGoHTML(ctx, Avatar()) },
+		"oneTap":    func() (template.HTML, error) { return templ.ToGoHTML(ctx, OneTap()) },
 		"visitor":   func() (*Visitor, error) { return CurrentVisitor(ctx) },
 		"signedIn": func() (bool, error) {
 			v, err := CurrentVisitor(ctx)

@@ -47,6 +47,8 @@ type State struct {
 	Theme Theme
 	// Locale is the language of the components. The default is English.
 	Locale Locale
+	// OneTap is the prompt of [OneTap]. It is nil if no plugin offers one.
+	OneTap *OneTapPrompt
 	// Providers are the configured sign-in methods. Requests share the slice: do not change it.
 	Providers []Provider
 	// Visitor returns the signed-in user, or nil, nil if no user is signed in. It is called when a component first needs

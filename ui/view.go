@@ -46,6 +46,8 @@ type Page struct {
 	NewPasskey *PasskeyCreation
 	// Challenge is the widget of a CAPTCHA service in the forms of the page. If it is nil, there is none.
 	Challenge *Challenge
+	// OneTap is the prompt on the sign-in page. If it is nil, there is none.
+	OneTap *OneTapPrompt
 	// Impersonation is the banner of an administrator who uses another user's account. If it is nil, there is none.
 	Impersonation *Impersonation
 	// Title is the document's title. The default depends on the page.

@@ -48,7 +48,12 @@ webhooks.
                                             end their sessions, API keys and apps, and refuse sign-ins in applications
                                             with plugins/admin
   users unban ADDRESS|ID --reason TEXT      lift the ban
-  users delete ADDRESS|ID                   delete the user and all their data in the store
+  users delete ADDRESS|ID [--force]         end all sessions, and delete the user and all their data in the store. The
+                                            last owner of an organization (plugins/organization) needs --force
+  users verify-email ADDRESS|ID             mark their address as verified, remove sign-in methods that may belong to
+                                            someone else, and end all sessions
+  users create ADDRESS [--name NAME]        create a user without sign-in methods, and print the ID
+  users invite ADDRESS                      email an invitation, with the settings of reset-password
   keys list [ADDRESS|ID]                    list API keys (plugins/apikey), of a user or all
   keys revoke KEY-ID                        revoke an API key; the ID is in the list, and in the key itself
   webhooks list                             list the endpoints in the store (plugins/webhooks). AUTH_SECRET must be the
@@ -86,7 +91,8 @@ type command struct {
 	flags                  *flag.FlagSet
 	address, engine, kinds string
 	reason, until, events  string
-	yes, asJSON            bool
+	name                   string
+	yes, asJSON, force     bool
 	// id is the user's ID if --id=ID was given. If byID is set, the positional argument is an ID.
 	id   string
 	byID bool
@@ -144,6 +150,9 @@ func (c *command) run(ctx context.Context, args []string) error {
 	case c.id != "" && len(words) == 2 && words[0] == "users":
 		words, c.byID = append(words, c.id), true
 	}
+	if len(words) == 3 && words[0] == "users" && addressActs[words[1]] != nil {
+		return c.with(ctx, false, func(ctx context.Context, s *opened) error { return c.forAddress(ctx, s, words[1], words[2]) })
+	}
 	if len(words) == 3 && words[0] == "users" && acts[words[1]] != nil {
 		return c.with(ctx, false, func(ctx context.Context, s *opened) error { return c.users(ctx, s, words[1], words[2]) })
 	}
@@ -160,6 +169,8 @@ func (c *command) parse(args []string) (words []string, err error) {
 	c.flags.StringVar(&c.reason, "reason", "", "")
 	c.flags.StringVar(&c.until, "until", "", "")
 	c.flags.StringVar(&c.events, "events", "", "")
+	c.flags.StringVar(&c.name, "name", "", "")
+	c.flags.BoolVar(&c.force, "force", false, "")
 	c.flags.BoolVar(&c.yes, "yes", false, "")
 	c.flags.BoolVar(&c.asJSON, "json", false, "")
 	c.id, c.byID = "", false

@@ -207,7 +207,8 @@ func (c *terminal) manages(id string) {
 		c.Errorf("%d letters", len(c.letters))
 	}
 	c.bans(id)
-	c.must("users", "--yes", "delete", id)
+	c.letters = nil
+	c.deletes(id, c.creates())
 	if _, err := c.run("users", "find", id); err == nil || !strings.Contains(err.Error(), "there is no user") {
 		c.Errorf("after delete: %v", err)
 	}
@@ -317,7 +318,7 @@ func TestArguments(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"nothing"}, {"users"}, {"users", "find"}, {"users", "promote", "ada@example.org"}, {"migrate", "now"},
-		{"migrate", "--force"},
+		{"migrate", "--forced"},
 	} {
 		if _, err := c.run(args...); err == nil || !strings.Contains(err.Error(), "users sign-out") {
 			t.Errorf("%v: %v", args, err)

@@ -36,6 +36,10 @@ var acts = map[string]*act{
 	"ban":            {"ban %s, and end all sessions, API keys and apps", (*command).ban},
 	"unban":          {"lift the ban of %s", (*command).unban},
 	"delete":         {"delete %s with all accounts, sessions, passkeys and records", (*command).remove},
+	"verify-email": {
+		"mark the address of %s as verified, remove sign-in methods that may belong to someone else, and end all sessions",
+		(*command).verifyEmail,
+	},
 }
 
 func (c *command) users(ctx context.Context, s *opened, name, who string) error {
@@ -382,13 +386,6 @@ func (c *command) resetPassword(ctx context.Context, s *opened, u *core.User) er
 		return err
 	}
 	return c.say("sent a link to %s", u.Email)
-}
-
-func (c *command) remove(ctx context.Context, s *opened, u *core.User) error {
-	if err := s.DeleteUser(ctx, u.ID); err != nil {
-		return err
-	}
-	return c.say("deleted. The application's own tables may still have data of %s", u.ID)
 }
 
 // doctor checks only the store.

@@ -15,8 +15,10 @@ import (
 	"github.com/latchkey-go/latchkey/plugins/forwardauth"
 	"github.com/latchkey-go/latchkey/plugins/guest"
 	"github.com/latchkey-go/latchkey/plugins/multisession"
+	"github.com/latchkey-go/latchkey/plugins/onetap"
 	"github.com/latchkey-go/latchkey/plugins/openapi"
 	"github.com/latchkey-go/latchkey/plugins/organization"
+	"github.com/latchkey-go/latchkey/plugins/organization/orgkeys"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/plugins/tokens"
 	"github.com/latchkey-go/latchkey/plugins/webhooks"
@@ -49,6 +51,7 @@ func everything() (*core.Auth, error) {
 	login := password.New(password.Options{
 		Mail: mail, Usernames: password.Usernames{On: true}, Breached: password.HIBP, BreachedAtSignIn: true,
 	})
+	keys := apikey.New(apikey.Options{Scopes: []apikey.Scope{{Name: "orders:read", Label: "Read orders"}}, Mail: mail})
 	secret := providers.Options{ClientID: "id", ClientSecret: "secret"}
 	return core.New(core.Config{
 		URL: url, Secrets: []core.Secret{key}, Store: memory.New(), Getenv: func(string) string { return "" },
@@ -64,7 +67,7 @@ func everything() (*core.Auth, error) {
 				Mail: mail, Delete: func(context.Context, *core.User) error { return nil }, DeleteAfter: 30 * 24 * time.Hour,
 			}),
 			secondfactor.New(secondfactor.Options{}),
-			apikey.New(apikey.Options{Scopes: []apikey.Scope{{Name: "orders:read", Label: "Read orders"}}, Mail: mail}),
+			keys,
 			signed,
 			tokens.New(tokens.Options{AccessTokens: signed, Apps: []tokens.App{{
 				ID: "cli", Name: "CLI", Device: true, RedirectURIs: []string{"http://127.0.0.1/"},
@@ -72,13 +75,14 @@ func everything() (*core.Auth, error) {
 				Resources: []string{url + "/api"}, IDTokens: map[string][]string{"google": {"app"}},
 			}}}),
 			forwardauth.New(forwardauth.Options{Sites: []forwardauth.Site{{Origin: "https://wiki.app.example"}}}),
-			organization.New(organization.Options{Mail: mail}),
+			organization.New(organization.Options{Mail: mail, Keys: orgkeys.Of(keys)}),
 			admin.New(admin.Options{
 				Guard: signedIn, SendReset: byID, ResetFactors: byID, Invite: byID, VerifyEmail: true,
 				Delete: func(context.Context, *core.User) error { return nil },
 			}),
 			guest.New(guest.Options{}),
 			multisession.New(),
+			onetap.New(onetap.Options{}),
 			webhooks.New(webhooks.Options{Managers: []core.Guard{signedIn}}),
 			openapi.New(openapi.Options{}),
 		},

@@ -137,6 +137,7 @@ const (
 	AdminEmailVerified Name = "admin.email.verified" // an administrator marked an address as verified
 	AdminFactorsReset  Name = "admin.factors.reset"  // an administrator removed the second factors of a user
 	AdminDeleted       Name = "admin.deleted"        // an administrator deleted a user
+	AdminCreated       Name = "admin.created"        // an administrator created a user
 	AdminInvited       Name = "admin.invited"        // an administrator invited a person to sign up
 	AdminSessionsEnded Name = "admin.sessions.ended" // an administrator ended sessions of a user
 	AdminImpersonated  Name = "admin.impersonated"   // an administrator began to use a user's account

@@ -59,6 +59,13 @@ const (
 	// OrganizationInvite is an invitation to join an organization. The URL is the page to accept it, after a sign-in or
 	// sign-up. Organization is the organization's name, if an email can contain it.
 	OrganizationInvite Kind = "organization-invite"
+	// OrganizationKey reports that the user created an API key of an organization. The URL is the page "This wasn't me".
+	OrganizationKey Kind = "organization-key"
+	// OrganizationRequest reports to members who can accept it that a user asked to join their organization. The URL is
+	// the page of the requests. OrganizationJoined reports to that user that the request was accepted. The URL is the page
+	// of the user's organizations. Organization is as in an invitation.
+	OrganizationRequest Kind = "organization-request"
+	OrganizationJoined  Kind = "organization-joined"
 	// WebhookDisabled reports to the operators of a site that an endpoint for webhooks was disabled, at the time At.
 	// Service is the host of the endpoint. The URL is the page of the endpoints, if managers have one.
 	WebhookDisabled Kind = "webhook-disabled"
@@ -75,6 +82,6 @@ func All() []Kind {
 		AddressChanged, PasskeyAdded, PasskeyRemoved, AccountLinked, AccountUnlinked,
 		FactorAdded, FactorRemoved, FactorsReset, RecoveryUsed, RecoveryRenewed,
 		FactorGuessed, NewDevice, KeyCreated, KeyExpiring, Invite, OrganizationInvite,
-		WebhookDisabled, DeletionScheduled, Deleted,
+		OrganizationKey, OrganizationRequest, OrganizationJoined, WebhookDisabled, DeletionScheduled, Deleted,
 	}
 }

@@ -62,6 +62,26 @@ func (r Record) LogValue() slog.Value { return recordstore.Record(r).LogValue() 
 // because the database could misinterpret them.
 func IsRecordName(kind, key string) bool { return recordstore.IsName(kind, key) }
 
+// RecordName is the name of a [Record].
+type RecordName struct{ Kind, Key string }
+
+// RecordPairReader reads two records with one query, for plugins that need both for each request.
+type RecordPairReader interface {
+	// RecordPair returns the records with two names, which can have different kinds. A record that does not exist is nil,
+	// which is not an error. If one of the names is invalid, both are nil. See [PickRecord].
+	RecordPair(ctx context.Context, first, second RecordName) (a, b *Record, err error)
+}
+
+// PickRecord returns a copy of the record with a name in the result of a query, or nil.
+func PickRecord(list []*Record, name RecordName) *Record {
+	for _, r := range list {
+		if r != nil && r.Kind == name.Kind && r.Key == name.Key {
+			return r.Clone()
+		}
+	}
+	return nil
+}
+
 // RecordStore stores records. If a store is a [Transactor] and a RecordStore, the Store in a transaction is a
 // RecordStore too.
 //

@@ -15,6 +15,7 @@
 //	Cleaner                 deleting expired rows
 //	EmailLister             finding addresses that are not in canonical form
 //	RecordLister            emails that survive a restart of the process
+//	RecordPairReader        two records with one query
 //	UserFinder              lists of users, for administration
 //
 // No interface has the name of a method, as AccountStore could be called Accounts: a struct that wraps a store by

@@ -125,6 +125,9 @@ func sample(kind mailkind.Kind, locale ui.Locale, mails []Mail) core.Email {
 	case mailkind.OrganizationInvite:
 		e.Organization = "Acme & Söhne"
 		return e
+	case mailkind.OrganizationRequest, mailkind.OrganizationJoined:
+		e.Organization, e.Expires = "Acme & Söhne", time.Time{}
+		return e
 	case mailkind.Verify, mailkind.Exists, mailkind.VerifyPasskey, mailkind.ExistsPasskey, mailkind.Reset,
 		mailkind.AddressChange, mailkind.Invite:
 		return e

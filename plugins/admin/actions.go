@@ -64,6 +64,7 @@ const (
 	verbFactors = "reset-factors"
 	verbDelete  = "delete"
 	verbInvite  = "invite"
+	verbCreate  = "create"
 
 	verbScheduleDelete   = "schedule-delete"
 	verbImpersonate      = "impersonate"
@@ -97,6 +98,11 @@ func (a *Admin) actions() []core.Action {
 	if a.options.Invite != nil {
 		all = append(all, core.Action{
 			Method: http.MethodPost, Name: name, Verb: verbInvite, Require: write, Handle: inBrowser(a.postInvite),
+		})
+	}
+	if a.options.Create != nil {
+		all = append(all, core.Action{
+			Method: http.MethodPost, Name: name, Verb: verbCreate, Require: write, Handle: inBrowser(a.postCreate),
 		})
 	}
 	for i := range all {
@@ -225,7 +231,7 @@ func (a *Admin) getList(ctx context.Context, c *core.ActionRequest, s *core.Sess
 	if c.WantsJSON {
 		return c.JSON(ctx, http.StatusOK, page), nil
 	}
-	v := &listView{view: newView(c, s), query: q, page: page, invites: a.options.Invite != nil}
+	v := &listView{view: newView(c, s), query: q, page: page, options: &a.options}
 	sheet := c.Page(v.say(textHeading))
 	return c.Render(ctx, http.StatusOK, sheet, listPage(sheet, v)), nil
 }
@@ -385,13 +391,9 @@ func (a *Admin) postDelete(ctx context.Context, c *core.ActionRequest, _ *core.S
 
 // postInvite handles POST admin/invite. Its response does not say whether the address has an account.
 func (a *Admin) postInvite(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
-	reason := strings.TrimSpace(c.Field("reason"))
-	if !isReason(reason) {
-		return nil, ErrReason
-	}
-	address, err := core.NormalizeEmail(strings.TrimSpace(c.Field("email")))
+	reason, address, err := newcomer(c)
 	if err != nil {
-		return nil, errEmail
+		return nil, err
 	}
 	if err := c.Allow(ctx, limit.AttemptMail, address); err != nil {
 		return nil, err
@@ -409,6 +411,44 @@ func (a *Admin) postInvite(ctx context.Context, c *core.ActionRequest, s *core.S
 		return c.JSON(ctx, http.StatusOK, changed{Done: doneInvited}), nil
 	}
 	return say(c, flash{Done: doneInvited})
+}
+
+// newcomer returns the reason and the address of a request about a person who may have no account.
+func newcomer(c *core.ActionRequest) (reason, address string, err error) {
+	if reason = strings.TrimSpace(c.Field("reason")); !isReason(reason) {
+		return "", "", ErrReason
+	}
+	if address, err = core.NormalizeEmail(strings.TrimSpace(c.Field("email"))); err != nil {
+		return "", "", errEmail
+	}
+	return reason, address, nil
+}
+
+// postCreate handles POST admin/create.
+func (a *Admin) postCreate(ctx context.Context, c *core.ActionRequest, s *core.Session) (*core.Response, error) {
+	reason, address, err := newcomer(c)
+	if err != nil {
+		return nil, err
+	}
+	u, err := a.options.Create(ctx, address)
+	if errors.Is(err, core.ErrConflict) {
+		return nil, errTaken
+	}
+	e := audit.Event{Name: audit.AdminCreated, Outcome: audit.OK, ActorID: s.UserID, Subject: address, Note: reason}
+	if err == nil && u == nil {
+		err = errors.New("admin: Options.Create returned no user")
+	}
+	if err != nil {
+		e.Outcome, e.Reason = audit.Failed, audit.ReasonFault
+		c.Audit(ctx, e)
+		return nil, err
+	}
+	e.UserID, e.Subject = u.ID, ""
+	c.Audit(ctx, e)
+	if c.WantsJSON {
+		return c.JSON(ctx, http.StatusOK, changed{Done: doneCreated, User: u.ID}), nil
+	}
+	return say(c, flash{Done: doneCreated, User: u.ID})
 }
 
 // flash is what the next page shows about this request.

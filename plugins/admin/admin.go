@@ -31,6 +31,9 @@ type Options struct {
 	ResetFactors func(ctx context.Context, userID string) error
 	// Invite emails an invitation to an address, for example with Invite of plugins/account.
 	Invite func(ctx context.Context, email string) error
+	// Create creates a user with an address that is not verified, for example with Store.CreateUser and [core.NewID]. If it
+	// returns [core.ErrConflict], another user has the address.
+	Create func(ctx context.Context, email string) (*core.User, error)
 	// Delete deletes the data of the application about a user, before the user is deleted with all data in the store. An
 	// error stops the deletion. It is called again if a later step has failed.
 	Delete func(ctx context.Context, u *core.User) error

@@ -350,6 +350,63 @@ func TestCost(t *testing.T) {
 	})
 }
 
+// TestCreate checks that administrators create users, with a reason and an address that no user has.
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, strategy core.Strategy) {
+		var s *site
+		s = newSite(t, strategy, func(_ *core.Config, o *admin.Options) {
+			o.Create = func(ctx context.Context, email string) (*core.User, error) {
+				switch email {
+				case "fails@example.com":
+					return nil, errors.New("the directory is unavailable")
+				case "nothing@example.com":
+					return nil, nil
+				}
+				return s.rows.CreateUser(ctx, &core.User{ID: core.NewID(), Email: email})
+			}
+		})
+		root, ada := s.as("root"), s.as("ada")
+		s.is(ada.post("create", "email", "eve@example.com", "reason", "x"), "403 forbidden")
+		s.is(root.post("create", "email", "eve@example.com"), "422 reason_invalid")
+		s.is(root.post("create", "email", "eve", "reason", "x"), "422 email_invalid")
+		s.is(root.post("create", "email", "Ada@Example.com", "reason", "x"), "409 email_taken")
+		if got := s.events(); got != "" {
+			t.Errorf("the events of refusals are %s", got)
+		}
+		for _, address := range []string{"fails@example.com", "nothing@example.com"} {
+			if r := root.post("create", "email", address, "reason", "x"); r.status != http.StatusInternalServerError {
+				t.Errorf("%s: the status is %d", address, r.status)
+			}
+		}
+		if got := s.events(); got != "admin.created failed  by root: x\nadmin.created failed  by root: x" {
+			t.Errorf("the events of failures are %s", got)
+		}
+		r := root.post("create", "email", "Eve@Example.com", "reason", "Ticket 7", "id", "root", "emailVerified", "1")
+		s.is(r, "200")
+		var made struct{ Done, User string }
+		if err := json.Unmarshal([]byte(r.body), &made); err != nil || made.Done != "created" {
+			t.Fatalf("the response is %s (%v)", r.body, err)
+		}
+		u, err := s.rows.User(t.Context(), made.User)
+		if err != nil || u.Email != "eve@example.com" || !u.EmailVerified.IsZero() {
+			t.Errorf("the user is %+v (%v)", u, err)
+		}
+		if got := s.events(); got != "admin.created ok "+made.User+" by root: Ticket 7" {
+			t.Errorf("the events are %s", got)
+		}
+		if page := root.page("/auth/admin").body; !strings.Contains(page, "Create user") {
+			t.Error("the page has no form")
+		}
+		if r := root.submit("create", "email", "dan@example.com", "reason", "x"); !strings.Contains(
+			r.body, "User created.") || !strings.Contains(r.body, "dan@example.com") {
+			t.Errorf("after the form the page is %d %s", r.status, r.body)
+		}
+		s.wait(16 * time.Minute)
+		s.is(root.post("create", "email", "old@example.com", "reason", "x"), "401 reauth_required")
+	})
+}
+
 // TestSupport makes the changes that depend on the options.
 func TestSupport(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,7 @@ var descriptions = map[string][3]any{
 	},
 	"POST " + verbEndImpersonation: {"End an impersonation", struct{}{}, stopped{}},
 	"POST " + verbInvite:           {"Invite a person by email", inviteInput{}, changed{}},
+	"POST " + verbCreate:           {"Create a user", inviteInput{}, changed{}},
 }
 
 type (
@@ -57,6 +58,7 @@ type (
 		Done  string `json:"done" jsonschema:"what was done"`
 		Ended *int   `json:"ended,omitempty" jsonschema:"the number of sessions that were ended"`
 		Ban   *Ban   `json:"ban,omitempty"`
+		User  string `json:"user,omitempty" jsonschema:"the ID of a new user"`
 		// Due is the time of a scheduled deletion.
 		Due *time.Time `json:"due,omitempty"`
 	}

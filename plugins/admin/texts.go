@@ -71,11 +71,13 @@ var (
 	textConfirm  = ui.Text{Key: "admin.delete.confirm", English: "To delete the user with all data, type “%s”."}
 	textInvite   = ui.Text{Key: "admin.invite", English: "Invite user"}
 	textSend     = ui.Text{Key: "admin.invite.send", English: "Send invitation"}
+	textCreate   = ui.Text{Key: "admin.create", English: "Create user"}
 	textChanges  = ui.Text{Key: "admin.changes", English: "Changes"}
 	textSelf     = ui.Text{Key: "admin.self", English: "You can't change your own account here."}
 	textIsAdmin  = ui.Text{Key: "admin.is-admin", English: "Administrators can't be changed here."}
 	textEnded    = ui.Text{Key: "admin.done.ended", English: "Sessions ended."}
 	textDoneBan  = ui.Text{Key: "admin.done.banned", English: "User banned."}
+	textCreated  = ui.Text{Key: "admin.done.created", English: "User created."}
 	textUnbanned = ui.Text{Key: "admin.done.unbanned", English: "Ban lifted."}
 
 	textDoneReset    = ui.Text{Key: "admin.done.reset", English: "Link sent."}
@@ -94,6 +96,7 @@ var (
 		Key: "admin.problem.busy", English: "Another administrator is changing this user. Try again.",
 	}
 	textProblemConfirm  = ui.Text{Key: "admin.problem.confirm", English: "Type the text exactly to delete the user."}
+	textProblemTaken    = ui.Text{Key: "admin.problem.taken", English: "A user has this address already."}
 	textProblemEmail    = ui.Text{Key: "admin.problem.email", English: "Enter a valid email address."}
 	textProblemNoEmail  = ui.Text{Key: "admin.problem.no-email", English: "This user has no email address."}
 	textProblemVerified = ui.Text{Key: "admin.problem.verified", English: "This address is already verified."}
@@ -111,6 +114,7 @@ const (
 	doneFactors  = "factors"
 	doneDeleted  = "deleted"
 	doneInvited  = "invited"
+	doneCreated  = "created"
 
 	doneScheduled = "scheduled"
 )
@@ -119,7 +123,7 @@ func doneText(done string) ui.Text {
 	return map[string]ui.Text{
 		doneEnded: textEnded, doneBanned: textDoneBan, doneUnbanned: textUnbanned, doneReset: textDoneReset,
 		doneVerified: textDoneVerified, doneFactors: textDoneFactors, doneDeleted: textDoneDeleted,
-		doneInvited: textDoneInvited, doneScheduled: textScheduled,
+		doneInvited: textDoneInvited, doneScheduled: textScheduled, doneCreated: textCreated,
 	}[done]
 }
 
@@ -129,6 +133,7 @@ var (
 	errNotBanned = errors.New("admin: the user is not banned")
 	errConfirm   = errors.New("admin: the typed confirmation is wrong")
 	errEmail     = errors.New("admin: the address is not valid")
+	errTaken     = errors.New("admin: a user has the address")
 	errNoEmail   = errors.New("admin: the user has no address")
 	errVerified  = errors.New("admin: the address is already verified")
 )
@@ -152,7 +157,7 @@ var problems = []struct {
 	{errAdmin, 403, "administrator", textIsAdmin},
 	{errNotBanned, 409, "not_banned", textProblemNotBanned},
 	{errConfirm, 422, "confirmation_required", textProblemConfirm},
-	{errEmail, 422, "email_invalid", textProblemEmail},
+	{errEmail, 422, "email_invalid", textProblemEmail}, {errTaken, 409, "email_taken", textProblemTaken},
 	{errNoEmail, 409, "no_email", textProblemNoEmail},
 	{errVerified, 409, "already_verified", textProblemVerified},
 	{core.ErrNotFound, http.StatusNotFound, "not_found", textProblemGone},

@@ -68,13 +68,18 @@ type listView struct {
 	view
 	query   string
 	page    *userPage
-	invites bool
+	options *Options
 }
 
 func (v *listView) sections() []ui.PageSection {
 	all := []ui.PageSection{{ID: "users", Heading: v.say(textHeading), Content: userRows(v)}}
-	if v.invites {
-		all = append(all, ui.PageSection{ID: "invite", Heading: v.say(textInvite), Content: inviteForm(v)})
+	if v.options.Invite != nil {
+		form := emailForm(v, verbInvite, v.say(textSend))
+		all = append(all, ui.PageSection{ID: verbInvite, Heading: v.say(textInvite), Content: form})
+	}
+	if v.options.Create != nil {
+		form := emailForm(v, verbCreate, v.say(textCreate))
+		all = append(all, ui.PageSection{ID: verbCreate, Heading: v.say(textCreate), Content: form})
 	}
 	return all
 }

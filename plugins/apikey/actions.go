@@ -123,6 +123,7 @@ func (k *Keys) get(ctx context.Context, c *core.ActionRequest, s *core.Session) 
 		locale: c.Locale, now: k.host.Now(), keys: keys, options: &k.options, csrf: c.CSRFToken,
 		create: c.URL(name), rotate: c.URL(name + "/rotate"), revoke: c.URL(name + "/revoke"), home: c.Home, host: c.Host(),
 	}
+	v.lifetimes, v.lifetime = k.Lifetimes()
 	if s.User != nil {
 		v.user = ui.Visitor{ID: s.UserID, Name: s.User.Name, Email: s.User.Email, Image: s.User.Image}
 	}

@@ -280,6 +280,21 @@ func (k *Keys) CredentialActive(ctx context.Context, credential string) (known, 
 // credentialPrefix is the beginning of the Principal.Credential of a key.
 const credentialPrefix = "apikey:"
 
+// Scopes returns Options.Scopes, with their labels.
+func (k *Keys) Scopes() []Scope { return slices.Clone(k.options.Scopes) }
+
+// Lifetimes returns the lifetimes that a page offers for a new key, in days, and the default.
+func (k *Keys) Lifetimes() (all []int, standard int) {
+	const day = 24 * time.Hour
+	standard, most := int(k.options.TTL/day), int(k.options.MaxTTL/day)
+	for _, n := range []int{7, 30, standard, 90, 180, 365} {
+		if n >= 1 && n <= most && (len(all) == 0 || n > all[len(all)-1]) {
+			all = append(all, n)
+		}
+	}
+	return all, standard
+}
+
 // Flush writes the times of use that are not stored yet. Call it at shutdown, after the HTTP server's Shutdown. It
 // returns the error of ctx if that ends first.
 func (k *Keys) Flush(ctx context.Context) error { return k.usage.flush(ctx) }

@@ -31,6 +31,8 @@ type Key struct {
 	UserID string `json:"-"`
 	// Service is the name of the service that the key belongs to. It is empty for the key of a user.
 	Service string `json:"service,omitempty"`
+	// CreatedBy is the ID of the user who created the key of a service, or empty.
+	CreatedBy string `json:"createdBy,omitempty"`
 	// Name is the name that the creator chose.
 	Name string `json:"name"`
 	// Last4 are the last four characters of the key, so that people recognize it.
@@ -51,6 +53,7 @@ type Key struct {
 // stored is the value of a record.
 type stored struct {
 	Service  string         `json:"service,omitempty"`
+	By       string         `json:"by,omitempty"` // Key.CreatedBy
 	Name     string         `json:"name"`
 	Hash     []byte         `json:"hash"`
 	Last4    string         `json:"last4"`
@@ -86,6 +89,8 @@ func readRecord(r *store.Record) (*keyRecord, error) {
 		switch name {
 		case "service":
 			k.Service, ok = exactjson.TextOf(value)
+		case "by":
+			k.CreatedBy, ok = exactjson.TextOf(value)
 		case "name":
 			k.Name, ok = exactjson.TextOf(value)
 		case "last4":
@@ -125,7 +130,7 @@ func readRecord(r *store.Record) (*keyRecord, error) {
 func (k *keyRecord) write() (err error) {
 	k.record.Expires = k.Expires
 	k.record.Value, err = json.Marshal(stored{
-		Service: k.Service, Name: k.Name, Hash: k.Hash, Last4: k.Last4, Scopes: k.Scopes, Networks: k.Networks,
+		Service: k.Service, By: k.CreatedBy, Name: k.Name, Hash: k.Hash, Last4: k.Last4, Scopes: k.Scopes, Networks: k.Networks,
 		Created: k.Created, Used: k.Used, Uses: k.Uses, TTL: k.TTL,
 	})
 	return err
@@ -151,6 +156,8 @@ type NewKey struct {
 	// UserID is the user that the key belongs to: the key ends with the user. Service is the name of a service instead,
 	// such as "billing". One of them must be set.
 	UserID, Service string
+	// CreatedBy is the ID of the user who creates the key of a service, or empty. The key does not end with that user.
+	CreatedBy string
 	// Name describes the purpose of the key, in at most 64 printable characters.
 	Name string
 	// Scopes are the operations that the key allows. At least one is required. "*" matches any segment; see
@@ -248,8 +255,9 @@ func (k *Keys) prepare(ctx context.Context, n NewKey) (*newRecord, error) {
 	text, hash, now := t.text(k.options.Prefix), t.hash(), k.host.Now().Truncate(time.Millisecond)
 	own := &keyRecord{
 		Key: Key{
-			ID: t.id, UserID: n.UserID, Service: n.Service, Name: n.Name, Last4: text[len(text)-4:],
-			Scopes: slices.Clone(n.Scopes), Networks: slices.Clone(n.Networks), Created: now, Expires: now.Add(n.TTL),
+			ID: t.id, UserID: n.UserID, Service: n.Service, CreatedBy: n.CreatedBy, Name: n.Name,
+			Last4: text[len(text)-4:], Scopes: slices.Clone(n.Scopes), Networks: slices.Clone(n.Networks), Created: now,
+			Expires: now.Add(n.TTL),
 		},
 		Hash: hash[:], record: &store.Record{Kind: kind, Key: t.id, UserID: n.UserID},
 	}
@@ -307,6 +315,9 @@ func (k *Keys) OfService(ctx context.Context, service string) ([]Key, error) {
 }
 
 func (k *Keys) list(ctx context.Context, userID, service string) ([]Key, error) {
+	if k.host == nil {
+		return nil, errNotReady
+	}
 	var records []*store.Record
 	var err error
 	if userID != "" {

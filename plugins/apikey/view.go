@@ -19,7 +19,10 @@ type view struct {
 	now     time.Time
 	keys    []Key
 	options *Options
-	csrf    string
+	// lifetimes are those to choose from, in days.
+	lifetimes []int
+	lifetime  int // the default
+	csrf      string
 	// create, rotate and revoke are the addresses of the forms.
 	create, rotate, revoke string
 	// home is the address of the application, host its name, and user the signed-in user, for the header.
@@ -81,20 +84,6 @@ func (v *view) tag(k *Key) string {
 }
 
 func (v *view) expired(k *Key) bool { return !k.Expires.After(v.now) }
-
-// lifetimes returns the lifetimes to choose from, in days. The default is among them.
-func (v *view) lifetimes() (all []int) {
-	const day = 24 * time.Hour
-	own, most := int(v.options.TTL/day), int(v.options.MaxTTL/day)
-	for _, n := range []int{7, 30, own, 90, 180, 365} {
-		if n >= 1 && n <= most && (len(all) == 0 || n > all[len(all)-1]) {
-			all = append(all, n)
-		}
-	}
-	return all
-}
-
-func (v *view) isDefault(days int) bool { return days == int(v.options.TTL/(24*time.Hour)) }
 
 func (v *view) days(n int) string { return v.locale.Say(textDays.With(strconv.Itoa(n))) }
 

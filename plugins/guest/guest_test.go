@@ -1,6 +1,7 @@
 package guest_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -779,4 +780,32 @@ func TestChallenge(t *testing.T) {
 			},
 		}
 	})
+}
+
+// TestCode: the code of a sign-in email upgrades a guest, or merges them into the user of the address.
+func TestCode(t *testing.T) {
+	for address, existing := range map[string]string{"ada@example.com": "", "grace@example.com": "grace"} {
+		t.Run(address, func(t *testing.T) {
+			both(t, func(s *site) {
+				b := s.browser()
+				id := b.guest()
+				b.post("/auth/signin/email", url.Values{"email": {address}})
+				code := s.mails.Mails()[0].Code
+				if r := b.post("/auth/callback/email", url.Values{"code": {"12345"}}); b.id() != id {
+					s.Fatalf("after a wrong code, the user is %q: %v", b.id(), r.Err)
+				}
+				r := b.post("/auth/callback/email", url.Values{"code": {code}})
+				if want := cmp.Or(existing, id); b.id() != want || s.guests.IsGuest(b.session()) {
+					s.Fatalf("the user is %q, want %s: %d %v", b.id(), want, r.Status, r.Err)
+				}
+				if existing == "" {
+					if u := s.user(id); u.Email != address || u.EmailVerified.IsZero() || len(s.calls()) > 0 {
+						s.Errorf("the user is %+v, merges %v", u, s.calls())
+					}
+				} else if !slices.Equal(s.calls(), []merged{{id, existing}}) || s.user(id) != nil {
+					s.Errorf("the merges are %v, the guest is %+v", s.calls(), s.user(id))
+				}
+			}, func(c *core.Config, _ *guest.Options) { c.Providers[1].(*core.EmailProvider).Code = true })
+		})
+	}
 }

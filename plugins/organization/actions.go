@@ -23,11 +23,12 @@ func (o *Organizations) actions() []core.Action {
 	signedIn := []core.Guard{func(context.Context, *core.Session) error { return nil }}
 	fresh := []core.Guard{core.RecentSignIn(o.options.Fresh)}
 	all := []core.Action{}
-	for _, a := range []struct {
+	type row struct {
 		method, verb string
 		require      []core.Guard
 		handle       handler
-	}{
+	}
+	rows := []row{
 		{http.MethodGet, "", signedIn, o.getList},
 		{http.MethodPost, "", signedIn, o.postCreate},
 		{http.MethodPost, "switch", signedIn, o.postSwitch},
@@ -56,7 +57,12 @@ func (o *Organizations) actions() []core.Action {
 		{http.MethodPost, "remove-domain", signedIn, o.postRemoveDomain},
 		{http.MethodGet, "accept", signedIn, o.getAccept},
 		{http.MethodPost, "accept", signedIn, o.postAccept},
-	} {
+	}
+	if o.options.Keys != nil {
+		rows = append(rows, row{http.MethodGet, "keys", signedIn, o.getKeys}, row{http.MethodPost, "key", fresh, o.postKey},
+			row{http.MethodPost, "revoke-key", signedIn, o.postRevokeKey})
+	}
+	for _, a := range rows {
 		action := core.Action{
 			Method: a.method, Name: name, Verb: a.verb, Require: a.require, Handle: inBrowser(a.verb, a.handle),
 		}
@@ -311,6 +317,7 @@ const (
 	pageMember   = "member" // one member, with the forms that change the membership
 	pageRequests = "requests"
 	pageDomains  = "domains"
+	pageKeys     = "keys"
 )
 
 // pageOf returns the page with the form of an action.
@@ -320,6 +327,8 @@ func pageOf(verb string) string {
 		return pageRequests
 	case "domain", "verify-domain", "remove-domain":
 		return pageDomains
+	case "key", "revoke-key":
+		return pageKeys
 	}
 	return ""
 }
@@ -686,6 +695,9 @@ type flash struct {
 	Problem      string `json:"problem,omitempty"`
 	Organization string `json:"organization,omitempty"`
 	Page         string `json:"page,omitempty"` // that of the organization
+	// Key is the text of a new API key, for User.
+	Key  string `json:"key,omitempty"`
+	User string `json:"user,omitempty"`
 }
 
 const flashCookie = "organization-said"

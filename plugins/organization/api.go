@@ -29,6 +29,9 @@ var descriptions = map[string][3]any{
 	"GET domains":     {"List the domains", organizationInput{}, domainList{}},
 	"POST domain":     {"Claim a domain, or change how its users join", domainInput{}, Domain{}},
 	"GET accept":      {"Get the organization of an invitation", tokenInput{}, offer{}},
+	"GET keys":        {"List the API keys of the organization", organizationInput{}, keyList{}},
+	"POST key":        {"Create an API key of the organization", keyInput{}, createdKey{}},
+	"POST revoke-key": {"Revoke an API key of the organization", keyIDInput{}, changed{}},
 	"POST accept":     {"Accept an invitation", tokenInput{}, Organization{}},
 
 	"POST verify-domain": {"Look up the TXT record of a domain", domainNameInput{}, Domain{}},
@@ -115,6 +118,28 @@ type (
 		domainNameInput
 		Role      string `json:"role" jsonschema:"the role of users who join"`
 		Automatic string `json:"automatic,omitempty" jsonschema:"true: users join when they sign in"`
+	}
+	// keyInput is the input of POST organization/key. A form has a field "scope <name>" for each permission.
+	keyInput struct {
+		organizationInput
+		Name   string            `json:"name"`
+		Scopes []string          `json:"scopes,omitempty" jsonschema:"permissions of the own role"`
+		Days   int               `json:"days,omitempty" jsonschema:"the lifetime; the site has a default and a maximum"`
+		Form   map[string]string `json:"*"`
+	}
+	keyIDInput struct {
+		organizationInput
+		ID string `json:"id" jsonschema:"the ID of the key"`
+	}
+	keyList struct {
+		Keys []keyView `json:"keys"`
+		// Scopes are the permissions that the member can give to a key.
+		Scopes []KeyScope `json:"scopes"`
+	}
+	// createdKey is the response to a request that created a key. Text is sent once.
+	createdKey struct {
+		*Key
+		Text string `json:"key"`
 	}
 	requestList struct {
 		Requests []requestView `json:"requests"`

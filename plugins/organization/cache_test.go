@@ -85,6 +85,90 @@ func TestMembershipAge(t *testing.T) {
 	}
 }
 
+// TestOneQuery: a guard makes one query for each request, also the first one in a process and when the organization is
+// read again. If no organization is selected, the first request needs a second one.
+func TestOneQuery(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
+		for _, way := range []string{"header", "slug", "cookie", "only"} {
+			t.Run(string(strategy)+"/"+way, func(t *testing.T) {
+				t.Parallel()
+				change := func(c *core.Config, _ *organization.Options) { c.Session.Strategy = strategy }
+				s := newSite(t, change)
+				id := s.found("bob admin")
+				bob := s.as("bob")
+				var header []string
+				first, later := 1, 1
+				switch way {
+				case "header":
+					header = []string{"X-Organization", id}
+				case "slug":
+					header, first, later = []string{"X-Organization", s.slug(id)}, 2, 2
+				case "cookie":
+					s.is(bob.post("switch", "organization", id), "200")
+				case "only":
+					first = 2
+				}
+				far := &client{bob.Client, s.process(change)}
+				s.rows.count()
+				for second := range 60 {
+					s.is(far.get("/admins", header...), "200")
+					want := later
+					if second == 0 {
+						want = first
+					}
+					if n := s.rows.count(); n != want {
+						t.Errorf("second %d: %d queries, want %d", second, n, want)
+					}
+					s.wait(time.Second)
+				}
+
+				// The organization and the membership that were read together are current.
+				if err := s.orgs.RequireSecondFactor(t.Context(), id, true); err != nil {
+					t.Fatal(err)
+				}
+				s.wait(10 * time.Second)
+				s.is(far.get("/admins", header...), "401 reauth_required")
+				if err := s.orgs.RequireSecondFactor(t.Context(), id, false); err != nil {
+					t.Fatal(err)
+				}
+				s.wait(10 * time.Second)
+				s.is(far.get("/admins", header...), "200")
+				if err := s.orgs.SetRole(t.Context(), id, "bob", "member"); err != nil {
+					t.Fatal(err)
+				}
+				s.is(far.get("/admins", header...), "403 forbidden")
+				if err := s.orgs.Remove(t.Context(), id, "bob"); err != nil {
+					t.Fatal(err)
+				}
+				s.is(far.get("/member", header...), "403 forbidden")
+			})
+		}
+	}
+}
+
+// TestSecondOrganization: a user who has joined a second organization has no only one: immediately in the process in
+// which they joined, and within ten seconds in another.
+func TestSecondOrganization(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.found("bob member")
+	bob, other := s.as("bob"), s.process()
+	far := &client{bob.Client, other}
+	for _, c := range []*client{bob, far} {
+		if r := c.get("/member"); r.body != id+" member" {
+			t.Fatalf("bob is %d %s", r.status, r.body)
+		}
+	}
+	s.found("bob admin")
+	s.is(bob.get("/member"), "403 forbidden")
+	if r := far.get("/member"); r.status == 200 && r.body != id+" member" {
+		t.Errorf("bob is %s", r.body)
+	}
+	s.wait(10 * time.Second)
+	s.is(far.get("/member"), "403 forbidden")
+}
+
 // TestAdvice: package doctor reports weaknesses of the configuration.
 func TestAdvice(t *testing.T) {
 	t.Parallel()

@@ -570,8 +570,8 @@ func (o *Organizations) mayJoin(ctx context.Context, id, userID string) error {
 // kindDeleted is the kind of records of organizations whose deletion has begun, by their ID.
 const kindDeleted = "organization-deleted"
 
-// Delete deletes an organization with its memberships and invitations. It returns [core.ErrNotFound] if there is no
-// such organization. After another error the organization is either unchanged, or it counts as deleted: no member
+// Delete deletes an organization with its memberships, invitations and API keys. It returns [core.ErrNotFound] if there
+// is no such organization. After another error the organization is either unchanged, or it counts as deleted: no member
 // passes a guard, in this process immediately and in others within 10 seconds. A repeated call, or the plugin in the
 // background, then deletes the rest.
 func (o *Organizations) Delete(ctx context.Context, id string) error {
@@ -610,6 +610,12 @@ func (o *Organizations) purge(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
+	}
+	if err := o.revokeKeys(ctx, id); err != nil {
+		return err
+	}
+	if err := o.discard(ctx, kindReported, id); err != nil {
+		return err
 	}
 	org, err := o.read(ctx, id)
 	if err == nil {

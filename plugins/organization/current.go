@@ -107,7 +107,7 @@ func (o *Organizations) lookUp(ctx context.Context, userID string) (*Membership,
 			return nil, err
 		}
 	}
-	m, err := o.cached(ctx, userID, id, func() (*memberRecord, error) { return o.member(ctx, id, userID) })
+	m, err := o.cached(ctx, userID, id, func() (*memberRecord, error) { return o.memberAndPolicy(ctx, id, userID) })
 	if err != nil {
 		return nil, err
 	}
@@ -224,15 +224,56 @@ func (o *Organizations) readPolicy(ctx context.Context, id string) (policy, erro
 	return r.policy(now), nil
 }
 
-// only returns the membership of a user in their only organization, or nil if there is not exactly one.
-func (o *Organizations) only(ctx context.Context, userID string) (*Membership, error) {
-	m, err := o.cached(ctx, userID, "", func() (*memberRecord, error) {
-		all, err := o.allOf(ctx, userID)
-		if err != nil || len(all) != 1 {
+// memberAndPolicy is member. If the policy of the organization is not known or expires soon, it reads it with the same
+// query, so that effective needs no other one.
+func (o *Organizations) memberAndPolicy(ctx context.Context, id, userID string) (*memberRecord, error) {
+	now := o.host.Now()
+	if _, known := o.policies.get(id, now.Add(policyTTL/2)); known || o.pairs == nil || !isID(id) || userID == "" {
+		return o.member(ctx, id, userID)
+	}
+	m, org, err := o.pairs.RecordPair(ctx, store.RecordName{Kind: kindMember, Key: memberKey(id, userID)},
+		store.RecordName{Kind: kindOrganization, Key: id})
+	if err != nil {
+		return nil, err
+	}
+	if org != nil {
+		r, err := readOrganization(org)
+		if err != nil {
 			return nil, err
 		}
-		return all[0], nil
-	})
+		o.policies.put(id, r.policy(now))
+	}
+	if m == nil || m.UserID != userID {
+		return nil, nil
+	}
+	return readMember(m)
+}
+
+// onlyKey is the key of a user's only membership in Organizations.memberships. It is no ID of an organization.
+const onlyKey = "only"
+
+// readOnly reads the membership of a user in their only organization, or returns nil. It lists the user's memberships
+// every policyTTL. After that time it notices that the user joined a second organization in another process.
+func (o *Organizations) readOnly(ctx context.Context, userID string) (*memberRecord, error) {
+	now := o.host.Now()
+	last, ok, changes := o.memberships.get(userID, onlyKey, now, policyTTL)
+	if ok && last != nil && o.pairs != nil {
+		m, err := o.memberAndPolicy(ctx, last.OrganizationID, userID)
+		if err != nil || m != nil && m.Role != "" {
+			return m, err
+		}
+	}
+	all, err := o.allOf(ctx, userID)
+	if err != nil || len(all) != 1 {
+		return nil, err
+	}
+	o.memberships.put(userID, onlyKey, all[0], now, changes)
+	return all[0], nil
+}
+
+// only returns the membership of a user in their only organization, or nil if there is not exactly one.
+func (o *Organizations) only(ctx context.Context, userID string) (*Membership, error) {
+	m, err := o.cached(ctx, userID, "", func() (*memberRecord, error) { return o.readOnly(ctx, userID) })
 	if err != nil || m == nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -106,6 +107,7 @@ func (o *Organizations) joinOrAsk(ctx context.Context, c *core.ActionRequest, s 
 		if err != nil {
 			return nil, err
 		}
+		o.reportRequest(ctx, c, org.ID)
 		return done(ctx, c, nil, flash{Done: doneRequested})
 	}
 	err = o.audited(ctx, c, audit.MemberJoined, s, s.UserID, func() error {
@@ -192,6 +194,12 @@ func (o *Organizations) postAdmit(ctx context.Context, c *core.ActionRequest, s 
 	})
 	if err != nil {
 		return nil, err
+	}
+	if !o.options.NoRequestEmails {
+		err := o.sendJoinEmail(ctx, c, mailkind.OrganizationJoined, at.org.ID, j.UserID, c.URL(name))
+		if err != nil {
+			o.host.Logger.WarnContext(ctx, "organization: no email about an accepted request", "error", err)
+		}
 	}
 	return done(ctx, c, nil, flash{Done: doneAdmitted, Organization: at.org.ID, Page: pageRequests})
 }

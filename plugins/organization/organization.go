@@ -69,6 +69,12 @@ type Options struct {
 	// elsewhere end here. It is at most a minute. If it is 0, every request reads the membership, with one query.
 	// Under [core.StrategyDatabase] it has no effect.
 	MembershipAge time.Duration
+	// NoRequestEmails disables the emails about requests to join: to the owners and the members with the permission
+	// [Invite], at most one an hour for each organization, and to users whose request was accepted.
+	NoRequestEmails bool
+	// Keys stores the API keys of organizations: set it to orgkeys.Of of package orgkeys, with plugins/apikey. If it is
+	// nil, there is no page for them.
+	Keys Keys
 	// Directory stores organizations and memberships in tables of the application. The default are records of the store.
 	Directory Directory
 	// MaxOrganizations is the maximum number of organizations of a user. The default is 20.
@@ -79,8 +85,8 @@ type Options struct {
 	MaxInvitations int
 	// InvitationTTL is the lifetime of an invitation. The default is 7 days.
 	InvitationTTL time.Duration
-	// Fresh is the maximum time since the last sign-in of a user who transfers or deletes an organization. The default is
-	// 15 minutes.
+	// Fresh is the maximum time since the last sign-in of a user who transfers or deletes an organization, or creates an
+	// API key of one. The default is 15 minutes.
 	Fresh time.Duration
 }
 
@@ -91,7 +97,8 @@ type Organizations struct {
 	roles   map[string][]string
 	host    *core.PluginHost
 	records store.RecordStore
-	lister  store.RecordLister // nil if the store is none
+	lister  store.RecordLister     // nil if the store is none
+	pairs   store.RecordPairReader // nil if the store is none, and with Options.Directory
 
 	policies    policies
 	memberships memberships
@@ -126,10 +133,10 @@ func (o *Organizations) Attach(h *core.PluginHost) error {
 	if o.host != nil {
 		return errors.New("already attached to an Auth: call organization.New for each Auth")
 	}
-	o.host, o.records, o.lister = h, h.Records(), h.RecordLister
+	o.host, o.records, o.lister, o.pairs = h, h.Records(), h.RecordLister, h.RecordPairs
 	if o.options.Directory != nil {
 		own := &directoryRecords{o.records, o.lister, o.options.Directory}
-		o.records, o.lister = own, own
+		o.records, o.lister, o.pairs = own, own, nil
 	}
 	o.check(h)
 	h.TrackAuthentication() // for Options.Fresh
@@ -142,6 +149,9 @@ func (o *Organizations) Attach(h *core.PluginHost) error {
 		h.AddFinalSignInGate(o.arrive)
 		h.AddTask(o.checkDomains)
 	}
+	if o.options.Keys != nil {
+		h.AddNoticeReversal(o.reverseKeys)
+	}
 	h.AddUserData(core.UserData{
 		Name: "organizations", Heading: textHeading,
 		Read: func(ctx context.Context, userID string) (any, error) { return o.Of(ctx, userID) },
@@ -150,6 +160,7 @@ func (o *Organizations) Attach(h *core.PluginHost) error {
 		return nil
 	}
 	h.AddEmailSender(core.EmailSender{Name: name, Mailer: o.options.Mail, Write: o.writeInvitation})
+	h.AddEmailSender(core.EmailSender{Name: joinSender, Mailer: o.options.Mail, Write: o.writeJoinEmail})
 	if m, ok := o.options.Mail.(core.ConfiguredMailer); ok {
 		if err := m.Configure(h.Getenv); err != nil {
 			return fmt.Errorf("Options.Mail: %w", err)

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/plugins/organization"
+	"github.com/latchkey-go/latchkey/plugins/organization/orgkeys"
 )
 
 // together calls all functions at the same time and returns the number that succeeded.
@@ -331,6 +333,133 @@ func TestKills(t *testing.T) {
 					t.Errorf("after %d writes bob is %+v, %v", writes, m, err)
 				}
 				_ = s.orgs.Delete(ctx, id)
+			}
+		})
+	}
+}
+
+// TestKilledJoining kills the process after each write of a request to join, an acceptance, a verification and a key. No
+// user gets more than was decided, and another process can repeat the change.
+func TestKilledJoining(t *testing.T) {
+	t.Parallel()
+	s := newKeySite(t, core.StrategyJWT)
+	ctx := t.Context()
+	zone := newZone()
+	sharing := func(rows core.Store) func(*core.Config, *organization.Options) {
+		return func(c *core.Config, o *organization.Options) {
+			c.Store, o.Resolver = rows, zone
+			keys := apikey.New(apikey.Options{Prefix: "acme", Scopes: []apikey.Scope{{Name: "invoice:write"}}})
+			o.Keys = orgkeys.Of(keys)
+			c.Plugins = []core.Plugin{keys}
+		}
+	}
+	first := func(p *organization.Organizations, id string) (string, error) {
+		all, err := p.JoinRequests(ctx, id)
+		if err != nil || len(all) == 0 {
+			return "none", err
+		}
+		return all[0].ID, nil
+	}
+	healthy := s.process(sharing(s.rows))
+	for _, change := range []struct {
+		name string
+		run  func(p *organization.Organizations, id string) error
+		// done checks the result of the repeated change.
+		done func(id string) error
+	}{
+		{"request", func(p *organization.Organizations, id string) error {
+			_, err := p.RequestToJoin(ctx, id, "kim")
+			return err
+		}, func(id string) error {
+			if all, err := healthy.orgs.JoinRequests(ctx, id); err != nil || len(all) != 2 {
+				return fmt.Errorf("the requests are %v, %w", all, err)
+			}
+			return nil
+		}},
+		{"accept", func(p *organization.Organizations, id string) error {
+			own, err := first(p, id)
+			if err == nil {
+				_, err = p.AcceptRequest(ctx, id, own, "accountant")
+			}
+			return err
+		}, nil},
+		{"decline", func(p *organization.Organizations, id string) error {
+			own, err := first(p, id)
+			if err == nil {
+				_, err = p.DeclineRequest(ctx, id, own)
+			}
+			return err
+		}, func(id string) error {
+			if own, err := first(healthy.orgs, id); err != nil || own != "none" {
+				return fmt.Errorf("the request is %s, %w", own, err)
+			}
+			return nil
+		}},
+		{"verify", func(p *organization.Organizations, id string) error {
+			_, err := p.VerifyDomain(ctx, id, "killed.example")
+			return err
+		}, func(id string) error {
+			if all, err := healthy.orgs.Domains(ctx, id); err != nil || len(all) != 1 || !all[0].Verified {
+				return fmt.Errorf("the domains are %v, %w", all, err)
+			}
+			return nil
+		}},
+		{"delete", func(p *organization.Organizations, id string) error { return p.Delete(ctx, id) }, func(id string) error {
+			for _, kind := range []string{
+				"organization-request", "organization-domain", "organization-reported", "api-key", "organization-member",
+			} {
+				if left, _, err := s.rows.ListRecords(ctx, kind, "", "", 100); err != nil || len(left) != 0 {
+					return fmt.Errorf("%d records of the kind %s are left, %w", len(left), kind, err)
+				}
+			}
+			return nil
+		}},
+	} {
+		t.Run(change.name, func(t *testing.T) {
+			for writes, finished := 0, false; !finished; writes++ {
+				id := s.found("bob keeper")
+				d, err := healthy.orgs.ClaimDomain(ctx, id, "killed.example", "accountant", false)
+				if err == nil {
+					zone.set(func() { zone.records = map[string][]string{"_organization.killed.example": {d.Value}} })
+					err = healthy.orgs.SetJoinRequests(ctx, id, true)
+				}
+				if err == nil {
+					_, err = healthy.orgs.RequestToJoin(ctx, id, "eve")
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				key := s.create(s.as("bob"), id)
+				rows := &counted{Store: s.rows.Store, dies: true, left: writes}
+				dying := s.process(sharing(rows))
+				finished = change.run(dying.orgs, id) == nil
+				s.wait(time.Minute)
+				if change.name != "delete" {
+					s.consistent(id)
+				}
+				if _, err := healthy.orgs.MemberOf(ctx, id, "kim"); !errors.Is(err, core.ErrNotFound) {
+					t.Errorf("after %d writes kim is a member: %v", writes, err)
+				}
+				m, err := healthy.orgs.MemberOf(ctx, id, "eve")
+				if err == nil && (change.name != "accept" || m.Role != "accountant") {
+					t.Errorf("after %d writes eve is %s", writes, m.Role)
+				}
+				err = change.run(healthy.orgs, id)
+				if err != nil && !errors.Is(err, core.ErrNotFound) && !errors.Is(err, organization.ErrRequested) &&
+					!errors.Is(err, organization.ErrMember) {
+					t.Errorf("after %d writes it cannot be repeated: %v", writes, err)
+				}
+				if change.done != nil {
+					if err := change.done(id); err != nil {
+						t.Errorf("after %d writes: %v", writes, err)
+					}
+				}
+				if err := healthy.orgs.Delete(ctx, id); err != nil && !errors.Is(err, core.ErrNotFound) {
+					t.Fatal(err)
+				}
+				if r := s.call("/api", key.Key); r.status != 401 {
+					t.Errorf("after %d writes, a key of the deleted organization: %s", writes, r.code())
+				}
 			}
 		})
 	}

@@ -117,7 +117,7 @@ func (o *Organizations) RequestToJoin(ctx context.Context, idOrSlug, userID stri
 	return &org.Organization, nil
 }
 
-// createRequest stores a request, unless the user has one.
+// createRequest stores a record that expires, or returns [ErrRequested] if there is one that has not expired.
 func (o *Organizations) createRequest(ctx context.Context, r *store.Record) error {
 	err := o.records.CreateRecord(ctx, r)
 	if !errors.Is(err, core.ErrConflict) {

@@ -101,6 +101,14 @@ func (s *counted) Record(ctx context.Context, kind, key string) (*store.Record, 
 	return s.Store.Record(ctx, kind, key)
 }
 
+func (s *counted) RecordPair(ctx context.Context, first, second store.RecordName) (a, b *store.Record, err error) {
+	s.read()
+	if err := s.dead(); err != nil {
+		return nil, nil, err
+	}
+	return s.Store.RecordPair(ctx, first, second)
+}
+
 func (s *counted) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
 	s.read()
 	if err := s.dead(); err != nil {
@@ -359,7 +367,11 @@ func (c *client) submit(verb string, fields ...string) reply {
 	r := c.send("POST", strings.TrimSuffix("/auth/organization/"+verb, "/"), strings.NewReader(form.Encode()),
 		"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
 	if r.status == http.StatusSeeOther {
-		return c.page(strings.TrimPrefix(r.header.Get("Location"), c.s.url))
+		to, err := url.Parse(r.header.Get("Location"))
+		if err != nil {
+			c.s.Fatal(err)
+		}
+		return c.page(to.RequestURI())
 	}
 	return r
 }

@@ -119,13 +119,17 @@ func (o *Organizations) read(ctx context.Context, id string) (*orgRecord, error)
 	if err != nil {
 		return nil, err
 	}
+	return readOrganization(r)
+}
+
+func readOrganization(r *store.Record) (*orgRecord, error) {
 	var v stored
 	if err := json.Unmarshal(r.Value, &v); err != nil {
-		return nil, fmt.Errorf("organization: the record of %s is malformed: %w", id, err)
+		return nil, fmt.Errorf("organization: the record of %s is malformed: %w", r.Key, err)
 	}
 	return &orgRecord{
 		Organization: Organization{
-			ID: id, Slug: v.Slug, Name: v.Name, Logo: v.Logo, Metadata: v.Metadata, Created: v.Created, Owners: v.Owners,
+			ID: r.Key, Slug: v.Slug, Name: v.Name, Logo: v.Logo, Metadata: v.Metadata, Created: v.Created, Owners: v.Owners,
 			SecondFactor: v.SecondFactor, JoinRequests: v.JoinRequests,
 		},
 		deleted: v.Deleted, record: r,

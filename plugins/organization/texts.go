@@ -90,6 +90,26 @@ var (
 	textDomainAutomatic = ui.Text{Key: "organization.domain.automatic", English: "People join when they sign in"}
 	textDomainHow       = ui.Text{Key: "organization.domain.how", English: "How people join"}
 
+	textKeys     = ui.Text{Key: "organization.keys", English: "API keys"}
+	textKeysLead = ui.Text{
+		Key:     "organization.keys.lead",
+		English: "Programs use these keys to act for this organization. A key stays when the member who created it leaves.",
+	}
+	textKeyCreated = ui.Text{Key: "organization.keys.created", English: "Your new API key"}
+	textKeyCopy    = ui.Text{
+		Key: "organization.keys.copy", English: "Copy your new API key now. You won't be able to see it again.",
+	}
+	textKeyNew      = ui.Text{Key: "organization.keys.new", English: "New API key"}
+	textKeyScopes   = ui.Text{Key: "organization.keys.scopes", English: "What this key can do"}
+	textKeyLifetime = ui.Text{Key: "organization.keys.lifetime", English: "Expires after"}
+	textKeyDays     = ui.Text{Key: "organization.keys.days", English: "%s days"}
+	textKeyCreate   = ui.Text{Key: "organization.keys.create", English: "Create API key"}
+	textKeyBy       = ui.Text{Key: "organization.keys.by", English: "Created by %s"}
+	textKeyExpired  = ui.Text{Key: "organization.keys.expired", English: "Expired"}
+	textKeyUsed     = ui.Text{Key: "organization.keys.used", English: "Last used %s"}
+	textKeyUnused   = ui.Text{Key: "organization.keys.unused", English: "Never used"}
+	textKeyRevoked  = ui.Text{Key: "organization.keys.revoked", English: "API key revoked."}
+
 	textDoneRequested = ui.Text{Key: "organization.done.requested", English: "You asked to join. An admin decides."}
 	textDoneDeclined  = ui.Text{Key: "organization.done.declined", English: "Request declined."}
 	textDoneAdmitted  = ui.Text{Key: "organization.done.admitted", English: "The user is a member now."}
@@ -174,6 +194,11 @@ var (
 	textProblemDomainTaken = ui.Text{
 		Key: "organization.problem.domain-taken", English: "This domain belongs to another organization.",
 	}
+	textProblemKeyScope = ui.Text{Key: "organization.problem.key-scope", English: "Choose what the key can do."}
+	textProblemKeyTTL   = ui.Text{Key: "organization.problem.key-lifetime", English: "Choose a shorter lifetime."}
+	textProblemKeys     = ui.Text{
+		Key: "organization.problem.keys", English: "This organization has too many API keys. Revoke one you no longer need.",
+	}
 	textProblemBrowser = ui.Text{
 		Key: "organization.problem.browser", English: "Manage your organizations in a browser.",
 	}
@@ -195,6 +220,8 @@ const (
 	doneDeclined  = "declined"
 	doneAdmitted  = "admitted"
 	doneDomain    = "domain-verified"
+
+	doneKeyRevoked = "key-revoked"
 )
 
 func doneText(done string) ui.Text {
@@ -203,6 +230,7 @@ func doneText(done string) ui.Text {
 		doneRemoved: textDoneRemoved, doneLeft: textDoneLeft, doneDeleted: textDoneDeleted, doneInvited: textDoneInvited,
 		doneRevoked: textDoneRevoked, doneJoined: textDoneJoined, doneRequested: textDoneRequested,
 		doneDeclined: textDoneDeclined, doneAdmitted: textDoneAdmitted, doneDomain: textDoneDomain,
+		doneKeyRevoked: textKeyRevoked,
 	}[done]
 }
 
@@ -246,6 +274,10 @@ var problems = []struct {
 	{ErrDomainLookup, 503, "domain_unavailable", textProblemLookup},
 	{ErrDomainWait, 429, "domain_wait", textProblemWait},
 	{ErrDomainTaken, 409, "domain_taken", textProblemDomainTaken},
+	{ErrKeyName, 422, "name_invalid", textProblemName},
+	{ErrKeyScope, 422, "scope_invalid", textProblemKeyScope},
+	{ErrKeyTTL, 422, "lifetime_invalid", textProblemKeyTTL},
+	{ErrKeys, 409, "too_many_keys", textProblemKeys},
 	{errDenied, 403, "role_denied", textProblemDenied},
 	{errConfirm, 422, "confirmation_required", textProblemConfirm},
 	{core.ErrNotFound, http.StatusNotFound, "not_found", textProblemGone},

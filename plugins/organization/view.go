@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/ui"
@@ -89,6 +90,8 @@ type orgView struct {
 	invitations []Invitation
 	requests    []requestView
 	domains     []Domain
+	keys        []keyView
+	now         time.Time
 	strong      bool   // the session has a second factor
 	part        string // the page, such as pageMember, or empty for that of the members
 }
@@ -102,6 +105,8 @@ func (v *orgView) sections() []ui.PageSection {
 		return []ui.PageSection{{ID: "requests", Heading: v.say(textRequests), Content: requests(v)}}
 	case pageDomains:
 		return []ui.PageSection{{ID: "domains", Heading: v.say(textDomains), Content: domains(v)}}
+	case pageKeys:
+		return v.keySections()
 	}
 	all := []ui.PageSection{{ID: "members", Heading: v.say(textMembers), Content: memberRows(v)}}
 	if v.part == pageMember {
@@ -137,6 +142,21 @@ func (v *orgView) related() (all []ui.Link) {
 	}
 	if v.role == Owner && v.of.options.Resolver != nil {
 		all = append(all, link(pageDomains, v.say(textDomains)))
+	}
+	if v.of.options.Keys != nil && v.may(WriteKeys) {
+		all = append(all, link(pageKeys, v.say(textKeys)))
+	}
+	return all
+}
+
+// keySections returns the sections of the page of API keys.
+func (v *orgView) keySections() (all []ui.PageSection) {
+	if v.Key != "" {
+		all = append(all, ui.PageSection{ID: "created", Heading: v.say(textKeyCreated), Content: newKey(v)})
+	}
+	all = append(all, ui.PageSection{ID: "keys", Heading: v.say(textKeys), Content: keyRows(v)})
+	if len(v.of.scopesOf(v.role)) > 0 {
+		all = append(all, ui.PageSection{ID: "new", Heading: v.say(textKeyNew), Content: keyForm(v)})
 	}
 	return all
 }

@@ -29,7 +29,7 @@ var events = []audit.Name{
 	audit.MemberJoined, audit.MemberChanged, audit.MemberRemoved, audit.JoinRequested, audit.JoinDeclined,
 	audit.AppSignedIn, audit.AppEnded,
 	audit.AdminBanned, audit.AdminUnbanned, audit.AdminResetSent, audit.AdminEmailVerified, audit.AdminFactorsReset,
-	audit.AdminDeleted, audit.AdminInvited, audit.AdminSessionsEnded, audit.AdminImpersonated,
+	audit.AdminDeleted, audit.AdminCreated, audit.AdminInvited, audit.AdminSessionsEnded, audit.AdminImpersonated,
 	audit.AdminImpersonationEnded, audit.DataExported, audit.AdminDeletionScheduled,
 	audit.WebhookChanged, audit.WebhookDisabled,
 }

@@ -106,6 +106,21 @@ func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, er
 	return decoded(ctx, operation, of, err, recordOf)
 }
 
+// RecordPair implements [store.RecordPairReader] with one request.
+func (s *Store) RecordPair(ctx context.Context, first, second store.RecordName) (a, b *store.Record, err error) {
+	const operation = "read records"
+	if !store.IsRecordName(first.Kind, first.Key) || !store.IsRecordName(second.Kind, second.Key) {
+		return nil, nil, failed(ctx, operation, ctx.Err())
+	}
+	keys := []key{recordKey(recordName(first.Kind, first.Key)), recordKey(recordName(second.Kind, second.Key))}
+	if first == second { // the same key twice is an error
+		keys = keys[:1]
+	}
+	items, err := s.getAll(ctx, keys)
+	list, err := allDecoded(ctx, operation, items, err, recordOf)
+	return store.PickRecord(list, first), store.PickRecord(list, second), err
+}
+
 // UpdateRecord implements [store.RecordStore]. It is one update with a condition on the version.
 func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 	err := r.Check()

@@ -126,6 +126,26 @@ func (s *Store) Record(ctx context.Context, kind, name string) (*store.Record, e
 	})
 }
 
+// RecordPair implements [store.RecordPairReader] with one read of two keys.
+func (s *Store) RecordPair(ctx context.Context, first, second store.RecordName) (a, b *store.Record, err error) {
+	if !store.IsRecordName(first.Kind, first.Key) || !store.IsRecordName(second.Kind, second.Key) {
+		return nil, nil, ctx.Err()
+	}
+	keys := []string{
+		key("record", recordName(first.Kind, first.Key)), key("record", recordName(second.Kind, second.Key)),
+	}
+	found, err := list(ctx, s, "read records", decodeRecord, func(ctx context.Context, v *view) (out []string, err error) {
+		values, err := v.get(ctx, keys...)
+		for _, value := range values {
+			if value.Found {
+				out = append(out, value.Text)
+			}
+		}
+		return out, err
+	})
+	return store.PickRecord(found, first), store.PickRecord(found, second), err
+}
+
 // UpdateRecord implements [store.RecordStore].
 func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 	const operation = "update record"

@@ -47,6 +47,25 @@ func (s *Store) Record(ctx context.Context, kind, key string) (r *store.Record, 
 	return r, err
 }
 
+// RecordPair implements [store.RecordPairReader].
+func (s *Store) RecordPair(ctx context.Context, first, second store.RecordName) (a, b *store.Record, err error) {
+	if !store.IsRecordName(first.Kind, first.Key) || !store.IsRecordName(second.Kind, second.Key) {
+		return nil, nil, ctx.Err()
+	}
+	err = s.locked(ctx, func(d *data) error {
+		for name, found := range map[store.RecordName]**store.Record{first: &a, second: &b} {
+			if row, ok := d.records[recordKey{name.Kind, name.Key}]; ok {
+				*found = row.Clone()
+			}
+		}
+		if first == second {
+			a = b.Clone()
+		}
+		return nil
+	})
+	return a, b, err
+}
+
 // UpdateRecord implements [store.RecordStore].
 func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 	if err := r.Check(); err != nil {

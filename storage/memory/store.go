@@ -39,6 +39,7 @@ var (
 	_ store.Cleaner                = (*Store)(nil)
 	_ store.RecordStore            = (*Store)(nil)
 	_ store.RecordLister           = (*Store)(nil)
+	_ store.RecordPairReader       = (*Store)(nil)
 	_ store.UserFinder             = (*Store)(nil)
 )
 

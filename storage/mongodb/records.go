@@ -112,6 +112,18 @@ func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, er
 	return decoded(ctx, operation, doc, err, recordOf)
 }
 
+// RecordPair implements [store.RecordPairReader] with one query over the index of _id.
+func (s *Store) RecordPair(ctx context.Context, first, second store.RecordName) (a, b *store.Record, err error) {
+	const operation = "read records"
+	if !store.IsRecordName(first.Kind, first.Key) || !store.IsRecordName(second.Kind, second.Key) {
+		return nil, nil, failed(ctx, operation, ctx.Err())
+	}
+	names := bson.A{first.Kind + "/" + first.Key, second.Kind + "/" + second.Key}
+	list, err := listed(ctx, operation, s.records, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: names}}}},
+		options.Find(), recordOf)
+	return store.PickRecord(list, first), store.PickRecord(list, second), err
+}
+
 // UpdateRecord implements [store.RecordStore]. It is one update with a condition on the version.
 func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 	err := r.Check()

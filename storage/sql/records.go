@@ -137,6 +137,15 @@ func (s *Store) recordsOfOneKind(ctx context.Context, all []*recordLookUp) error
 	return err
 }
 
+// RecordPair implements [store.RecordPairReader] with one statement.
+func (s *Store) RecordPair(ctx context.Context, first, second store.RecordName) (a, b *store.Record, err error) {
+	if !store.IsRecordName(first.Kind, first.Key) || !store.IsRecordName(second.Kind, second.Key) {
+		return nil, nil, ctx.Err()
+	}
+	list, err := query(ctx, s, "read records", s.recordPair, s.readRecord, first.Kind, first.Key, second.Kind, second.Key)
+	return store.PickRecord(list, first), store.PickRecord(list, second), err
+}
+
 // UpdateRecord implements [store.RecordStore]. It is one update with a condition on the version.
 func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 	const operation = "update record"

@@ -68,6 +68,7 @@ type statements struct {
 
 	createRecord, createUnownedRecord, record, updateRecord, recordToTake, takeRecord *statement
 	recordsNamed                                                                      [len(groups)]*statement
+	recordPair                                                                        *statement
 	userRecords, userRecordsOfKind, deleteUserRecords, deleteUserRecordsOfKind        *statement
 	deleteExpiredRecords, expiredRecords, recordsOfKind                               *statement
 }
@@ -263,6 +264,10 @@ func (b *builder) buildRecords() {
 			})
 		}
 	}
+	s.recordPair = b.write(reads, func(w *writer) {
+		w.selectFrom(records, b.columns[records]).where(records, byName).add(" UNION ALL ")
+		w.selectFrom(records, b.columns[records]).where(records, byName)
+	})
 	s.updateRecord = b.write(writes, func(w *writer) {
 		w.update(records, []string{"value", "version", "expires"}).where(records, byVersion)
 	})

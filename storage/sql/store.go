@@ -41,6 +41,7 @@ var (
 	_ store.RecordStore            = (*Store)(nil)
 	_ store.EmailLister            = (*Store)(nil)
 	_ store.RecordLister           = (*Store)(nil)
+	_ store.RecordPairReader       = (*Store)(nil)
 	_ store.UserFinder             = (*Store)(nil)
 )
 

@@ -576,8 +576,25 @@ func French() ui.Locale {
 			"avec cette adresse e-mail.",
 		"email.organization-invite.footer": "" +
 			"Vous ne connaissez pas l’expéditeur ? Ignorez cet e-mail et rien ne changera.",
-		"email.key-expiring.subject": "Votre clé API pour %s expire bientôt",
-		"email.key-expiring.button":  "Gérer les clés API",
+		"email.organization-key.subject": "Nouvelle clé API d’une organisation sur %s",
+		"email.organization-key.button":  "Ce n’était pas moi",
+		"email.organization-key.body": "" +
+			"Votre compte a servi à créer une clé API d’une organisation. Des programmes peuvent l’utiliser " +
+			"pour agir au nom de cette organisation.",
+		"email.organization-key.footer": "" +
+			"Si c’était vous, vous n’avez rien à faire. Sinon, sécurisez votre compte maintenant.",
+		"email.organization-request.subject": "Demande pour rejoindre votre organisation sur %s",
+		"email.organization-request.button":  "Voir les demandes",
+		"email.organization-request.body": "" +
+			"Quelqu’un demande à rejoindre votre organisation. Vous pouvez accepter ou refuser la demande.",
+		"email.organization-request.footer": "" +
+			"Vous recevez au plus un de ces e-mails par heure. La page affiche toutes les demandes.",
+		"email.organization-joined.subject": "Vous avez rejoint une organisation sur %s",
+		"email.organization-joined.button":  "Voir vos organisations",
+		"email.organization-joined.body":    "Votre demande a été acceptée. Vous êtes maintenant membre de l’organisation.",
+		"email.organization-joined.footer":  "Vous pouvez quitter l’organisation à tout moment.",
+		"email.key-expiring.subject":        "Votre clé API pour %s expire bientôt",
+		"email.key-expiring.button":         "Gérer les clés API",
 		"email.key-expiring.body": "" +
 			"Une de vos clés API expire bientôt. Les programmes qui l’utilisent cesseront de fonctionner.",
 		"email.key-expiring.footer": "" +
@@ -787,6 +804,26 @@ func French() ui.Locale {
 		"organization.problem.lookup":       "Impossible d’interroger le domaine. Réessayez plus tard.",
 		"organization.problem.wait":         "Attendez quelques secondes et réessayez.",
 		"organization.problem.domain-taken": "Ce domaine appartient à une autre organisation.",
+		"organization.keys":                 "Clés API",
+		"organization.keys.lead": "" +
+			"Des programmes utilisent ces clés pour agir au nom de cette organisation. Une clé reste valable " +
+			"quand le membre qui l’a créée part.",
+		"organization.keys.created":         "Votre nouvelle clé API",
+		"organization.keys.copy":            "Copiez votre nouvelle clé API maintenant. Elle ne sera plus affichée.",
+		"organization.keys.new":             "Nouvelle clé API",
+		"organization.keys.scopes":          "Ce que cette clé peut faire",
+		"organization.keys.lifetime":        "Expire après",
+		"organization.keys.days":            "%s jours",
+		"organization.keys.create":          "Créer une clé API",
+		"organization.keys.by":              "Créée par %s",
+		"organization.keys.expired":         "Expirée",
+		"organization.keys.used":            "Dernière utilisation le %s",
+		"organization.keys.unused":          "Jamais utilisée",
+		"organization.keys.revoked":         "La clé API a été révoquée.",
+		"organization.problem.key-scope":    "Choisissez ce que la clé peut faire.",
+		"organization.problem.key-lifetime": "Choisissez une durée plus courte.",
+		"organization.problem.keys": "" +
+			"Cette organisation a trop de clés API. Révoquez-en une dont vous n’avez plus besoin.",
 
 		"signin.accounts":     "Choisir un compte",
 		"accounts.heading":    "Comptes",
@@ -859,6 +896,7 @@ func French() ui.Locale {
 		"admin.delete.confirm":  "Pour supprimer l’utilisateur et toutes ses données, saisissez « %s ».",
 		"admin.invite":          "Inviter un utilisateur",
 		"admin.invite.send":     "Envoyer l’invitation",
+		"admin.create":          "Créer un utilisateur",
 		"admin.changes":         "Modifications",
 		"admin.self":            "Vous ne pouvez pas modifier votre propre compte ici.",
 		"admin.is-admin":        "Les administrateurs ne peuvent pas être modifiés ici.",
@@ -872,6 +910,7 @@ func French() ui.Locale {
 			"pouvez pas modifier ses méthodes de connexion, ses clés ni ses organisations.",
 		"admin.done.ended":         "Sessions fermées.",
 		"admin.done.banned":        "Utilisateur banni.",
+		"admin.done.created":       "Utilisateur créé.",
 		"admin.done.unbanned":      "Bannissement levé.",
 		"admin.done.reset":         "Lien envoyé.",
 		"admin.done.verified":      "E-mail marqué comme vérifié.",
@@ -885,6 +924,7 @@ func French() ui.Locale {
 		"admin.problem.busy":       "Un autre administrateur modifie cet utilisateur. Réessayez.",
 		"admin.problem.confirm":    "Saisissez le texte exactement pour supprimer l’utilisateur.",
 		"admin.problem.email":      "Saisissez une adresse e-mail valide.",
+		"admin.problem.taken":      "Un utilisateur a déjà cette adresse.",
 		"admin.problem.no-email":   "Cet utilisateur n’a pas d’adresse e-mail.",
 		"admin.problem.verified":   "Cette adresse est déjà vérifiée.",
 		"admin.problem.browser":    "Gérez les utilisateurs dans un navigateur.",

@@ -597,8 +597,26 @@ func German() ui.Locale {
 			"oder registrieren Sie sich, um die Einladung anzunehmen.",
 		"email.organization-invite.footer": "" +
 			"Sie kennen den Absender nicht? Ignorieren Sie diese E-Mail, dann ändert sich nichts.",
-		"email.key-expiring.subject": "Ihr API-Schlüssel für %s läuft bald ab",
-		"email.key-expiring.button":  "API-Schlüssel verwalten",
+		"email.organization-key.subject": "Neuer API-Schlüssel einer Organisation auf %s",
+		"email.organization-key.button":  "Das war ich nicht",
+		"email.organization-key.body": "" +
+			"Mit Ihrem Konto wurde ein API-Schlüssel einer Organisation erstellt. Programme können damit für " +
+			"diese Organisation handeln.",
+		"email.organization-key.footer": "" +
+			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, sichern Sie jetzt Ihr Konto.",
+		"email.organization-request.subject": "Anfrage zum Beitritt zu Ihrer Organisation auf %s",
+		"email.organization-request.button":  "Anfragen ansehen",
+		"email.organization-request.body": "" +
+			"Jemand möchte Ihrer Organisation beitreten. Sie können die Anfrage annehmen oder ablehnen.",
+		"email.organization-request.footer": "" +
+			"Sie erhalten höchstens eine dieser E-Mails pro Stunde. Die Seite zeigt alle Anfragen.",
+		"email.organization-joined.subject": "Sie sind einer Organisation auf %s beigetreten",
+		"email.organization-joined.button":  "Ihre Organisationen ansehen",
+		"email.organization-joined.body": "" +
+			"Ihre Anfrage zum Beitritt wurde angenommen. Sie sind jetzt Mitglied der Organisation.",
+		"email.organization-joined.footer": "Sie können die Organisation jederzeit verlassen.",
+		"email.key-expiring.subject":       "Ihr API-Schlüssel für %s läuft bald ab",
+		"email.key-expiring.button":        "API-Schlüssel verwalten",
 		"email.key-expiring.body": "" +
 			"Einer Ihrer API-Schlüssel läuft bald ab. Programme, die ihn verwenden, funktionieren dann " +
 			"nicht mehr.",
@@ -812,6 +830,27 @@ func German() ui.Locale {
 			"Die Domain konnte nicht abgefragt werden. Versuchen Sie es später noch einmal.",
 		"organization.problem.wait":         "Warten Sie einige Sekunden und versuchen Sie es noch einmal.",
 		"organization.problem.domain-taken": "Diese Domain gehört einer anderen Organisation.",
+		"organization.keys":                 "API-Schlüssel",
+		"organization.keys.lead": "" +
+			"Programme handeln mit diesen Schlüsseln für diese Organisation. Ein Schlüssel bleibt, wenn das " +
+			"Mitglied geht, das ihn erstellt hat.",
+		"organization.keys.created":         "Ihr neuer API-Schlüssel",
+		"organization.keys.copy":            "Kopieren Sie den neuen API-Schlüssel jetzt. Er wird nicht noch einmal angezeigt.",
+		"organization.keys.new":             "Neuer API-Schlüssel",
+		"organization.keys.scopes":          "Was dieser Schlüssel darf",
+		"organization.keys.lifetime":        "Läuft ab nach",
+		"organization.keys.days":            "%s Tagen",
+		"organization.keys.create":          "API-Schlüssel erstellen",
+		"organization.keys.by":              "Erstellt von %s",
+		"organization.keys.expired":         "Abgelaufen",
+		"organization.keys.used":            "Zuletzt benutzt am %s",
+		"organization.keys.unused":          "Nie benutzt",
+		"organization.keys.revoked":         "Der API-Schlüssel wurde widerrufen.",
+		"organization.problem.key-scope":    "Wählen Sie aus, was der Schlüssel darf.",
+		"organization.problem.key-lifetime": "Wählen Sie eine kürzere Gültigkeit.",
+		"organization.problem.keys": "" +
+			"Diese Organisation hat zu viele API-Schlüssel. Widerrufen Sie einen, den Sie nicht mehr " +
+			"brauchen.",
 
 		"signin.accounts":     "Konto auswählen",
 		"accounts.heading":    "Konten",
@@ -883,6 +922,7 @@ func German() ui.Locale {
 		"admin.delete.confirm":  "Um den Benutzer mit allen Daten zu löschen, geben Sie „%s“ ein.",
 		"admin.invite":          "Benutzer einladen",
 		"admin.invite.send":     "Einladung senden",
+		"admin.create":          "Benutzer anlegen",
 		"admin.changes":         "Änderungen",
 		"admin.self":            "Ihr eigenes Konto können Sie hier nicht ändern.",
 		"admin.is-admin":        "Administratoren können hier nicht geändert werden.",
@@ -896,6 +936,7 @@ func German() ui.Locale {
 			"Schlüssel und Organisationen können Sie nicht ändern.",
 		"admin.done.ended":         "Sitzungen beendet.",
 		"admin.done.banned":        "Benutzer gesperrt.",
+		"admin.done.created":       "Benutzer angelegt.",
 		"admin.done.unbanned":      "Sperre aufgehoben.",
 		"admin.done.reset":         "Link gesendet.",
 		"admin.done.verified":      "E-Mail als bestätigt markiert.",
@@ -910,6 +951,7 @@ func German() ui.Locale {
 			"Ein anderer Administrator ändert diesen Benutzer gerade. Versuchen Sie es noch einmal.",
 		"admin.problem.confirm":  "Geben Sie den Text genau ein, um den Benutzer zu löschen.",
 		"admin.problem.email":    "Geben Sie eine gültige E-Mail-Adresse ein.",
+		"admin.problem.taken":    "Diese Adresse hat bereits ein Benutzer.",
 		"admin.problem.no-email": "Dieser Benutzer hat keine E-Mail-Adresse.",
 		"admin.problem.verified": "Diese Adresse ist schon bestätigt.",
 		"admin.problem.browser":  "Verwalten Sie Benutzer in einem Browser.",

@@ -536,8 +536,24 @@ func Portuguese() ui.Locale {
 			"endereço de e-mail.",
 		"email.organization-invite.footer": "" +
 			"Não conhece o remetente? Ignore este e-mail e nada mudará.",
-		"email.key-expiring.subject": "Sua chave de API para %s expira em breve",
-		"email.key-expiring.button":  "Gerenciar chaves de API",
+		"email.organization-key.subject": "Nova chave de API de uma organização em %s",
+		"email.organization-key.button":  "Não fui eu",
+		"email.organization-key.body": "" +
+			"Sua conta foi usada para criar uma chave de API de uma organização. Programas podem usá-la para " +
+			"agir em nome dessa organização.",
+		"email.organization-key.footer":      "Se foi você, não é preciso fazer nada. Se não, proteja sua conta agora.",
+		"email.organization-request.subject": "Pedido para entrar na sua organização em %s",
+		"email.organization-request.button":  "Ver os pedidos",
+		"email.organization-request.body": "" +
+			"Alguém pediu para entrar na sua organização. Você pode aceitar ou recusar o pedido.",
+		"email.organization-request.footer": "" +
+			"Você recebe no máximo um destes e-mails por hora. A página mostra todos os pedidos.",
+		"email.organization-joined.subject": "Você entrou em uma organização em %s",
+		"email.organization-joined.button":  "Ver suas organizações",
+		"email.organization-joined.body":    "Seu pedido foi aceito. Agora você é membro da organização.",
+		"email.organization-joined.footer":  "Você pode sair da organização a qualquer momento.",
+		"email.key-expiring.subject":        "Sua chave de API para %s expira em breve",
+		"email.key-expiring.button":         "Gerenciar chaves de API",
 		"email.key-expiring.body": "" +
 			"Uma de suas chaves de API expira em breve. Os programas que a usam deixarão de funcionar.",
 		"email.key-expiring.footer": "" +
@@ -742,6 +758,25 @@ func Portuguese() ui.Locale {
 		"organization.problem.lookup":       "Não foi possível consultar o domínio. Tente mais tarde.",
 		"organization.problem.wait":         "Aguarde alguns segundos e tente novamente.",
 		"organization.problem.domain-taken": "Este domínio pertence a outra organização.",
+		"organization.keys":                 "Chaves de API",
+		"organization.keys.lead": "" +
+			"Programas usam estas chaves para agir em nome desta organização. Uma chave permanece quando sai " +
+			"o membro que a criou.",
+		"organization.keys.created":         "Sua nova chave de API",
+		"organization.keys.copy":            "Copie sua nova chave de API agora. Você não poderá vê-la novamente.",
+		"organization.keys.new":             "Nova chave de API",
+		"organization.keys.scopes":          "O que esta chave pode fazer",
+		"organization.keys.lifetime":        "Expira após",
+		"organization.keys.days":            "%s dias",
+		"organization.keys.create":          "Criar chave de API",
+		"organization.keys.by":              "Criada por %s",
+		"organization.keys.expired":         "Expirada",
+		"organization.keys.used":            "Último uso em %s",
+		"organization.keys.unused":          "Nunca usada",
+		"organization.keys.revoked":         "A chave de API foi revogada.",
+		"organization.problem.key-scope":    "Escolha o que a chave pode fazer.",
+		"organization.problem.key-lifetime": "Escolha uma duração menor.",
+		"organization.problem.keys":         "Esta organização tem chaves de API demais. Revogue uma de que não precisa mais.",
 
 		"signin.accounts":     "Escolher uma conta",
 		"accounts.heading":    "Contas",
@@ -812,6 +847,7 @@ func Portuguese() ui.Locale {
 		"admin.delete.confirm":  "Para excluir o usuário com todos os dados, digite “%s”.",
 		"admin.invite":          "Convidar usuário",
 		"admin.invite.send":     "Enviar convite",
+		"admin.create":          "Criar usuário",
 		"admin.changes":         "Alterações",
 		"admin.self":            "Você não pode alterar sua própria conta aqui.",
 		"admin.is-admin":        "Administradores não podem ser alterados aqui.",
@@ -825,6 +861,7 @@ func Portuguese() ui.Locale {
 			"métodos de login, as chaves ou as organizações dele.",
 		"admin.done.ended":         "Sessões encerradas.",
 		"admin.done.banned":        "Usuário banido.",
+		"admin.done.created":       "Usuário criado.",
 		"admin.done.unbanned":      "Banimento suspenso.",
 		"admin.done.reset":         "Link enviado.",
 		"admin.done.verified":      "E-mail marcado como verificado.",
@@ -838,6 +875,7 @@ func Portuguese() ui.Locale {
 		"admin.problem.busy":       "Outro administrador está alterando este usuário. Tente novamente.",
 		"admin.problem.confirm":    "Digite o texto exatamente para excluir o usuário.",
 		"admin.problem.email":      "Insira um endereço de e-mail válido.",
+		"admin.problem.taken":      "Outro usuário já tem este endereço.",
 		"admin.problem.no-email":   "Este usuário não tem endereço de e-mail.",
 		"admin.problem.verified":   "Este endereço já está verificado.",
 		"admin.problem.browser":    "Gerencie usuários em um navegador.",

@@ -564,8 +564,24 @@ func Spanish() ui.Locale {
 			"esta dirección de correo.",
 		"email.organization-invite.footer": "" +
 			"¿No conoce al remitente? Ignore este correo y nada cambiará.",
-		"email.key-expiring.subject": "Su clave de API para %s caduca pronto",
-		"email.key-expiring.button":  "Administrar claves de API",
+		"email.organization-key.subject": "Nueva clave de API de una organización en %s",
+		"email.organization-key.button":  "No fui yo",
+		"email.organization-key.body": "" +
+			"Se ha usado su cuenta para crear una clave de API de una organización. Los programas pueden " +
+			"usarla para actuar en nombre de esa organización.",
+		"email.organization-key.footer":      "Si ha sido usted, no tiene que hacer nada. Si no, proteja su cuenta ahora.",
+		"email.organization-request.subject": "Solicitud para unirse a su organización en %s",
+		"email.organization-request.button":  "Ver las solicitudes",
+		"email.organization-request.body": "" +
+			"Alguien ha solicitado unirse a su organización. Puede aceptar o rechazar la solicitud.",
+		"email.organization-request.footer": "" +
+			"Recibirá como máximo uno de estos correos por hora. La página muestra todas las solicitudes.",
+		"email.organization-joined.subject": "Se ha unido a una organización en %s",
+		"email.organization-joined.button":  "Ver sus organizaciones",
+		"email.organization-joined.body":    "Se ha aceptado su solicitud. Ahora es miembro de la organización.",
+		"email.organization-joined.footer":  "Puede abandonar la organización en cualquier momento.",
+		"email.key-expiring.subject":        "Su clave de API para %s caduca pronto",
+		"email.key-expiring.button":         "Administrar claves de API",
 		"email.key-expiring.body": "" +
 			"Una de sus claves de API caduca pronto. Los programas que la usan dejarán de funcionar.",
 		"email.key-expiring.footer": "" +
@@ -771,6 +787,25 @@ func Spanish() ui.Locale {
 		"organization.problem.lookup":       "No hemos podido consultar el dominio. Inténtalo más tarde.",
 		"organization.problem.wait":         "Espera unos segundos e inténtalo de nuevo.",
 		"organization.problem.domain-taken": "Este dominio pertenece a otra organización.",
+		"organization.keys":                 "Claves de API",
+		"organization.keys.lead": "" +
+			"Los programas usan estas claves para actuar en nombre de esta organización. Una clave se " +
+			"conserva cuando se va el miembro que la creó.",
+		"organization.keys.created":         "Tu nueva clave de API",
+		"organization.keys.copy":            "Copia ahora tu nueva clave de API. No podrás volver a verla.",
+		"organization.keys.new":             "Nueva clave de API",
+		"organization.keys.scopes":          "Qué puede hacer esta clave",
+		"organization.keys.lifetime":        "Caduca después de",
+		"organization.keys.days":            "%s días",
+		"organization.keys.create":          "Crear clave de API",
+		"organization.keys.by":              "Creada por %s",
+		"organization.keys.expired":         "Caducada",
+		"organization.keys.used":            "Último uso: %s",
+		"organization.keys.unused":          "Nunca usada",
+		"organization.keys.revoked":         "Se ha revocado la clave de API.",
+		"organization.problem.key-scope":    "Elige qué puede hacer la clave.",
+		"organization.problem.key-lifetime": "Elige una duración más corta.",
+		"organization.problem.keys":         "Esta organización tiene demasiadas claves de API. Revoca una que ya no necesites.",
 
 		"signin.accounts":     "Elegir una cuenta",
 		"accounts.heading":    "Cuentas",
@@ -843,6 +878,7 @@ func Spanish() ui.Locale {
 		"admin.delete.confirm":  "Para eliminar al usuario con todos sus datos, escribe «%s».",
 		"admin.invite":          "Invitar a un usuario",
 		"admin.invite.send":     "Enviar invitación",
+		"admin.create":          "Crear usuario",
 		"admin.changes":         "Cambios",
 		"admin.self":            "Aquí no puedes cambiar tu propia cuenta.",
 		"admin.is-admin":        "Los administradores no se pueden cambiar aquí.",
@@ -856,6 +892,7 @@ func Spanish() ui.Locale {
 			"métodos de inicio de sesión, claves ni organizaciones.",
 		"admin.done.ended":         "Sesiones cerradas.",
 		"admin.done.banned":        "Usuario bloqueado.",
+		"admin.done.created":       "Usuario creado.",
 		"admin.done.unbanned":      "Bloqueo quitado.",
 		"admin.done.reset":         "Enlace enviado.",
 		"admin.done.verified":      "Correo marcado como verificado.",
@@ -869,6 +906,7 @@ func Spanish() ui.Locale {
 		"admin.problem.busy":       "Otro administrador está cambiando este usuario. Inténtalo de nuevo.",
 		"admin.problem.confirm":    "Escribe el texto exactamente para eliminar al usuario.",
 		"admin.problem.email":      "Introduce una dirección de correo válida.",
+		"admin.problem.taken":      "Otro usuario ya tiene esta dirección.",
 		"admin.problem.no-email":   "Este usuario no tiene dirección de correo.",
 		"admin.problem.verified":   "Esta dirección ya está verificada.",
 		"admin.problem.browser":    "Administra los usuarios en un navegador.",

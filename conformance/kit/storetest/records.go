@@ -86,6 +86,47 @@ func (k records) cleaned(now time.Time, want int) {
 	}
 }
 
+// pair reads two records of different kinds with one call. If a record does not exist, the result is nil.
+func (k records) pair() {
+	u := k.user("u1", "ada@example.com")
+	one, two := k.record(u, "note", "a", `{"n":1}`, base), k.record(nil, "notes", "a", `2`, time.Time{})
+	other := k.record(u, "note", "A", `3`, time.Time{})
+	reader := k.store.(store.RecordPairReader)
+	name := func(r *store.Record) store.RecordName { return store.RecordName{Kind: r.Kind, Key: r.Key} }
+	read := func(first, second store.RecordName, wanted ...*store.Record) {
+		k.Helper()
+		a, b, err := reader.RecordPair(k.Context(), first, second)
+		k.must(err)
+		for i, got := range []*store.Record{a, b} {
+			switch want := wanted[i]; {
+			case (got == nil) != (want == nil):
+				k.Errorf("%s and %s: record %d exists: %t, want %t", first, second, i, got != nil, want != nil)
+			case got != nil:
+				k.sameRecord(got, want)
+				got.Value[0] = 'x'
+			}
+		}
+	}
+	none := store.RecordName{Kind: "note", Key: "b"}
+	read(name(one), name(two), one, two)
+	read(name(two), name(one), two, one)
+	read(name(one), name(one), one, one)
+	read(name(one), name(other), one, other)
+	read(name(one), none, one, nil)
+	read(none, name(two), nil, two)
+	read(none, store.RecordName{Kind: "notes", Key: "A"}, nil, nil)
+	read(name(one), store.RecordName{Kind: "note", Key: "a "}, one, nil)
+	for _, invalid := range []store.RecordName{{Kind: "note"}, {Key: "a"}, {Kind: "note", Key: "a\x00"}} {
+		read(name(one), invalid, nil, nil)
+		read(invalid, name(one), nil, nil)
+	}
+	one.Value = json.RawMessage(`4`)
+	k.must(k.records().UpdateRecord(k.Context(), one))
+	_, err := k.records().DeleteRecord(k.Context(), "notes", "a")
+	k.must(err)
+	read(name(one), name(two), one, nil)
+}
+
 func (k records) roundTrip() {
 	u, v := k.user("u1", "ada@example.com"), k.user("u2", "eve@example.com")
 	k.noRecord("note", "a")

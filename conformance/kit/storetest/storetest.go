@@ -132,6 +132,7 @@ var cases = []testCase{
 	{"record/deleted with its user", both[store.RecordStore, store.UserDeleter], of(records.ofDeletedUser)},
 	{"record/deleted after its expiry", both[store.RecordStore, store.Cleaner], of(records.expire)},
 	{"record/listed by kind and prefix, page by page", is[store.RecordLister], of(records.pages)},
+	{"record/two kinds with one call", is[store.RecordPairReader], of(records.pair)},
 	{"record/in transactions", both[store.RecordStore, store.Transactor], of(records.inTransaction)},
 	{"outbox/emails survive an outage and a restart", is[store.RecordLister], of(outbox.survives)},
 	{"outbox/an email of a killed process is sent with the same ID", is[store.RecordLister], of(outbox.killed)},

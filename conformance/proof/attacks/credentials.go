@@ -18,6 +18,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/plugins/accesstoken"
 	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/plugins/admin"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/plugins/tokens"
@@ -28,6 +29,7 @@ import (
 type credentialStory struct {
 	*attack
 	app      *app
+	admins   *admin.Admin // of admin.json
 	factors  *secondfactor.Factors
 	keys     *apikey.Keys
 	tokens   *tokens.Tokens
@@ -45,6 +47,8 @@ type credentialStory struct {
 	told    bytes.Buffer
 	audited []string
 	secrets map[string]bool
+	// roots are the administrators.
+	roots map[string]bool
 }
 
 // client is a browser, or a program without cookies.
@@ -90,12 +94,12 @@ func prefixed(prefix string, texts []string) (all []string) {
 	return all
 }
 
-// newCredentialStory opens the application. Its users are ada and eve.
+// newCredentialStory opens the application. Its users are ada and eve, and the administrators root and grace.
 func newCredentialStory(a *attack, strategy core.Strategy) *credentialStory {
 	scopes := []tokens.Scope{{Name: "orders:read"}, {Name: "orders:write"}}
 	s := &credentialStory{
 		attack: a, clients: map[string]*client{}, values: map[string]string{"verifier": verifier},
-		secrets: map[string]bool{},
+		secrets: map[string]bool{}, roots: map[string]bool{"root": true, "grace": true},
 		factors: secondfactor.New(secondfactor.Options{}),
 		keys: apikey.New(apikey.Options{
 			Prefix: "acme", Scopes: []apikey.Scope{{Name: "orders:read"}, {Name: "orders:write"}},
@@ -127,7 +131,11 @@ func newCredentialStory(a *attack, strategy core.Strategy) *credentialStory {
 				OwnAudience: home,
 			}),
 		}
-		for _, id := range []string{"ada", "eve"} {
+		if a.file.name == "admin.json" {
+			s.admins = s.administration()
+			c.Plugins = append(c.Plugins, s.admins)
+		}
+		for _, id := range []string{"ada", "eve", "root", "grace"} {
 			_, err := x.store.CreateUser(a, &core.User{
 				ID: id, Name: id, Email: id + "@app.example", EmailVerified: x.clock().Add(-time.Hour),
 			})

@@ -32,8 +32,31 @@ var credentialSteps = []struct {
 		s.must(err)
 		s.app.wait(d)
 	}},
-	{regexp.MustCompile(`^([A-Z]) signs in as (ada|eve)$`), func(s *credentialStory, m []string) {
+	{regexp.MustCompile(`^([A-Z]) signs in as (ada|eve|root|grace)$`), func(s *credentialStory, m []string) {
 		s.send(m[1] + " POST callback/credentials with user=" + m[2] + "&password=right")
+	}},
+	{regexp.MustCompile(`^([A-Z]) signs in with two factors as (root|grace|ada)$`), (*credentialStory).signInStrongly},
+	{regexp.MustCompile(`^([A-Z]) uses the account of (ada|eve)$`), func(s *credentialStory, m []string) {
+		s.send(m[1] + " POST admin/impersonate with user=" + m[2] + "&reason=x")
+		if s.last.Status != 200 {
+			s.failf("answered %d %.300s", s.last.Status, s.last.Body)
+		}
+	}},
+	{regexp.MustCompile(`^(root|grace|ada) is (an|no) administrator$`), func(s *credentialStory, m []string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.roots[m[1]] = m[2] == "an"
+	}},
+	{regexp.MustCompile(`^a program (bans|ends the sessions of) (ada|root)$`), (*credentialStory).byProgram},
+	{regexp.MustCompile(`^([A-Z]) has the cookie ([\w.-]+)=(\S*)$`), func(s *credentialStory, m []string) {
+		name := "__Secure-authjs." + m[2]
+		if delete(s.client(m[1]).cookies, name); m[3] != "" {
+			s.client(m[1]).cookies[name] = s.fill(m[3])
+		}
+	}},
+	{regexp.MustCompile(`^split \{(\w+)\} into (\w+) and (\w+)$`), func(s *credentialStory, m []string) {
+		whole := s.values[m[1]]
+		s.values[m[2]], s.values[m[3]] = whole[:len(whole)/2], whole[len(whole)/2:]
 	}},
 	{regexp.MustCompile(`^([A-Z]) enrolls an app$`), func(s *credentialStory, m []string) {
 		s.send(m[1] + " GET second-factor/enroll")
@@ -325,6 +348,9 @@ func (s *credentialStory) keep(m []string) {
 			if strings.Contains(name, m[2]) {
 				value = text
 			}
+		}
+		if whole := s.client(m[1][len("the cookie "):][:1]).cookies["__Secure-authjs."+m[2]]; whole != "" {
+			value = whole // not a cookie with a longer name
 		}
 	default:
 		u, err := url.Parse(location(s.last))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"net/url"
 	"regexp"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
+	"github.com/latchkey-go/latchkey/core"
 )
 
 // credentialWants are the known expectations.
@@ -16,9 +18,37 @@ var credentialWants = []struct {
 	pattern *regexp.Regexp
 	check   func(s *credentialStory, m []string)
 }{
-	{regexp.MustCompile(`^([A-Z]) is signed in as (ada|eve)$`), func(s *credentialStory, m []string) {
-		if who := s.client(m[1]).who(); who != m[2]+"@app.example" {
-			s.failf("%s is signed in as %q", m[1], who)
+	{
+		regexp.MustCompile(`^([A-Z]) is signed in as (ada|eve|root|grace)(?: by (root|grace))?$`),
+		func(s *credentialStory, m []string) {
+			c := s.client(m[1])
+			if who := c.who(); who != m[2]+"@app.example" {
+				s.failf("%s is signed in as %q", m[1], who)
+			}
+			answer := c.get("/api", s.lines(c, "application/json", "")...)
+			_, by, _ := strings.Cut(string(answer.Body), ", actor ")
+			if want := m[3]; answer.Status != 200 || strings.Trim(by, `"`) != want {
+				s.failf("the page says %s", answer.Body)
+			}
+		},
+	},
+	{regexp.MustCompile(`^(ada|eve|root|grace) is (not )?(banned|deleted)$`), func(s *credentialStory, m []string) {
+		var is bool
+		if m[3] == "banned" {
+			ban, err := s.admins.BanOf(s, m[1])
+			s.must(err)
+			is = ban != nil
+		} else {
+			_, err := s.app.store.Store.User(s, m[1])
+			is = errors.Is(err, core.ErrNotFound)
+		}
+		if is == (m[2] != "") {
+			s.failf("%s is %s: %v", m[1], m[3], is)
+		}
+	}},
+	{regexp.MustCompile(`^the response does not say (.+)$`), func(s *credentialStory, m []string) {
+		if strings.Contains(string(s.last.Body), s.fill(m[1])) {
+			s.failf("answered %d %.300s", s.last.Status, s.last.Body)
 		}
 	}},
 	{regexp.MustCompile(`^([A-Z]) is not signed in$`), func(s *credentialStory, m []string) {

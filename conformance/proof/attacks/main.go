@@ -88,6 +88,7 @@ var kinds = map[string]func(a *attack){
 	"accesstokens.json": credentials,
 	"apps.json":         credentials,
 	"exchanges.json":    credentials,
+	"admin.json":        credentials,
 }
 
 // attack is one payload through one adapter.

@@ -33,6 +33,8 @@ func letter(kind mailkind.Kind, locale ui.Locale, theme core.Theme) core.Email {
 		l.Expires = at.Add(24 * time.Hour)
 	case mailkind.OrganizationInvite:
 		l.Expires, l.Organization = at.Add(24*time.Hour), strings.Repeat("W", 64)
+	case mailkind.OrganizationRequest, mailkind.OrganizationJoined:
+		l.Organization = strings.Repeat("W", 64)
 	default:
 		l.At, l.Peer, l.Device = at, netip.MustParsePrefix("2001:db8:4a:1::/64"), "Firefox, Windows"
 	}

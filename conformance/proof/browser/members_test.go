@@ -12,7 +12,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/plugins/organization"
+	"github.com/latchkey-go/latchkey/plugins/organization/orgkeys"
 	passwords "github.com/latchkey-go/latchkey/providers/password"
 )
 
@@ -25,6 +27,9 @@ const (
 	newName      = `form[action$="/organization"] input[name=name]`
 	newSlug      = `form[action$="/organization"] input[name=slug]`
 	newButton    = `form[action$="/organization"] button[type=submit]`
+	keyName      = `form[action$="/organization/key"] input[name=name]`
+	keyScope     = `form[action$="/organization/key"] input[type=checkbox]`
+	keyButton    = `form[action$="/organization/key"] button[type=submit]`
 	nameField    = `form[action$="/password/username"] input[name=username]`
 	nameButton   = `form[action$="/password/username"] button[type=submit]`
 	sendButton   = `form[action$="/password/breached"] button[type=submit]`
@@ -48,6 +53,7 @@ const longName = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk GmbH"
 type memberSite struct {
 	url       string
 	orgs      *organization.Organizations
+	keys      *apikey.Keys
 	passwords *passwords.Provider
 	box       *mailbox.Mailbox
 	zone      zone
@@ -67,9 +73,14 @@ func serveMembers(t *testing.T) *memberSite {
 func serveMembersWith(t *testing.T, change func(*core.Config)) *memberSite {
 	t.Helper()
 	s := &memberSite{box: mailbox.New()}
-	s.orgs = organization.New(organization.Options{Mail: s.box, Resolver: &s.zone, Roles: []organization.Role{
-		{Name: "accountant", Permissions: []string{"invoice:read"}},
+	s.keys = apikey.New(apikey.Options{Prefix: "acme_test", Scopes: []apikey.Scope{
+		{Name: "invoice:read", Label: "Rechnungen ansehen und als Datei herunterladen"}, {Name: "invoice:write"},
 	}})
+	s.orgs = organization.New(organization.Options{
+		Mail: s.box, Resolver: &s.zone, Keys: orgkeys.Of(s.keys), Roles: []organization.Role{
+			{Name: "accountant", Permissions: []string{"invoice:read"}},
+		},
+	})
 	s.passwords = passwords.New(passwords.Options{
 		Mail: s.box, Usernames: passwords.Usernames{On: true}, BreachedAtSignIn: true,
 		Breached: func(_ context.Context, p core.Secret) (bool, error) { return p == breachedPassword, nil },
@@ -87,7 +98,7 @@ func serveMembersWith(t *testing.T, change func(*core.Config)) *memberSite {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Plugins = []core.Plugin{s.orgs, account.New(account.Options{Mail: s.box, Delete: s.orgs.ForgetUser})}
+		c.Plugins = []core.Plugin{s.orgs, s.keys, account.New(account.Options{Mail: s.box, Delete: s.orgs.ForgetUser})}
 		c.Providers[3] = s.passwords
 		change(c)
 	})
@@ -144,10 +155,13 @@ func TestMemberLooks(t *testing.T) {
 			id := s.organization(t)
 			v.open("/auth/organization")
 			shows("list")
-			for _, page := range []string{"members", "requests", "domains"} {
+			for _, page := range []string{"members", "requests", "domains", "keys"} {
 				v.open("/auth/organization/" + page + "?organization=" + url.QueryEscape(id))
 				shows(page)
 			}
+			v.do(write(keyName, longName), click(keyScope))
+			v.follow(click(keyButton))
+			shows("key-created")
 			v.open("/auth/account")
 			shows("account")
 			v.open("/auth/password/username")
@@ -222,6 +236,12 @@ func (s *memberSite) organization(t *testing.T) (id string) {
 	check(s.orgs.SetJoinRequests(t.Context(), own.ID, true))
 	_, err = s.orgs.RequestToJoin(t.Context(), own.ID, "asks")
 	check(err)
+	for range 2 {
+		_, _, err := s.keys.Create(t.Context(), apikey.NewKey{
+			Service: own.ID, CreatedBy: "grace", Name: longName, Scopes: []string{"invoice:read", "invoice:write"},
+		})
+		check(err)
+	}
 	_, err = s.orgs.ClaimDomain(t.Context(), own.ID, "donaudampfschifffahrt.bücher.example", "accountant", true)
 	check(err)
 	_, domain, _ := strings.Cut(ada, "@")

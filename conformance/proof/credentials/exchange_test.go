@@ -58,9 +58,15 @@ func (p sdk) provider() *core.OAuthProvider {
 // idToken returns an ID token of a person.
 func (p sdk) idToken(t *testing.T, person, nonce string) string {
 	t.Helper()
+	return p.idTokenFor(t, sdkClient, person, nonce)
+}
+
+// idTokenFor returns an ID token of a person for a client.
+func (p sdk) idTokenFor(t *testing.T, client, person, nonce string) string {
+	t.Helper()
 	now := time.Now()
 	claims, err := json.Marshal(map[string]any{
-		"iss": sdkIssuer, "aud": sdkClient, "sub": person, "email": person + "@sdk.example", "email_verified": true,
+		"iss": sdkIssuer, "aud": client, "sub": person, "email": person + "@sdk.example", "email_verified": true,
 		"iat": now.Unix(), "exp": now.Add(time.Hour).Unix(), "nonce": nonce,
 	})
 	if err != nil {

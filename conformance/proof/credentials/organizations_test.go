@@ -5,12 +5,16 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/dev/authtest"
+	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/plugins/organization"
+	"github.com/latchkey-go/latchkey/plugins/organization/orgkeys"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
@@ -35,8 +39,10 @@ func guarded(t *testing.T, adapter string, strategy core.Strategy) {
 		t.Fatal(err)
 	}
 	s := &site{T: t, url: "http://" + l.Addr().String()}
+	keys := apikey.New(apikey.Options{Scopes: []apikey.Scope{{Name: "invoice:write"}}})
 	orgs := organization.New(organization.Options{
 		Mail:  noMail{},
+		Keys:  orgkeys.Of(keys),
 		Roles: []organization.Role{{Name: "accountant", Permissions: []string{"invoice:write"}}},
 		Select: func(r *core.Request) string {
 			if id := r.Header.Get("X-Organization"); id != "" {
@@ -53,7 +59,7 @@ func guarded(t *testing.T, adapter string, strategy core.Strategy) {
 	s.auth, err = core.New(core.Config{
 		URL: s.url, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: store,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
-		Session: core.SessionConfig{Strategy: strategy}, Plugins: []core.Plugin{orgs},
+		Session: core.SessionConfig{Strategy: strategy}, Plugins: []core.Plugin{orgs, keys},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -61,13 +67,18 @@ func guarded(t *testing.T, adapter string, strategy core.Strategy) {
 	stop, err := wire.Serve(adapter, wire.Site{
 		Auth: s.auth, Mounted: true, Private: private,
 		PrivateGuards: []core.Guard{orgs.Member(), orgs.Permission("invoice:write")},
+		API:           "/api/invoices", APIScope: "invoice:write", APIWriteScope: "invoice:write",
+		APIGuard: orgs.PermissionOrScope("invoice:write"),
 	}, l)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = stop() })
 	for _, id := range []string{"ada", "bob", "eve"} {
-		if _, err := store.CreateUser(t.Context(), &core.User{ID: id, Email: id + "@example.com"}); err != nil {
+		_, err := store.CreateUser(t.Context(), &core.User{
+			ID: id, Email: id + "@example.com", EmailVerified: time.Now(),
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -123,4 +134,50 @@ func guarded(t *testing.T, adapter string, strategy core.Strategy) {
 		t.Fatal(err)
 	}
 	is("after the removal", page(bobs, "", "X-Organization", second.ID), 403)
+
+	// API keys and requests to join.
+	act := func(c *http.Client, verb string, fields ...string) reply {
+		t.Helper()
+		token := s.send(c, "GET", "/auth/organization", nil, "Accept", "text/html")
+		return s.submit(c, token, "/auth/organization/"+verb, append(fields, "organization", second.ID)...)
+	}
+	is("a key of an outsider", act(eves, "key", "name", "CI", "scope invoice:write", "on").StatusCode, 303)
+	if all, err := keys.OfService(t.Context(), second.ID); err != nil || len(all) != 0 {
+		t.Fatalf("an outsider has created a key: %v, %v", all, err)
+	}
+	is("create a key", act(adas, "key", "name", "CI", "scope invoice:write", "on").StatusCode, 303)
+	shown := s.send(adas, "GET", "/auth/organization/keys?organization="+second.ID, nil, "Accept", "text/html")
+	text := regexp.MustCompile(`value="(lk_\w+)"`).FindStringSubmatch(shown.body)
+	if text == nil {
+		t.Fatalf("the page shows no key: %s", shown.body)
+	}
+	call := func(query string, header ...string) int {
+		t.Helper()
+		header = append(header, "Authorization", "Bearer "+text[1])
+		return s.send(http.DefaultClient, "GET", "/api/invoices"+query, nil, header...).StatusCode
+	}
+	is("a key", call(""), 200)
+	is("a key with its organization in a header", call("", "X-Organization", second.ID), 200)
+	is("a key with its organization in the query", call("?organization=second"), 200)
+	is("a key with another organization in a header", call("", "X-Organization", first.ID), 403)
+	is("a key with another organization in the query", call("?organization=first"), 403)
+	if r := s.send(http.DefaultClient, "GET", private, nil, "Authorization", "Bearer "+text[1]); r.StatusCode == 200 {
+		t.Error("a key opens a page for users")
+	}
+	all, err := keys.OfService(t.Context(), second.ID)
+	if err != nil || len(all) != 1 {
+		t.Fatalf("the keys are %v, %v", all, err)
+	}
+	is("revoke a key", act(adas, "revoke-key", "id", all[0].ID).StatusCode, 303)
+	is("a revoked key", call(""), 401)
+
+	is("allow requests", act(adas, "joining", "requests", "true").StatusCode, 303)
+	is("ask to join", act(eves, "join").StatusCode, 303)
+	is("a pending request", page(eves, "", "X-Organization", second.ID), 403)
+	asked, err := orgs.JoinRequests(t.Context(), second.ID)
+	if err != nil || len(asked) != 1 {
+		t.Fatalf("the requests are %v, %v", asked, err)
+	}
+	is("accept", act(adas, "admit", "id", asked[0].ID, "role", "accountant").StatusCode, 303)
+	is("an accepted request", page(eves, "", "X-Organization", second.ID), 200)
 }

@@ -79,6 +79,15 @@ func (c *caller) coming(account string) action {
 	return c.sending(func() *core.Request { return c.request("GET", path, nil) })
 }
 
+// organization creates an organization that users can ask to join.
+func (c *caller) organization(owner *core.User) (id string) {
+	c.Helper()
+	org, err := c.orgs.Create(c.Context(), organization.NewOrganization{OwnerID: owner.ID, Name: "Acme"})
+	c.check(err)
+	c.check(c.orgs.SetJoinRequests(c.Context(), org.ID, true))
+	return org.ID
+}
+
 // passkey returns the last request of a registration.
 func (c *caller) passkey() action {
 	c.Helper()
@@ -310,6 +319,23 @@ var mailRows = []mailRow{
 		org, err := c.orgs.Create(c.Context(), organization.NewOrganization{OwnerID: u.ID, Name: "Acme"})
 		c.check(err)
 		return c.posting("organization/invite", "organization", org.ID, "email", "guest-"+c.address, "role", "member")
+	}},
+	{name: "an API key of an organization", kinds: one(mailkind.OrganizationKey), before: func(c *caller) action {
+		org := c.organization(c.member("", 0))
+		return c.posting("organization/key", "organization", org, "name", "x", "scope orders:read", "on")
+	}},
+	{name: "a request to join", kinds: one(mailkind.OrganizationRequest), before: func(c *caller) action {
+		org := c.organization(c.user("owner-"+c.address, ""))
+		c.member("", 0)
+		return c.posting("organization/join", "organization", org)
+	}},
+	{name: "an accepted request to join", kinds: one(mailkind.OrganizationJoined), before: func(c *caller) action {
+		org := c.organization(c.member("", 0))
+		_, err := c.orgs.RequestToJoin(c.Context(), org, c.user("guest-"+c.address, "").ID)
+		c.check(err)
+		all, err := c.orgs.JoinRequests(c.Context(), org)
+		c.check(err)
+		return c.posting("organization/admit", "organization", org, "id", all[0].ID, "role", "member")
 	}},
 	{name: "a scheduled deletion", kinds: one(mailkind.DeletionScheduled), grace: true, before: func(c *caller) action {
 		c.member("", 0)

@@ -42,6 +42,7 @@ import (
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/plugins/organization"
+	"github.com/latchkey-go/latchkey/plugins/organization/orgkeys"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/plugins/webhooks"
 	"github.com/latchkey-go/latchkey/providers"
@@ -246,7 +247,7 @@ func (s *actionSite) restart() {
 	})
 	s.factors = secondfactor.New(secondfactor.Options{})
 	s.keys = apikey.New(apikey.Options{Scopes: []apikey.Scope{{Name: "orders:read"}}})
-	s.orgs = organization.New(organization.Options{Mail: mailer})
+	s.orgs = organization.New(organization.Options{Mail: mailer, Keys: orgkeys.Of(s.keys)})
 	plugins := []core.Plugin{s.mine, s.factors, s.keys, s.orgs}
 	if s.endpoint != nil {
 		s.hooks = webhooks.New(webhooks.Options{

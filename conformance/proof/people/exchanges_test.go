@@ -51,8 +51,14 @@ func (p sdk) provider() *core.OAuthProvider {
 // idToken returns an ID token of a person for the app.
 func (p sdk) idToken(t testing.TB, subject, nonce string, now time.Time) string {
 	t.Helper()
+	return p.idTokenFor(t, "app", subject, nonce, now)
+}
+
+// idTokenFor returns an ID token of a person for a client.
+func (p sdk) idTokenFor(t testing.TB, client, subject, nonce string, now time.Time) string {
+	t.Helper()
 	claims, err := json.Marshal(map[string]any{
-		"iss": sdkIssuer, "aud": "app", "sub": subject, "email": subject + "@sdk.example", "email_verified": true,
+		"iss": sdkIssuer, "aud": client, "sub": subject, "email": subject + "@sdk.example", "email_verified": true,
 		"iat": now.Unix(), "exp": now.Add(time.Hour).Unix(), "nonce": nonce,
 	})
 	check(t, err)

@@ -291,7 +291,7 @@ type guestEnd struct {
 	Writes   int
 	Target   string
 	Cookies  map[string]string
-	// Merged is a file that stands for the application's database: Callbacks.Merge writes to it.
+	// Merged is a file, which represents the application's database. Callbacks.Merge writes to it.
 	Merged string
 	// Endpoint receives webhooks.
 	Endpoint string
@@ -356,8 +356,8 @@ func (e *guestEnd) run(t *testing.T) bool {
 }
 
 // TestGuestEnds kills a process with SIGKILL while a guest signs in: after each of its writes, on the store of each
-// database. Another process finishes what was started, and sends the event. Otherwise the guest is unchanged, and signs in
-// again.
+// database. Another process finishes what was started, and sends the event. Otherwise the guest is unchanged, and signs
+// in again.
 func TestGuestEnds(t *testing.T) {
 	for _, engine := range stores {
 		if slices.Contains([]string{"memory", "mongodb", "dynamodb"}, engine.name) { // lost, or without transactions

@@ -16,7 +16,9 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/plugins/organization"
+	"github.com/latchkey-go/latchkey/plugins/organization/orgkeys"
 )
 
 // orgSite is an application with organizations in two processes that share a store.
@@ -26,6 +28,8 @@ type orgSite struct {
 	ids   map[string]string // of users, by name
 	names []string
 	seats int
+	zone  txtRecords
+	keys  [2]*apikey.Keys
 	links struct {
 		sync.Mutex
 		last string // the token of the last invitation
@@ -56,9 +60,13 @@ func newOrgSite(t *testing.T, kept core.Store, strategy core.Strategy, ada *core
 		s.ids[name] = u.ID
 	}
 	for i := range s.auths {
+		s.keys[i] = apikey.New(apikey.Options{Scopes: []apikey.Scope{{Name: "invoice:write"}}, MaxKeys: 100})
 		s.orgs[i] = organization.New(organization.Options{
-			Mail: s, Select: func(r *core.Request) string { return r.Header.Get("X-Organization") },
-			Seats: func(context.Context, *organization.Organization) (int, error) { return s.seats, nil },
+			Mail: s, Resolver: &s.zone, Keys: orgkeys.Of(s.keys[i]), Roles: []organization.Role{
+				{Name: organization.Admin, Permissions: []string{organization.WriteKeys, "invoice:write"}},
+			},
+			Select: func(r *core.Request) string { return r.Header.Get("X-Organization") },
+			Seats:  func(context.Context, *organization.Organization) (int, error) { return s.seats, nil },
 		})
 		auth, err := core.New(core.Config{
 			URL: "https://app.example", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: kept,
@@ -70,7 +78,7 @@ func newOrgSite(t *testing.T, kept core.Store, strategy core.Strategy, ada *core
 					return kept.UserByEmail(ctx, form["email"])
 				},
 			}},
-			Plugins: []core.Plugin{s.orgs[i], account.New(account.Options{Delete: s.orgs[i].ForgetUser})},
+			Plugins: []core.Plugin{s.orgs[i], s.keys[i], account.New(account.Options{Delete: s.orgs[i].ForgetUser})},
 		})
 		check(t, err)
 		s.auths[i] = auth

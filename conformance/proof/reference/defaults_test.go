@@ -315,7 +315,7 @@ func TestDefaults(t *testing.T) {
 		switch prefix, _, _ := strings.Cut(name, "."); prefix {
 		case "providers", "smtp": // their modules test these
 			continue
-		case "accesstoken", "verify", "admin", "apikey", "guest", "organization", "tokens", "webhooks":
+		case "accesstoken", "verify", "admin", "apikey", "guest", "onetap", "organization", "tokens", "webhooks":
 			// tools/checks/reference compares these
 			continue
 		}

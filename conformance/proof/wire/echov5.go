@@ -29,7 +29,7 @@ func viaEchoV5(s Site) http.Handler {
 	if s.API != "" {
 		a.MountWellKnown(e)
 		api := func(c *echo.Context) error { return c.String(http.StatusOK, Principal(c.Request().Context())) }
-		e.GET(s.API, api, a.RequirePrincipal(core.Scopes(s.APIScope)))
+		e.GET(s.API, api, a.RequirePrincipal(s.apiGuard()))
 		e.POST(s.API, api, a.RequirePrincipal(core.Scopes(s.APIWriteScope)))
 	}
 	if s.Components != "" {

@@ -36,7 +36,7 @@ func viaFiberV3(s Site) *fiber.App {
 	if s.API != "" {
 		a.MountWellKnown(f)
 		api := func(c fiber.Ctx) error { return c.SendString(Principal(c.Context())) }
-		f.Get(s.API, a.RequirePrincipal(core.Scopes(s.APIScope)), api)
+		f.Get(s.API, a.RequirePrincipal(s.apiGuard()), api)
 		f.Post(s.API, a.RequirePrincipal(core.Scopes(s.APIWriteScope)), api)
 	}
 	if s.Components != "" {

@@ -46,6 +46,8 @@ type Site struct {
 	// API is the path of a route for programs and users: GET requires the scope APIScope, POST the scope APIWriteScope.
 	// Its body is [Principal]. If it is empty, there is no such route. The well-known routes are mounted with it.
 	API, APIScope, APIWriteScope string
+	// APIGuard, if not nil, is the guard of GET requests to API instead of APIScope.
+	APIGuard core.PrincipalGuard
 	// SignIn and SignOut are the paths of the form actions. If they are empty, there are none.
 	SignIn, SignOut string
 	// Components is the path of a page with the hook that renders the ui components, [Components]. If it is empty, there
@@ -83,6 +85,14 @@ func SessionPage(session *core.Session, err error) any {
 		return map[string]any{"error": err.Error()}
 	}
 	return map[string]any{"session": session}
+}
+
+// apiGuard returns the guard of GET requests to Site.API.
+func (s Site) apiGuard() core.PrincipalGuard {
+	if s.APIGuard != nil {
+		return s.APIGuard
+	}
+	return core.Scopes(s.APIScope)
 }
 
 // Principal returns who makes a request to Site.API: the ID of the user, the name of the credential and the
@@ -228,7 +238,7 @@ func viaStdlib(s Site) http.Handler {
 	if s.API != "" {
 		a.MountWellKnown(mux)
 		api := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, Principal(r.Context())) }
-		mux.Handle("GET "+s.API, a.RequirePrincipal(core.Scopes(s.APIScope))(http.HandlerFunc(api)))
+		mux.Handle("GET "+s.API, a.RequirePrincipal(s.apiGuard())(http.HandlerFunc(api)))
 		mux.Handle("POST "+s.API, a.RequirePrincipal(core.Scopes(s.APIWriteScope))(http.HandlerFunc(api)))
 	}
 	if s.Components != "" {
@@ -265,7 +275,7 @@ func viaGin(s Site) http.Handler {
 	if s.API != "" {
 		a.MountWellKnown(r)
 		api := func(c *gin.Context) { c.String(http.StatusOK, Principal(c.Request.Context())) }
-		r.GET(s.API, a.RequirePrincipal(core.Scopes(s.APIScope)), api)
+		r.GET(s.API, a.RequirePrincipal(s.apiGuard()), api)
 		r.POST(s.API, a.RequirePrincipal(core.Scopes(s.APIWriteScope)), api)
 	}
 	if s.Components != "" {
@@ -302,7 +312,7 @@ func viaEcho(s Site) http.Handler {
 	if s.API != "" {
 		a.MountWellKnown(e)
 		api := func(c echo.Context) error { return c.String(http.StatusOK, Principal(c.Request().Context())) }
-		e.GET(s.API, api, a.RequirePrincipal(core.Scopes(s.APIScope)))
+		e.GET(s.API, api, a.RequirePrincipal(s.apiGuard()))
 		e.POST(s.API, api, a.RequirePrincipal(core.Scopes(s.APIWriteScope)))
 	}
 	if s.Components != "" {
@@ -346,7 +356,7 @@ func viaFiber(s Site) *fiber.App {
 	if s.API != "" {
 		a.MountWellKnown(f)
 		api := func(c *fiber.Ctx) error { return c.SendString(Principal(c.UserContext())) }
-		f.Get(s.API, a.RequirePrincipal(core.Scopes(s.APIScope)), api)
+		f.Get(s.API, a.RequirePrincipal(s.apiGuard()), api)
 		f.Post(s.API, a.RequirePrincipal(core.Scopes(s.APIWriteScope)), api)
 	}
 	if s.Components != "" {

@@ -44,8 +44,11 @@ var (
 	// SheetStyle is the stylesheet of pages with sections.
 	SheetStyle = newVariant("sheet", "page.style", typeStyle, append(ui.Stylesheet(), ui.SheetStylesheet()...))
 
+	// OneTapScript is served only if a plugin offers the prompt.
+	OneTapScript = newVariant("", "onetap.script", typeScript, ui.OneTapScript())
+
 	// All lists the files with different names.
-	All = [...]*Asset{clientScript, Script, Style}
+	All = [...]*Asset{clientScript, Script, Style, OneTapScript}
 )
 
 func newAsset(name, mediaType string, text []byte, version string) *Asset {

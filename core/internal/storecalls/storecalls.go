@@ -26,6 +26,7 @@ type Stores struct {
 	PasskeyDeleter store.AuthenticatorDeleter
 	Records        store.RecordStore
 	RecordLister   store.RecordLister
+	RecordPairs    store.RecordPairReader
 	UserFinder     store.UserFinder
 	Cleaner        store.Cleaner
 }
@@ -65,6 +66,9 @@ func New(s store.Store, call Call) (v Stores) {
 	if d.RecordLister, _ = s.(store.RecordLister); d.RecordLister != nil {
 		v.RecordLister = struct{ store.RecordLister }{d}
 	}
+	if d.RecordPairReader, _ = s.(store.RecordPairReader); d.RecordPairReader != nil {
+		v.RecordPairs = struct{ store.RecordPairReader }{d}
+	}
 	if d.UserFinder, _ = s.(store.UserFinder); d.UserFinder != nil {
 		v.UserFinder = struct{ store.UserFinder }{d}
 	}
@@ -87,6 +91,7 @@ type decorator struct {
 	store.AuthenticatorDeleter
 	store.RecordStore
 	store.RecordLister
+	store.RecordPairReader
 	store.UserFinder
 	store.Cleaner
 
@@ -320,6 +325,14 @@ func (d *decorator) ListRecords(
 		return list, err
 	})
 	return list, next, err
+}
+
+func (d *decorator) RecordPair(ctx context.Context, first, second store.RecordName) (a, b *store.Record, err error) {
+	a, err = decorate(ctx, d, "read records", func(ctx context.Context) (_ *store.Record, err error) {
+		a, b, err = d.RecordPairReader.RecordPair(ctx, first, second)
+		return a, err
+	})
+	return a, b, err
 }
 
 func (d *decorator) ListUsers(

@@ -68,7 +68,7 @@ var contract = methodsOf(
 	reflect.TypeFor[store.AccountStore](), reflect.TypeFor[store.UserDeleter](), reflect.TypeFor[store.SessionLister](),
 	reflect.TypeFor[store.Transactor](), reflect.TypeFor[store.Cleaner](), reflect.TypeFor[store.SelfCleaner](),
 	reflect.TypeFor[store.RecordStore](), reflect.TypeFor[store.EmailLister](), reflect.TypeFor[store.RecordLister](),
-	reflect.TypeFor[store.UserFinder](),
+	reflect.TypeFor[store.UserFinder](), reflect.TypeFor[store.RecordPairReader](),
 )
 
 func methodsOf(interfaces ...reflect.Type) (names []string) {

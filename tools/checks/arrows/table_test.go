@@ -223,8 +223,8 @@ var table = []rule{
 	{
 		module: "cmd/latchkey-store",
 		code: []string{
-			"core", "doctor", "plugins/admin", "plugins/webhooks", "providers/password", "providers/smtp", "storage",
-			"storage/*",
+			"core", "doctor", "plugins/account", "plugins/admin", "plugins/organization", "plugins/webhooks",
+			"providers/password", "providers/smtp", "storage", "storage/*",
 		},
 		tests: []string{"conformance"},
 	},

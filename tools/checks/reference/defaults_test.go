@@ -17,7 +17,7 @@ import (
 // plugins are the packages whose New assigns the defaults of Options: o.TTL = 5 * time.Minute.
 var plugins = []string{
 	"plugins/account", "plugins/accesstoken", "plugins/accesstoken/verify", "plugins/admin", "plugins/apikey",
-	"plugins/guest",
+	"plugins/guest", "plugins/onetap",
 	"plugins/organization", "plugins/secondfactor", "plugins/tokens", "plugins/webhooks",
 }
 

@@ -39,6 +39,7 @@ var documented = []struct {
 	{"providers/smtp", "smtp.", []string{"Options"}},
 	{"plugins/account", "account.", []string{"Options", "ProfileFields", "Invitation"}},
 	{"plugins/guest", "guest.", []string{"Options"}},
+	{"plugins/onetap", "onetap.", []string{"Options"}},
 	{"plugins/accesstoken", "accesstoken.", []string{"Options", "Audience", "Claims"}},
 	{"plugins/accesstoken/verify", "verify.", []string{"Options", "Introspection"}},
 	{"adapters/mcp", "authmcp.", []string{"Options"}},
@@ -210,31 +211,36 @@ func TestOptions(t *testing.T) {
 
 // TestErrorsAndWarnings: the page links to the errors and the warnings, and each one has a doc comment.
 func TestErrorsAndWarnings(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(top, "core/errors.go"), nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	described := map[string]int{}
-	for _, d := range file.Decls {
-		block, ok := d.(*ast.GenDecl)
-		if !ok || block.Tok != token.CONST {
-			continue
+	for _, row := range []struct {
+		name, file string
+		least      int
+	}{{"core.ErrorType", "core/errors.go", 30}, {"warnings.Code", "core/internal/warnings/warnings.go", 20}} {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(top, row.file), nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, spec := range block.Specs {
-			spec := spec.(*ast.ValueSpec)
-			described[spec.Type.(*ast.Ident).Name]++
-			if !strings.HasPrefix(spec.Doc.Text(), spec.Names[0].Name) {
-				t.Errorf("no doc comment describes %s", spec.Names[0].Name)
+		kind := row.name[strings.Index(row.name, ".")+1:]
+		described := 0
+		for _, d := range file.Decls {
+			block, ok := d.(*ast.GenDecl)
+			if !ok || block.Tok != token.CONST {
+				continue
+			}
+			for _, spec := range block.Specs {
+				spec := spec.(*ast.ValueSpec)
+				if spec.Type.(*ast.Ident).Name == kind {
+					described++
+				}
+				if !strings.HasPrefix(spec.Doc.Text(), spec.Names[0].Name) {
+					t.Errorf("no doc comment describes %s", spec.Names[0].Name)
+				}
 			}
 		}
-	}
-	s := read(t, "core")
-	for kind, least := range map[string]int{"ErrorType": 30, "warning": 20} {
-		if !strings.Contains(page(t), "[Values of `core."+kind+"`](../core/errors.go)") {
-			t.Errorf("docs/reference.md does not link to core.%s", kind)
+		if !strings.Contains(page(t), "[Values of `"+row.name+"`](../"+row.file+")") {
+			t.Errorf("docs/reference.md does not link to %s", row.name)
 		}
-		if all := len(s.typed[kind]); all < least || described[kind] != all {
-			t.Errorf("core/errors.go has %d of the %d constants of type %s", described[kind], all, kind)
+		if all := len(read(t, path.Dir(row.file)).typed[kind]); all < row.least || described != all {
+			t.Errorf("%s has %d of the %d constants of type %s", row.file, described, all, kind)
 		}
 	}
 }

@@ -1,0 +1,128 @@
+package configcheck_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/configcheck"
+	"github.com/latchkey-go/latchkey/core/limit"
+)
+
+// TestChecks checks that each mistake is reported once, with its kind and the name of the field.
+func TestChecks(t *testing.T) {
+	t.Parallel()
+	const long = "a-secret-of-more-than-thirty-two-bytes"
+	secrets := func(all ...string) func(configcheck.Report) {
+		return func(r configcheck.Report) { configcheck.Secrets(all, false, r) }
+	}
+	session := func(change func(*configcheck.Session)) func(configcheck.Report) {
+		s := configcheck.Session{MaxAge: time.Hour, JWTMaxAge: time.Hour}
+		change(&s)
+		return s.Check
+	}
+	needs := func(n configcheck.Needs) func(configcheck.Report) { return n.Check }
+	rates := func(r limit.Rates) func(configcheck.Report) {
+		return func(report configcheck.Report) {
+			(&configcheck.Needs{}).Limits(false, false, map[limit.Attempt]limit.Rates{limit.AttemptEmail: r}, report)
+		}
+	}
+	for want, check := range map[string]func(configcheck.Report){
+		"MissingSecret Secrets is empty":    secrets(),
+		"MissingSecret Secrets[1] is empty": secrets(long, ""),
+		"InvalidConfig Secrets[1] repeats":  secrets(long, long),
+		"InvalidConfig Secrets[0] has 5":    secrets("short"),
+		"InvalidConfig Pages.SignIn": func(r configcheck.Report) {
+			configcheck.Pages([][2]string{{"SignIn", "login"}, {"Error", ""}}, r)
+		},
+		"InvalidConfig Session.MaxAge is":     session(func(s *configcheck.Session) { s.MaxAge = time.Millisecond }),
+		"InvalidConfig Session.MaxAge or":     session(func(s *configcheck.Session) { s.JWTMaxAge = 1 << 62 }),
+		"InvalidConfig Session.ShortMaxAge h": session(func(s *configcheck.Session) { s.ShortMaxAge = time.Second }),
+		"InvalidConfig Session.ShortMaxAge i": session(func(s *configcheck.Session) {
+			s.ShortMaxAge, s.RememberMe = 2*time.Hour, true
+		}),
+		"InvalidConfig Session.Absolute":      session(func(s *configcheck.Session) { s.AbsoluteMaxAge = -time.Second }),
+		"InvalidConfig Session.UpdateAge":     session(func(s *configcheck.Session) { s.UpdateAge = -2 }),
+		"InvalidConfig JWT.MaxAge":            session(func(s *configcheck.Session) { s.JWTMaxAge = -1 }),
+		"InvalidConfig Session.Revocation":    session(func(s *configcheck.Session) { s.RevocationEvery = 2 * time.Hour }),
+		"InvalidConfig set both JWT.Encode":   session(func(s *configcheck.Session) { s.Encodes = true }),
+		"MissingAdapter an email":             needs(configcheck.Needs{Email: true}),
+		"MissingAdapterMethods an email":      needs(configcheck.Needs{Email: true, Store: t}),
+		"MissingAdapter a passkey":            needs(configcheck.Needs{Passkeys: true}),
+		"MissingAdapterMethods a passkey":     needs(configcheck.Needs{Passkeys: true, Store: t}),
+		"MissingAdapter Session.Strategy":     needs(configcheck.Needs{Database: true}),
+		"MissingAdapterMethods Session.Strat": needs(configcheck.Needs{Database: true, Store: t}),
+		"MissingAdapterMethods CleanUp":       needs(configcheck.Needs{CleanUp: true, Store: t}),
+		"InvalidConfig Session.MaxPerUser is": needs(configcheck.Needs{MaxPerUser: -1}),
+		"InvalidConfig Session.MaxPerUser co": needs(configcheck.Needs{MaxPerUser: 1}),
+		"MissingAdapterMethods Session.MaxPe": needs(configcheck.Needs{
+			MaxPerUser: 1, Database: true, HasSessions: true, Store: t,
+		}),
+		"InvalidConfig Limits.Rates[\"email\"].Visitor": rates(limit.Rates{
+			Visitor: limit.Rate{Burst: -1, Every: time.Hour}, Identifier: limit.Rate{Burst: 9, Every: time.Minute},
+		}),
+		"InvalidConfig Limits.Rates[\"email\"]: Visitor": rates(limit.Rates{
+			Visitor: limit.Rate{Burst: 9, Every: time.Hour}, Identifier: limit.Rate{Burst: 9, Every: time.Minute},
+		}),
+		"InvalidConfig InsecureNoLimits": func(r configcheck.Report) {
+			(&configcheck.Needs{HasRecords: true}).Limits(true, true, nil, r)
+		},
+		"MissingAdapterMethods Limits.Shared": func(r configcheck.Report) {
+			(&configcheck.Needs{Store: t}).Limits(true, false, nil, r)
+		},
+		"InvalidConfig a redirect proxy": func(r configcheck.Report) {
+			configcheck.RedirectProxy("https://auth.example/auth", nil, false, false, r)
+		},
+		"InvalidConfig RedirectProxyTargets needs": func(r configcheck.Report) {
+			configcheck.RedirectProxy("", []string{"https://app.example"}, false, true, r)
+		},
+		"InvalidConfig RedirectProxyURL is \"x\"": func(r configcheck.Report) {
+			configcheck.RedirectProxy("x", nil, false, true, r)
+		},
+		"InvalidConfig RedirectProxyTargets[0]": func(r configcheck.Report) {
+			configcheck.RedirectProxy("", []string{"x"}, true, true, r)
+		},
+		"InvalidConfig AppSchemes[0]": func(r configcheck.Report) { configcheck.AppSchemes([]string{"javascript"}, r) },
+		"InvalidConfig TrustedOrigins[0] is \"https://app.example/\"": func(r configcheck.Report) {
+			configcheck.TrustedOrigins([]string{"https://app.example/"}, r)
+		},
+		"InvalidConfig TrustedOrigins[0] is \"http://app.example\": an": func(r configcheck.Report) {
+			configcheck.TrustedOrigins([]string{"http://app.example"}, r)
+		},
+	} {
+		var found []string
+		check(func(kind configcheck.Kind, format string, args ...any) {
+			found = append(found, string(kind)+" "+fmt.Sprintf(format, args...))
+		})
+		if len(found) != 1 || !strings.HasPrefix(found[0], want) {
+			t.Errorf("%s: %q", want, found)
+		}
+	}
+}
+
+// TestValid checks that valid values are not reported, and in which form they are returned.
+func TestValid(t *testing.T) {
+	t.Parallel()
+	report := func(kind configcheck.Kind, format string, args ...any) {
+		t.Errorf("%s: %s", kind, fmt.Sprintf(format, args...))
+	}
+	configcheck.Secrets([]string{"short"}, true, report)
+	configcheck.Pages([][2]string{{"SignIn", "/login"}, {"Error", "https://app.example/error"}}, report)
+	configcheck.RedirectProxy("https://auth.example/auth", []string{"https://*.app.example"}, true, true, report)
+	s := configcheck.Session{MaxAge: time.Hour, JWTMaxAge: time.Hour, ShortMaxAge: time.Minute, RememberMe: true}
+	s.Check(report)
+	n := configcheck.Needs{
+		Email: true, Passkeys: true, Database: true, Store: t, HasTokens: true, HasPasskeys: true, HasSessions: true,
+	}
+	n.Check(report)
+	if got := configcheck.AppSchemes([]string{"COM.example.App"}, report); len(got) != 1 || got[0] != "com.example.app" {
+		t.Errorf("%q", got)
+	}
+	if got := configcheck.TrustedOrigins([]string{"http://localhost:3000"}, report); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+	if named := configcheck.Named("URL", "https://ada:secret@app.example", "AUTH_URL"); named != "URL (from AUTH_URL)" {
+		t.Error(named)
+	}
+}
