@@ -36,16 +36,18 @@ const (
 	maxKeptHeader = 8192
 	// keptReserve is the space that a new session may need in addition to the size of the current one.
 	keptReserve = 200
-	// keptResponse is the space in a response for other fields and cookies: CSRF token, callback URL, browser, sign-in.
+	// keptResponse is the space in a response for all else: usual header fields, and the cookies of CSRF token, callback
+	// URL, browser and sign-in.
 	keptResponse = 1700
 )
 
 // keptSessions is the configuration of several accounts in one browser.
 type keptSessions struct {
 	// page is the action that lists the accounts.
-	page    string
-	keys    accountcookie.Keys
-	plugins *plugins
+	page string
+	keys accountcookie.Keys
+	// provisional are the users whose sessions are not kept, or nil.
+	provisional *provisional
 }
 
 // keptSession is another account of a browser.
@@ -158,9 +160,9 @@ func (k *keptChange) addIf(userID, token string, expires time.Time, active int) 
 	if !expires.IsZero() {
 		expires = expires.Add(keptAfter)
 	}
-	c := k.v.cookies.Session.SetSession(added.value, expires)
+	c := Cookie(k.v.cookies.Session.SetSession(added.value, expires))
 	c.Name = added.name
-	k.list, k.out[number] = list, Cookie(c)
+	k.list, k.out[number] = list, c
 	return true
 }
 
@@ -251,8 +253,8 @@ type keeping struct {
 	change *keptChange // nil if the session is not kept
 }
 
-// keepsReplaced reports whether the session of a request is kept when userID signs in: its user is another one, not a
-// guest, and not impersonated, and there is room for it.
+// keepsReplaced reports whether the session of a request is kept when userID signs in: its user is another one, not
+// provisional and not impersonated, and there is room for it.
 func (s *sessions) keepsReplaced(ctx context.Context, c *tokenCarrier, userID string) bool {
 	if s.kept == nil || c.fromHeader || c.value() == "" {
 		return false
@@ -286,7 +288,7 @@ func (s *sessions) keepsReplaced(ctx context.Context, c *tokenCarrier, userID st
 
 // canKeep reports whether a session can become that of another account.
 func (k *keptSessions) canKeep(v *validSession) bool {
-	return v.actor == nil && v.user.ID != "" && !k.plugins.provisional.has(v.methods)
+	return v.actor == nil && v.user.ID != "" && !k.provisional.has(v.methods)
 }
 
 // keptAfterSignIn returns the cookies of the other accounts after a sign-in: that of the session which was replaced,
@@ -354,7 +356,7 @@ func (s *sessions) browserAccounts(ctx context.Context, v *arrival, active *Sess
 	if s.kept == nil {
 		return nil, errKeepsNone
 	}
-	if active != nil && active.User != nil && !s.kept.plugins.provisional.has(active.Methods) {
+	if active != nil && active.User != nil && !s.kept.provisional.has(active.Methods) {
 		all = append(all, BrowserAccount{
 			Ref: s.kept.keys.Ref(keptBrowser(v), active.UserID), UserID: active.UserID,
 			User: shownUser(active.UserID, active.User), Active: true, SignedIn: true,

@@ -24,7 +24,7 @@ func (h *PluginHost) KeepSessions(page string) {
 		h.fault("another plugin keeps several sessions in a browser: remove one of them")
 		return
 	}
-	h.plugins.kept = &keptSessions{page: page, keys: s.secrets, plugins: h.plugins}
+	h.plugins.kept = &keptSessions{page: page, keys: s.secrets}
 }
 
 // BrowserAccount is an account of a browser with several of them.
