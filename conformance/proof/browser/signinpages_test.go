@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/plugins/onetap"
 	"github.com/latchkey-go/latchkey/providers"
 	passwords "github.com/latchkey-go/latchkey/providers/password"
+	"github.com/latchkey-go/latchkey/providers/webauthn"
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
@@ -54,7 +55,9 @@ func (v *visitor) shows(l pageLook, page string) {
 
 // serveSignIns serves an application with everything that a sign-in page can have: OAuth, One Tap, passkeys with a
 // sign-up, passwords of users without an address, email links, guests and several accounts.
-func serveSignIns(t *testing.T, service *tapService) (site string, box *mailbox.Mailbox) {
+func serveSignIns(
+	t *testing.T, service *tapService, change func(*core.Config),
+) (site string, box *mailbox.Mailbox) {
 	t.Helper()
 	site = serveLanguages(t, ada, func(c *core.Config) {
 		box = passkeySignUps(c)
@@ -65,6 +68,7 @@ func serveSignIns(t *testing.T, service *tapService) (site string, box *mailbox.
 				})
 			}
 		}
+		change(c)
 		c.Providers = append(c.Providers, providers.OIDC("dev", service.provider.Issuer(), providers.Options{
 			ClientID: service.provider.ClientID(), ClientSecret: core.Secret(service.provider.ClientSecret()),
 		}))
@@ -107,7 +111,7 @@ func (v *visitor) prompted() {
 // TestSignInPages opens the sign-in page with One Tap, the button for guests and the link to the accounts of the browser
 // in every look.
 func TestSignInPages(t *testing.T) {
-	site, _ := serveSignIns(t, newTapService(t))
+	site, _ := serveSignIns(t, newTapService(t), func(*core.Config) {})
 	for _, row := range everyLook() {
 		t.Run(row.tag, func(t *testing.T) {
 			v := visit(t, site)
@@ -117,6 +121,7 @@ func TestSignInPages(t *testing.T) {
 			v.do(chromedp.WaitVisible(chromedp.CSS(guestButton)))
 			v.shows(row, "signin-all")
 			v.open("/auth/signin?error=CredentialsSignin")
+			v.prompted()
 			v.shows(row, "signin-all-error")
 			v.keepsAccount("user." + strings.ToLower(row.tag))
 			v.prompted()
@@ -136,7 +141,10 @@ func TestSignInPages(t *testing.T) {
 // TestLayoutShiftOfSignIns is TestLayoutShift for the same page, and for the pages of users without an address and of a
 // sign-up with a passkey.
 func TestLayoutShiftOfSignIns(t *testing.T) {
-	site, box := serveSignIns(t, newTapService(t))
+	site, box := serveSignIns(t, newTapService(t), func(c *core.Config) {
+		// its request would go to the site, not to the proxy
+		c.Providers[2].(*webauthn.SignUp).ConditionalCreate = core.False
+	})
 	origin, hold := slowScript(t, site)
 	v := visit(t, site)
 	s := newSteady(v, hold)
