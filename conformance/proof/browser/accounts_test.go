@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -10,12 +11,16 @@ import (
 	"github.com/latchkey-go/latchkey/plugins/multisession"
 )
 
-// withAccounts allows several accounts in one browser, and adds a second user.
+// withAccounts allows several accounts in one browser, and adds four users.
 func withAccounts(c *core.Config) {
 	anyPassword(c)
-	_, err := c.Store.CreateUser(context.Background(), &core.User{ID: "grace", Name: "Grace", Email: grace})
-	if err != nil {
-		panic(err)
+	for _, u := range []core.User{
+		{ID: "grace", Name: "Grace", Email: grace}, {ID: "long", Name: longName, Email: longAddress},
+		{ID: "unnamed", Email: "x" + longAddress}, {ID: "joan", Name: "Joan", Email: "joan@example.com"},
+	} {
+		if _, err := c.Store.CreateUser(context.Background(), &u); err != nil {
+			panic(err)
+		}
 	}
 	c.Plugins = append(c.Plugins, multisession.New())
 }
@@ -34,6 +39,55 @@ func addsAccount(v *visitor) {
 	v.follow(click(`form[action$="/accounts/add"] button`))
 	v.enterAs(grace)
 	v.open("/auth/accounts")
+}
+
+// fillsAccounts adds the accounts of all users, the maximum of a browser.
+func fillsAccounts(v *visitor) {
+	addsAccount(v)
+	for _, address := range []string{longAddress, "x" + longAddress, "joan@example.com"} {
+		v.follow(click(`form[action$="/accounts/add"] button`))
+		v.enterAs(address)
+		v.open("/auth/accounts")
+	}
+	v.lists(5, 5)
+}
+
+// endsAccount adds an account, and ends the session of the other one in another browser.
+func endsAccount(v *visitor) {
+	addsAccount(v)
+	other := visit(v.T, v.site)
+	other.enters()
+	other.follow(click(`button[name=session][value=others]`))
+	v.open("/auth/accounts")
+	v.lists(2, 1)
+}
+
+// lists checks the number of accounts on the page, and how many of them are signed in.
+func (v *visitor) lists(all, signedIn int) {
+	v.Helper()
+	got := run(v, chromedp.Evaluate[[]int](`fetch("/auth/accounts", {headers: {Accept: "application/json"}})
+		.then(r => r.json()).then(({accounts}) => [document.querySelectorAll("#accounts li").length, accounts.length,
+			accounts.filter(a => a.signedIn).length])`, chromedp.EvalAwaitPromise))
+	if !slices.Equal(got, []int{all, all, signedIn}) {
+		v.Errorf("rows, accounts and signed-in accounts: %d, want %d of which %d", got, all, signedIn)
+	}
+}
+
+// switchesToUnknown continues with an account that was removed in another tab.
+func switchesToUnknown(v *visitor) {
+	addsAccount(v)
+	other := v.tab()
+	other.open("/auth/accounts")
+	other.follow(click(`form[action$="/accounts/switch"] + form[action$="/accounts/sign-out"] button`))
+	v.follow(click(`form[action$="/accounts/switch"] button`))
+}
+
+// choosesAccount signs out of the active account. The sign-in page has a link to the other one.
+func choosesAccount(v *visitor) {
+	addsAccount(v)
+	v.follow(click(`#accounts li:first-child form[action$="/accounts/sign-out"] button`))
+	v.open("/auth/signin")
+	v.do(chromedp.WaitVisible(chromedp.CSS(`a[href$="/auth/accounts"]`)))
 }
 
 // signedInAs returns the address of the active account.

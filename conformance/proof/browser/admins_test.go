@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,11 +16,12 @@ import (
 	"github.com/latchkey-go/latchkey/plugins/apikey"
 )
 
-// withAdmins makes ada an administrator who can use every form. The other users are grace and a user without a name.
+// withAdmins makes ada an administrator who can use every form. The other users are grace, a
+// user without a name and one without an address.
 func withAdmins(t *testing.T) func(*core.Config) {
 	return func(c *core.Config) {
 		for _, u := range []core.User{
-			{ID: "grace", Name: "Grace Hopper", Email: grace}, {ID: "long", Email: longAddress},
+			{ID: "grace", Name: "Grace Hopper", Email: grace}, {ID: "long", Email: longAddress}, {ID: "plain", Name: longName},
 		} {
 			if _, err := c.Store.CreateUser(t.Context(), &u); err != nil {
 				t.Fatal(err)
@@ -44,6 +46,10 @@ func withAdmins(t *testing.T) func(*core.Config) {
 				},
 				IsAdmin:   func(_ context.Context, id string) (bool, error) { return id == "ada", nil },
 				SendReset: nothing, ResetFactors: nothing, Invite: nothing, VerifyEmail: true, Impersonate: true,
+				Create: func(context.Context, string) (*core.User, error) { return nil, core.ErrConflict },
+				ResetLink: func(context.Context, string) (core.Secret, error) {
+					return core.Secret("https://app.example.com/auth/password/reset?token=" + strings.Repeat("x", 43)), nil
+				},
 				Delete: func(context.Context, *core.User) error { return nil },
 				ScheduleDelete: func(context.Context, string) (time.Time, error) {
 					return time.Now().Add(time.Hour), nil
@@ -65,6 +71,8 @@ func (*twoFactors) Attach(h *core.PluginHost) error {
 }
 
 const (
+	makeForm  = `form[action$="/admin/create"]`
+	linkForm  = `form[action$="/admin/reset-link"]`
 	useForm   = `form[action$="/admin/impersonate"]`
 	banForm   = `form[action$="/admin/ban"]`
 	endForm   = `.acting form`
@@ -112,8 +120,19 @@ func TestAdminLooks(t *testing.T) {
 			v.follow(chromedp.Evaluate[chromedp.Void](`document.querySelector("#factor").submit()`))
 			v.at("/auth/admin")
 			shows("list")
+			v.do(write(makeForm+" input[name=email]", grace), write(makeForm+" input[name=reason]", "Ticket 6"))
+			v.follow(click(makeForm + " button"))
+			v.do(chromedp.WaitVisible(chromedp.CSS("[role=alert]")))
+			shows("refused")
 			v.open("/auth/admin?q=nobody")
 			shows("none")
+			v.open("/auth/admin/user?user=plain")
+			v.do(chromedp.Evaluate[chromedp.Void](wholeForm))
+			shows("plain")
+			v.do(write(linkForm+" input[name=reason]", "Ticket 6"))
+			v.follow(click(linkForm + " button"))
+			v.do(chromedp.WaitVisible(chromedp.CSS("#reset-link")))
+			shows("reset-link")
 			v.open("/auth/admin/user?user=ada")
 			shows("self")
 			v.open("/auth/admin/user?user=long")
@@ -124,6 +143,22 @@ func TestAdminLooks(t *testing.T) {
 			v.open("/auth/account")
 			v.do(chromedp.WaitVisible(chromedp.CSS(".acting")))
 			shows("acting")
+			acting := v
+			for _, page := range []struct{ address, name, path string }{
+				{longAddress, "supported", "/auth/account"},
+				{ada, "user-supported", "/auth/admin/user?user=long"},
+			} {
+				v = visit(t, acting.site)
+				v.looks(look.language, look.scheme, look.width, look.height)
+				v.open("/auth/signin")
+				v.enterAs(page.address)
+				v.open(page.path)
+				if n := run(v, chromedp.Evaluate[int](`document.querySelectorAll("#sessions li").length`)); n < 2 {
+					t.Errorf("%s lists %d sessions", page.path, n)
+				}
+				shows(page.name)
+			}
+			v = acting
 			v.open("/auth/signout")
 			shows("acting-signout")
 			v.follow(click(endForm + " button"))

@@ -93,7 +93,8 @@ func announced(e *log.Entry) bool {
 		u.Path == "/auth/device" && strings.Contains(e.Text, "responded with a status of 422") ||
 		u.Path == "/auth/authorize" && strings.Contains(e.Text, "responded with a status of 400") ||
 		u.Path == "/auth/organization/accept" && strings.Contains(e.Text, "responded with a status of 404") ||
-		u.Path == "/auth/organization/join" && strings.Contains(e.Text, "responded with a status of 404")
+		u.Path == "/auth/organization/join" && strings.Contains(e.Text, "responded with a status of 404") ||
+		u.Path == "/auth/accounts/switch" && strings.Contains(e.Text, "responded with a status of 404")
 }
 
 // TestConfigErrorsOfProviders provokes each kind of problem, to check that listen reports it.

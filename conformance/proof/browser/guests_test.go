@@ -169,31 +169,17 @@ func TestGuestWithPasskey(t *testing.T) {
 	}
 }
 
-// TestGuestPages opens the sign-in page without a session and as a guest, on a desktop, and on a phone in German and
-// Arabic. Everything must be accessible and on the screen.
+// TestGuestPages opens the sign-in page without a session and as a guest, in every look.
 func TestGuestPages(t *testing.T) {
 	s := serveGuests(t)
-	for _, row := range []struct {
-		tag, scheme   string
-		width, height int64
-	}{{"en", "light", 1280, 800}, {"de", "dark", 320, 640}, {"ar", "light", 320, 640}, {"ar", "dark", 320, 640}} {
+	for _, row := range everyLook() {
 		t.Run(row.tag+" "+row.scheme, func(t *testing.T) {
 			v := visit(t, s.url)
-			v.do(chromedp.EmulateViewport(row.width, row.height))
-			call(v, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
-				UserAgent: chromeOnLinux, AcceptLanguage: row.tag,
-			})
-			call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: row.scheme}},
-			})
+			v.looks(row.tag, row.scheme, row.width, row.height)
 			check := func(path string) {
 				t.Helper()
 				v.open(path)
-				v.accessible(path)
-				const wide = `document.documentElement.scrollWidth > innerWidth ? "wider than the screen" : ""`
-				if found := run(v, chromedp.Evaluate[string](wide)); found != "" {
-					t.Errorf("%s: %s", path, found)
-				}
+				v.shows(row, path)
 			}
 			check("/auth/signin")
 			check("/auth/signin?error=ChallengeFailed")

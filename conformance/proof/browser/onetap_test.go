@@ -114,6 +114,9 @@ window.google = {accounts: {id: {
 	},
 }}};`
 
+// tapRemoved removes the prompt of tapLibrary.
+const tapRemoved = `document.querySelectorAll("#credential_picker, link[href*='/gsi/']").forEach((e) => e.remove())`
+
 func (s *tapService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.referers[r.URL.Path] = r.Header.Get("Referer")
@@ -263,9 +266,7 @@ func TestOneTap(t *testing.T) {
 	t.Run("dismissed", func(t *testing.T) {
 		v := visit(t, site)
 		v.open("/auth/signin")
-		v.do(chromedp.WaitVisible("#credential_picker"))
-		v.do(chromedp.Evaluate[chromedp.Void](`
-			document.querySelectorAll("#credential_picker, link[href*='/gsi/']").forEach((part) => part.remove())`))
+		v.do(chromedp.WaitVisible("#credential_picker"), chromedp.Evaluate[chromedp.Void](tapRemoved))
 		v.accessible("the sign-in page with a prompt")
 		v.sees("Sign in with dev")
 		if got := strings.TrimSpace(v.json("/auth/session")); got != "null" {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	cdpwebauthn "github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
@@ -172,28 +171,16 @@ func TestPasskeySignUpWithoutPasskeys(t *testing.T) {
 	})
 }
 
-// TestPasskeySignUpPages opens the pages on a desktop, and on a phone in German and Arabic. Everything must be
-// accessible and on the screen.
+// TestPasskeySignUpPages opens the pages in every look, also in another browser and in one without WebAuthn.
 func TestPasskeySignUpPages(t *testing.T) {
 	site, box := servePasskeySignUps(t)
-	for _, row := range []struct {
-		tag, scheme   string
-		width, height int64
-	}{{"en", "light", 1280, 800}, {"de", "dark", 320, 640}, {"ar", "light", 320, 640}} {
+	for _, row := range everyLook() {
 		t.Run(row.tag, func(t *testing.T) {
 			v, address := visit(t, site), row.tag+"."+longAddress
-			v.do(chromedp.EmulateViewport(row.width, row.height))
-			call(v, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
-				UserAgent: chromeOnLinux, AcceptLanguage: row.tag,
-			})
-			call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: row.scheme}},
-			})
+			v.looks(row.tag, row.scheme, row.width, row.height)
 			check := func(name string) {
 				t.Helper()
-				v.accessible(name)
-				v.fits()
-				v.picture("passkey-sign-up-" + name + "-" + row.tag)
+				v.shows(row, "passkey-sign-up-"+name)
 			}
 			v.open("/auth/signin")
 			check("signin")
@@ -213,14 +200,17 @@ func TestPasskeySignUpPages(t *testing.T) {
 			v.open("/auth/passkey/confirm?token=old")
 			check("old link")
 			other := visit(t, site)
-			other.do(chromedp.EmulateViewport(row.width, row.height))
-			call(other, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
-				UserAgent: chromeOnLinux, AcceptLanguage: row.tag,
-			})
+			other.looks(row.tag, row.scheme, row.width, row.height)
 			other.follow(goTo(mail.URL))
-			other.accessible("create in another browser")
-			other.fits()
-			other.picture("passkey-sign-up-other-" + row.tag)
+			other.shows(row, "passkey-sign-up-other")
+			without := visit(t, site)
+			without.looks(row.tag, row.scheme, row.width, row.height)
+			call(without, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+				Source: `delete window.PublicKeyCredential`,
+			})
+			without.follow(goTo(mail.URL))
+			without.becomes(`document.querySelector(` + quote(createButton) + `).disabled`)
+			without.shows(row, "passkey-sign-up-unsupported")
 		})
 	}
 }

@@ -8,11 +8,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/plugins/accesstoken"
 	"github.com/latchkey-go/latchkey/plugins/admin"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
+	"github.com/latchkey-go/latchkey/plugins/multisession"
 	"github.com/latchkey-go/latchkey/plugins/organization"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/plugins/tokens"
@@ -28,6 +30,7 @@ const (
 	normalInvited  = 4
 	normalSessions = 2
 	normalUsers    = 40
+	normalAccounts = 4 // in addition to that of ada, the maximum
 )
 
 // pluginSite is a site with all plugins that have pages. ada has an account with many rows on each page.
@@ -42,9 +45,6 @@ type pluginSite struct {
 func servePlugins(t *testing.T, change func(*core.Config)) *pluginSite {
 	t.Helper()
 	s := &pluginSite{factors: &factorSite{ahead: &atomic.Int64{}}}
-	keys := apikey.New(apikey.Options{Scopes: []apikey.Scope{
-		{Name: "orders:read", Label: "Read orders"}, {Name: "orders:write", Label: "Change and delete orders"},
-	}})
 	signed := accesstoken.New(accesstoken.Options{
 		Audiences: []accesstoken.Audience{{ID: appResource, Scopes: []string{"orders:read"}}},
 	})
@@ -60,30 +60,44 @@ func servePlugins(t *testing.T, change func(*core.Config)) *pluginSite {
 		c.Now = s.factors.now
 		change(c)
 		for i := range normalUsers {
-			_, err := c.Store.CreateUser(t.Context(), &core.User{
-				ID: fmt.Sprint("user", i), Name: fmt.Sprint("User ", i), Email: fmt.Sprintf("user%d@subdomain.example.com", i),
-			})
-			if err != nil {
+			u := core.User{ID: fmt.Sprint("user", i), Name: fmt.Sprint("User ", i), Email: normalAddress(i)}
+			if i >= normalUsers-normalAccounts { // for the sign-in with a password
+				u.EmailVerified = time.Now()
+			}
+			if _, err := c.Store.CreateUser(t.Context(), &u); err != nil {
 				t.Fatal(err)
 			}
 		}
-		c.Plugins = append(c.Plugins, keys, signed, tokens.New(tokens.Options{AccessTokens: signed, Apps: clients}),
+		if _, err := c.Store.CreateUser(t.Context(), &core.User{ID: "plain", Name: "Plain"}); err != nil {
+			t.Fatal(err)
+		}
+		c.Plugins = append(c.Plugins, signed, tokens.New(tokens.Options{AccessTokens: signed, Apps: clients}),
 			secondfactor.New(secondfactor.Options{}), admin.New(admin.Options{
 				Guard:     func(context.Context, *core.Session) error { return nil },
 				SendReset: func(context.Context, string) error { return nil }, VerifyEmail: true,
 				ResetFactors: func(context.Context, string) error { return nil },
 				Invite:       func(context.Context, string) error { return nil },
 				Delete:       func(context.Context, *core.User) error { return nil },
-			}))
+				Create:       func(context.Context, string) (*core.User, error) { return nil, core.ErrConflict },
+				ResetLink:    func(context.Context, string) (core.Secret, error) { return "", core.ErrNotFound },
+				IsAdmin:      func(_ context.Context, id string) (bool, error) { return id == "ada", nil },
+				Impersonate:  true,
+			}), multisession.New())
 	})
 	s.factors.url = s.url
 	s.apps = &appSite{url: s.url}
-	if err := s.passwords.Import(t.Context(), "ada", passwordHash); err != nil {
-		t.Fatal(err)
+	withPasswords := []string{"ada"}
+	for i := range normalAccounts {
+		withPasswords = append(withPasswords, fmt.Sprint("user", normalUsers-1-i))
+	}
+	for _, id := range withPasswords {
+		if err := s.passwords.Import(t.Context(), id, passwordHash); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for i := range normalKeys {
-		_, _, err := keys.Create(t.Context(), apikey.NewKey{
-			UserID: "ada", Name: fmt.Sprint("Backup server ", i), Scopes: []string{"orders:read", "orders:write"},
+		_, _, err := s.keys.Create(t.Context(), apikey.NewKey{
+			UserID: "ada", Name: fmt.Sprint("Backup server ", i), Scopes: []string{"invoice:read", "invoice:write"},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -118,6 +132,8 @@ func servePlugins(t *testing.T, change func(*core.Config)) *pluginSite {
 		{"members", "/auth/organization/members?organization=" + url.QueryEscape(own)},
 		{"member", "/auth/organization/members?member=user1&organization=" + url.QueryEscape(own)},
 		{"users", "/auth/admin"}, {"user", "/auth/admin/user?user=user1"}, {"user-own", "/auth/admin/user?user=ada"},
+		{"user-plain", "/auth/admin/user?user=plain"}, {"accounts", "/auth/accounts"},
+		{"organization-keys", "/auth/organization/keys?organization=" + url.QueryEscape(own)},
 		{"requests", "/auth/organization/requests?organization=" + url.QueryEscape(own)},
 		{"domains", "/auth/organization/domains?organization=" + url.QueryEscape(own)},
 		{"username", "/auth/password/username"}, {"device", "/auth/device"},
@@ -125,9 +141,17 @@ func servePlugins(t *testing.T, change func(*core.Config)) *pluginSite {
 	return s
 }
 
-// enters signs in ada with two factors, and then with the apps.
+// normalAddress is the address of a user in a row.
+func normalAddress(i int) string { return fmt.Sprintf("user%d@subdomain.example.com", i) }
+
+// enters signs in other users in the browser, then ada with two factors, and then with the apps.
 func (s *pluginSite) enters(v *visitor) {
 	v.Helper()
+	for i := range normalAccounts {
+		v.signsInWith(normalAddress(normalUsers-1-i), password)
+		v.open("/auth/accounts")
+		v.follow(click(`form[action$="/accounts/add"] button`))
+	}
 	v.signsInWith(ada, password)
 	v.open("/auth/second-factor/enroll")
 	v.enrolls(s.factors)

@@ -44,6 +44,10 @@ var states = []struct {
 	{"webhooks", withWebhooks, addsEndpoint},
 	{"webhooks-endpoint", withWebhooks, failsDelivery},
 	{"accounts", withAccounts, addsAccount},
+	{"accounts-ended", withAccounts, endsAccount},
+	{"accounts-full", withAccounts, fillsAccounts},
+	{"accounts-problem", withAccounts, switchesToUnknown},
+	{"signin-accounts", withAccounts, choosesAccount},
 	{"danger-later", withGrace, func(v *visitor) { v.enters(); v.do(click(deleteOpens)) }},
 	{"deletion", withGrace, schedulesDeletion},
 	{"keep", withGrace, func(v *visitor) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -13,8 +12,7 @@ import (
 	passwords "github.com/latchkey-go/latchkey/providers/password"
 )
 
-// TestUsernamePages opens the pages with a username on a desktop, and on a phone in German and Arabic. Everything must
-// be accessible and on the screen.
+// TestUsernamePages opens the pages with a username in every look.
 func TestUsernamePages(t *testing.T) {
 	site := serveLanguages(t, ada, func(c *core.Config) {
 		users, box := c.Store, mailbox.New()
@@ -29,27 +27,14 @@ func TestUsernamePages(t *testing.T) {
 			},
 		))
 	})
-	for _, row := range []struct {
-		tag, scheme   string
-		width, height int64
-	}{{"en", "light", 1280, 800}, {"de", "dark", 320, 640}, {"ar", "light", 320, 640}} {
+	for _, row := range everyLook() {
 		t.Run(row.tag, func(t *testing.T) {
 			v := visit(t, site)
-			v.do(chromedp.EmulateViewport(row.width, row.height))
-			call(v, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
-				UserAgent: chromeOnLinux, AcceptLanguage: row.tag,
-			})
-			call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: row.scheme}},
-			})
+			v.looks(row.tag, row.scheme, row.width, row.height)
 			check := func(path string) {
 				t.Helper()
 				v.open(path)
-				v.accessible(path)
-				const wide = `document.documentElement.scrollWidth > innerWidth ? "wider than the screen" : ""`
-				if found := run(v, chromedp.Evaluate[string](wide)); found != "" {
-					t.Errorf("%s: %s", path, found)
-				}
+				v.shows(row, path)
 			}
 			check("/auth/signin")
 			check("/auth/password/sign-up")
@@ -63,8 +48,8 @@ func TestUsernamePages(t *testing.T) {
 	}
 }
 
-// TestUsernameAlonePages signs up without an address on a desktop, and on a phone in German and Arabic, saves the
-// recovery codes, creates new ones and uses one. Everything must be accessible and on the screen.
+// TestUsernameAlonePages signs up without an address in every look, saves the recovery codes, creates new ones and uses
+// one.
 func TestUsernameAlonePages(t *testing.T) {
 	site := serveLanguages(t, ada, func(c *core.Config) {
 		for i, p := range c.Providers {
@@ -75,26 +60,13 @@ func TestUsernameAlonePages(t *testing.T) {
 			}
 		}
 	})
-	for i, row := range []struct {
-		tag, scheme   string
-		width, height int64
-	}{{"en", "light", 1280, 800}, {"de", "dark", 320, 640}, {"ar", "light", 320, 640}} {
+	for i, row := range everyLook() {
 		t.Run(row.tag, func(t *testing.T) {
 			v := visit(t, site)
-			v.do(chromedp.EmulateViewport(row.width, row.height))
-			call(v, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
-				UserAgent: chromeOnLinux, AcceptLanguage: row.tag,
-			})
-			call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: row.scheme}},
-			})
+			v.looks(row.tag, row.scheme, row.width, row.height)
 			shown := func(where string) {
 				t.Helper()
-				v.accessible(where)
-				const wide = `document.documentElement.scrollWidth > innerWidth ? "wider than the screen" : ""`
-				if found := run(v, chromedp.Evaluate[string](wide)); found != "" {
-					t.Errorf("%s: %s", where, found)
-				}
+				v.shows(row, where)
 			}
 			check := func(path string) {
 				t.Helper()
