@@ -97,3 +97,19 @@ func TestWithoutTransactionsNeedsMerge(t *testing.T) {
 		t.Errorf("New returns %v", err)
 	}
 }
+
+// notNull is a store whose column of the address is NOT NULL.
+type notNull struct{ *rows }
+
+func (notNull) RequiresEmail() bool { return true }
+
+// TestStoreThatRequiresEmail: a store that cannot store a guest is a configuration error.
+func TestStoreThatRequiresEmail(t *testing.T) {
+	s := &site{T: t, rows: &rows{}, strategy: core.StrategyJWT}
+	config := s.config()
+	config.Store = notNull{s.rows}
+	config.Plugins = []core.Plugin{guest.New(guest.Options{})}
+	if _, err := core.New(config); err == nil || !strings.Contains(err.Error(), "a guest has no email address") {
+		t.Errorf("New returns %v", err)
+	}
+}
