@@ -116,7 +116,8 @@ func impersonated(t *testing.T, adapter string, strategy core.Strategy, data int
 		t.Fatalf("the start has status %d: %s", start.StatusCode, start.body)
 	}
 	// Both cookies have the attributes of the session cookie, and last as long as the administrator's session.
-	attributes := `; Path=/; Expires=` + now().Add(30*24*time.Hour).UTC().Format(http.TimeFormat) + `; HttpOnly; SameSite=Lax`
+	expires := now().Add(30 * 24 * time.Hour).UTC().Format(http.TimeFormat)
+	attributes := `; Path=/; Expires=` + expires + `; HttpOnly; SameSite=Lax`
 	b.set(start, attributes, len(own), len(own))
 	if got := b.values("authjs.session-token-actor"); !slices.Equal(got, own) {
 		t.Errorf("the second cookie is %q, want %q", got, own)

@@ -424,14 +424,14 @@ func (e *guestEnd) ends(t *testing.T, engine engine, merges bool) (killed bool) 
 	s = &guestSite{kept: kept.Store, strategy: e.Strategy, merge: e.merge, endpoint: r.URL}
 	next := s.browse(t)
 	s.works(t, next)
-	u, err := kept.Store.UserByAccount(t.Context(), "hub", person)
+	u, err := kept.UserByAccount(t.Context(), "hub", person)
 	if errors.Is(err, store.ErrNotFound) || merges && exists(t, kept.Store, id) { // nothing was started
 		b = b.copied(next.auth)
 		if b.user() != id {
 			t.Fatalf("write %d: the guest is unchanged, and signed out", e.Writes)
 		}
 		b.send("GET", b.callback(person), "")
-		u, err = kept.Store.UserByAccount(t.Context(), "hub", person)
+		u, err = kept.UserByAccount(t.Context(), "hub", person)
 	}
 	check(t, err)
 	merged, _ := os.ReadFile(e.Merged)

@@ -37,8 +37,8 @@ func (z *txtRecords) LookupTXT(context.Context, string) ([]string, error) {
 	return []string{z.value}, z.err
 }
 
-// TestOrganizationJoining runs random histories of requests to join, verified domains and API keys, on the store of each
-// database, with both strategies and in two processes. After each step it compares all guards with a model.
+// TestOrganizationJoining runs random histories of requests to join, verified domains and API keys, on the store of
+// each database, with both strategies and in two processes. After each step it compares all guards with a model.
 func TestOrganizationJoining(t *testing.T) {
 	onEachStore(t, func(t *testing.T, kept core.Store, strategy core.Strategy, ada *core.User) {
 		s := newOrgSite(t, kept, strategy, ada)
@@ -180,7 +180,8 @@ func (s *orgSite) call(process int, key, organizationID string) int {
 		Method: "GET", Target: "/api", Hosts: []string{"app.example"}, Scheme: "https", RemoteAddr: "192.0.2.7:4711",
 		Header: http.Header{"X-Organization": {organizationID}, "Authorization": {"Bearer " + key}},
 	}
-	_, refused := s.auths[process].Visit(s.Context(), r).RequirePrincipal(s.orgs[process].PermissionOrScope("invoice:write"))
+	may := s.orgs[process].PermissionOrScope("invoice:write")
+	_, refused := s.auths[process].Visit(s.Context(), r).RequirePrincipal(may)
 	if refused == nil {
 		return http.StatusOK
 	}

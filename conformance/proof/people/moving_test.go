@@ -45,8 +45,8 @@ INSERT INTO "member" VALUES
   ('m5', 'o2', '1', 'homeowner', '2024-01-01'), ('m6', 'o2', '2', 'billing-admin', '2024-01-03'),
   ('m7', 'o3', '2', 'owner', '2024-01-01');`
 
-// TestMoveFromBetterAuth runs the documented query on tables of better-auth in PostgreSQL, and imports its lines with the
-// documented program. A role whose name contains that of an owner or admin gives no other rights.
+// TestMoveFromBetterAuth runs the documented query on tables of better-auth in PostgreSQL, and imports its lines with
+// the documented program. A role whose name contains that of an owner or admin gives no other rights.
 func TestMoveFromBetterAuth(t *testing.T) {
 	t.Parallel()
 	db, err := sql.Open("pgx", placeInPostgres(t).Address)

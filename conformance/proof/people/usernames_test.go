@@ -81,8 +81,8 @@ func (s *nameSite) recovers(process int, name, code, secret string) bool {
 }
 
 // TestUsernamesAlone signs users up without an address, in two processes, on the store of each database and with both
-// strategies. Of concurrent sign-ups with one name and of concurrent uses of one code, one succeeds. Later an address is
-// added, and the deletion of the account frees the name.
+// strategies. Of concurrent sign-ups with one name and of concurrent uses of one code, one succeeds. Later an address
+// is added, and the deletion of the account frees the name.
 func TestUsernamesAlone(t *testing.T) {
 	for _, engine := range stores {
 		for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
