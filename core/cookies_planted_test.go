@@ -141,7 +141,7 @@ func TestSessionWithPlantedCookies(t *testing.T) {
 	}
 }
 
-// TestPlantedCookiesDuringAnOutage: while the store cannot say which of two cookies is valid, the response is status
+// TestPlantedCookiesDuringAnOutage: while the store cannot find the valid one of two cookies, the response is status
 // 500 and clears no cookie.
 func TestPlantedCookiesDuringAnOutage(t *testing.T) {
 	t.Parallel()

@@ -46,7 +46,7 @@ type keptSessions struct {
 	// page is the action that lists the accounts.
 	page string
 	keys accountcookie.Keys
-	// provisional are the users whose sessions are not kept, or nil.
+	// provisional describes users without kept sessions. It is nil if no plugin allows them.
 	provisional *provisional
 }
 

@@ -343,9 +343,9 @@ func (h *PluginHost) Digests(purpose, text string) []string {
 	return all
 }
 
-// FindRecord returns the unexpired record of a kind whose key is one of the digests: those of [PluginHost.Digests], so
-// that records from before a rotation of the secrets are found. It returns [ErrNotFound] if there is none. records are
-// those of the host or of a transaction.
+// FindRecord returns the unexpired record of a kind with one of the digests as its key: those of [PluginHost.Digests],
+// so that records from before a rotation of the secrets are found. It returns [ErrNotFound] if there is none. records
+// are those of the host or of a transaction.
 func (h *PluginHost) FindRecord(
 	ctx context.Context, records store.RecordStore, kind string, digests ...string,
 ) (*store.Record, error) {

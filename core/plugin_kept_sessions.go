@@ -132,7 +132,7 @@ func (c *ActionRequest) KeepSession(ctx context.Context, instead string) error {
 // pending sign-out at the provider of the earlier account is forgotten.
 func (c *ActionRequest) changeAccounts(ctx context.Context, cookies []Cookie) error {
 	s := c.plugins.auth.sessions
-	fresh, err := c.in.arrival.renewCSRF()
+	fresh, err := c.in.renewCSRF()
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // ProvisionalUsers describes users without a sign-in method, such as guests: see [PluginHost.AddProvisionalUsers]. All
-// functions must be set. They are called concurrently.
+// functions except Upgrade must be set. They are called concurrently.
 type ProvisionalUsers struct {
 	// Method is the method of their sessions, such as [amr.Guest]. No other session may have it.
 	Method amr.Method
@@ -24,6 +24,7 @@ type ProvisionalUsers struct {
 	Active func(ctx context.Context, userID string) (bool, error)
 	// Upgrade gives a provisional user the data of user, within a transaction, and ends their stored sessions. The error
 	// is [ErrNotFound] if the user cannot be upgraded any more, and [ErrConflict] if another user has the email address.
+	// If Upgrade is nil, a new user is created instead, and SignedIn is called. Upgrade needs a store.Transactor.
 	Upgrade func(ctx context.Context, tx Store, userID string, user *User) (*User, error)
 	// Upgraded is called after the transaction, when all sessions from before the upgrade have ended.
 	Upgraded func(ctx context.Context, userID string) error
@@ -43,15 +44,15 @@ type provisional struct {
 // user signs in, SignedIn is called. In both cases the sign-in must have been started under the user's session: an
 // attacker may have planted a session afterwards. No account is linked to the user of a session with Method otherwise.
 //
-// AddProvisionalUsers also calls TrackAuthentication and EndsSessions. The store must be a store.Transactor.
+// AddProvisionalUsers also calls TrackAuthentication and EndsSessions.
 func (h *PluginHost) AddProvisionalUsers(p ProvisionalUsers) {
 	h.TrackAuthentication()
 	h.EndsSessions()
 	switch {
 	case h.plugins.provisional != nil:
 		h.fault("another plugin has provisional users: remove one of them")
-	case h.Records() != nil && h.Transactor == nil:
-		h.fault("provisional users need a Store that implements store.Transactor: use one of the stores of Latchkey")
+	case p.Upgrade != nil && h.Records() != nil && h.Transactor == nil:
+		h.fault("ProvisionalUsers.Upgrade needs a Store that implements store.Transactor: leave Upgrade nil without one")
 	}
 	h.plugins.provisional = &provisional{p, h.plugin, h.Auth}
 }
@@ -71,11 +72,14 @@ func checkProvisional(c *Config, ps *plugins, faults *ConfigError) {
 // UpgradeUser upgrades a provisional user with the data of user, within a transaction of the store: see
 // [ProvisionalUsers].Upgrade. A plugin calls it in [SignIn].Upgrade.
 func (h *PluginHost) UpgradeUser(ctx context.Context, tx Store, userID string, user *User) (*User, error) {
-	if h.plugins.provisional == nil {
+	if !h.plugins.provisional.upgrades() {
 		return nil, ErrNotFound
 	}
 	return h.plugins.provisional.Upgrade(ctx, tx, userID, user)
 }
+
+// upgrades reports whether a sign-up upgrades a provisional user.
+func (p *provisional) upgrades() bool { return p != nil && p.Upgrade != nil }
 
 // has reports whether these are the methods of a session of a provisional user.
 func (p *provisional) has(methods []amr.Method) bool {
@@ -108,7 +112,7 @@ func (w *writer) withoutProvisional(id *identity, signedIn sessionUser) sessionU
 	if signedIn.user == nil || !w.plugins.provisional.has(signedIn.methods) {
 		return signedIn
 	}
-	if id.provisional == signedIn.user.ID {
+	if id.provisional == signedIn.user.ID && w.plugins.provisional.upgrades() {
 		w.upgrades = id.provisional
 	}
 	return sessionUser{token: signedIn.token}

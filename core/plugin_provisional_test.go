@@ -24,6 +24,7 @@ type trial struct {
 	steps  []string // the calls of the plugin
 	failed error    // of Upgraded and SignedIn
 	late   bool     // Upgrade refuses
+	plain  bool     // there is no Upgrade
 	audit  []audit.Name
 }
 
@@ -31,7 +32,7 @@ type trial struct {
 func (p *trial) note(step string) { p.steps = append(p.steps, step) }
 
 func (p *trial) Attach(h *core.PluginHost) error {
-	h.AddProvisionalUsers(core.ProvisionalUsers{
+	users := core.ProvisionalUsers{
 		Method: "trial", Action: "trial",
 		Guard: func(_ context.Context, _ *core.Session, action string) error {
 			if action == "allowed" {
@@ -61,7 +62,11 @@ func (p *trial) Attach(h *core.PluginHost) error {
 			p.note("signed in " + id + " " + existing)
 			return p.failed
 		},
-	})
+	}
+	if p.plain {
+		users.Upgrade = nil
+	}
+	h.AddProvisionalUsers(users)
 	h.OnEndSessions(func(_ context.Context, id string) error { p.note("ended " + id); return nil })
 	h.OnAudit(func(_ context.Context, e audit.Event) {
 		if e.Outcome == audit.OK {
@@ -187,6 +192,51 @@ func TestProvisionalUser(t *testing.T) {
 			w.Errorf("the options of a passkey: %s", r.Body)
 		}
 	})
+}
+
+// TestProvisionalUserWithoutUpgrade: a new account or a sign-up creates another user, as if that user had existed.
+func TestProvisionalUserWithoutUpgrade(t *testing.T) {
+	t.Parallel()
+	for name, signIn := range map[string]func(w *town, b *browser) *core.Response{
+		"account": func(w *town, b *browser) *core.Response { return w.through(b, "plain", "new", victim, "") },
+		"sign-up": func(_ *town, b *browser) *core.Response { return b.submit("/auth/sign-up", nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onTrial(t, func(w *town, p *trial, b *browser) {
+				r := signIn(w, b)
+				user := w.signedIn(b, r)
+				if user == "" || user == "t" || !strings.Contains(r.Redirect, "/welcome") {
+					w.Errorf("signed in as %q, redirected to %s", user, r.Redirect)
+				}
+				if want := []string{"signed in t " + user}; !slices.Equal(p.steps, want) {
+					w.Errorf("steps %q, want %q", p.steps, want)
+				}
+				if slices.Contains(p.audit, audit.GuestUpgraded) || !slices.Contains(p.audit, audit.SignUp) {
+					w.Errorf("events %q", p.audit)
+				}
+			}, func(c *core.Config) {
+				if p, ok := c.Plugins[0].(*trial); ok {
+					p.plain = true
+				}
+				c.Plugins[1] = partFunc(func(h *core.PluginHost) error {
+					h.AddAction(core.Action{Method: "POST", Name: "sign-up",
+						Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+							return c.SignIn(ctx, core.SignIn{
+								User: &core.User{ID: "new", Email: victim},
+								Create: func(ctx context.Context) (*core.User, error) {
+									return h.Store.CreateUser(ctx, &core.User{ID: "new", Email: victim})
+								},
+								Upgrade: func(context.Context, *core.User) (*core.User, error) {
+									return nil, errors.New("there is no upgrade")
+								},
+							})
+						}})
+					return nil
+				})
+			})
+		})
+	}
 }
 
 // TestProvisionalUserIsUpgraded: a new account or a sign-up upgrades the user, whose earlier sessions end.

@@ -186,7 +186,7 @@ func (s *signIns) create(ctx context.Context, c *call, id *identity) (upgraded b
 	create, method, announced := id.signUp.create, "SignIn.Create", audit.Event{
 		Name: audit.UserCreated, UserID: id.user.ID, Subject: id.user.Email,
 	}
-	if upgrade := id.signUp.upgrade; upgrade != nil && id.provisional != "" {
+	if upgrade := id.signUp.upgrade; upgrade != nil && id.provisional != "" && s.plugins.provisional.upgrades() {
 		current, err := s.store.User(ctx, id.provisional)
 		switch {
 		case err == nil:

@@ -81,8 +81,8 @@ func (v *verifier) Attach(h *core.PluginHost) error {
 	return nil
 }
 
-// verifyEmail does what a confirmation link does. It always ends the sessions, because the store does not show which of
-// them belong to the owner of the address.
+// verifyEmail does what a confirmation link does. It always ends all sessions, because the store cannot distinguish
+// those of the address's owner.
 func (c *command) verifyEmail(ctx context.Context, s *opened, u *core.User) error {
 	switch {
 	case u.Email == "":

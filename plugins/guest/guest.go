@@ -52,10 +52,18 @@ func (g *Guests) Attach(h *core.PluginHost) error {
 		return errors.New("already attached to an Auth: call guest.New for each Auth")
 	}
 	g.host = h
-	h.AddProvisionalUsers(core.ProvisionalUsers{
+	users := core.ProvisionalUsers{
 		Method: amr.Guest, Action: name, Guard: g.refuse, Active: g.active, Upgrade: g.upgrade, Upgraded: g.done,
 		SignedIn: g.signedIn,
-	})
+	}
+	if h.Transactor == nil {
+		users.Upgrade = nil
+		if h.Records() != nil && h.Merge == nil {
+			h.AddConfigError("the Store has no transactions, so a guest becomes a new user when they sign up: set " +
+				"Callbacks.Merge, which moves the guest's data to that user")
+		}
+	}
+	h.AddProvisionalUsers(users)
 	if h.Records() != nil && (h.RecordLister == nil || h.UserDeleter == nil ||
 		h.Strategy == core.StrategyDatabase && h.SessionLister == nil) {
 		h.AddConfigError("guests need a Store that implements store.RecordLister, store.UserDeleter and, under " +

@@ -33,6 +33,8 @@ type note struct {
 	Made  int64 `json:"made"`
 	Phase phase `json:"phase,omitempty"`
 	At    int64 `json:"at,omitempty"` // when Phase was set
+	// Existing is the user whom the guest is merged into, in the phase merging.
+	Existing string `json:"existing,omitempty"`
 }
 
 // work is what remains to do after a sign-in of a guest. If Existing is empty, the guest was upgraded, and the sessions

@@ -127,6 +127,18 @@ func (g *Guests) tryAgain(ctx context.Context, r *store.Record) error {
 	return g.finish(ctx, r.Key, w)
 }
 
+// resume adds the record of the work of a merge, if the process ended before it was stored.
+func (g *Guests) resume(ctx context.Context, guestID string, n *note) error {
+	if g.host.Transactor != nil { // both are stored together
+		return nil
+	}
+	err := g.addWork(ctx, g.host.Records(), guestID, work{Existing: n.Existing})
+	if errors.Is(err, core.ErrConflict) { // the usual case: there is one
+		return nil
+	}
+	return err
+}
+
 // removeOld deletes guests that are older than MaxAge and have no session. One run reads a limited number of guests;
 // the next one continues.
 func (g *Guests) removeOld(ctx context.Context) (all error) {
@@ -155,6 +167,8 @@ func (g *Guests) removeIfOld(ctx context.Context, r *store.Record) error {
 	}
 	switch {
 	case n.Phase == expired:
+	case n.Phase == merging:
+		return g.resume(ctx, r.Key, &n)
 	case n.Phase != active, h.Now().Sub(time.Unix(n.Made, 0)) < g.options.MaxAge:
 		return nil
 	default:

@@ -21,20 +21,37 @@ func (g *Guests) create(ctx context.Context) (user *core.User, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = g.host.Transactor.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
-		records, err := recordsOf(tx)
-		if err != nil {
-			return err
-		}
+	err = g.atomically(ctx, func(ctx context.Context, tx core.Store, records store.RecordStore) error {
 		if user, err = tx.CreateUser(ctx, &core.User{ID: id, Null: store.NullEmail}); err != nil {
 			return err
 		}
 		return records.CreateRecord(ctx, &store.Record{Kind: kindGuest, Key: user.ID, UserID: user.ID, Value: value})
 	})
+	if err != nil && user != nil && g.host.Transactor == nil {
+		undo := g.host.UserDeleter.DeleteUser(context.WithoutCancel(ctx), user.ID)
+		err = errors.Join(err, undo)
+	}
 	if err != nil {
 		return nil, core.NewError(core.ErrStore, fmt.Errorf("create a guest: %w", err))
 	}
 	return user, nil
+}
+
+// atomically calls f with the store of a transaction and its records, or with the store itself if it has no
+// transactions.
+func (g *Guests) atomically(
+	ctx context.Context, f func(ctx context.Context, tx core.Store, records store.RecordStore) error,
+) error {
+	if g.host.Transactor == nil {
+		return f(ctx, g.host.Store, g.host.Records())
+	}
+	return g.host.Transactor.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
+		records, err := recordsOf(tx)
+		if err != nil {
+			return err
+		}
+		return f(ctx, tx, records)
+	})
 }
 
 // active implements [core.ProvisionalUsers].
@@ -104,15 +121,12 @@ func filledIn(guest, user *core.User) *core.User {
 }
 
 // signedIn implements [core.ProvisionalUsers]: it merges a guest into the user who has just signed in. First it stores
-// that, in one transaction; only an error of that step fails the sign-in. If the rest fails, the task tries again. Of
-// concurrent sign-ins one merges the guest.
+// that; only an error of that step fails the sign-in. If the rest fails, the task tries again. Of concurrent sign-ins
+// one merges the guest. Without transactions, the record of the guest decides; the task adds the record of the work if
+// the process ends in between.
 func (g *Guests) signedIn(ctx context.Context, guestID, userID string) error {
 	w := work{Existing: userID}
-	err := g.host.Transactor.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
-		records, err := recordsOf(tx)
-		if err != nil {
-			return err
-		}
+	err := g.atomically(ctx, func(ctx context.Context, _ core.Store, records store.RecordStore) error {
 		r, n, err := find(ctx, records, guestID)
 		switch {
 		case err != nil:
@@ -120,6 +134,7 @@ func (g *Guests) signedIn(ctx context.Context, guestID, userID string) error {
 		case n == nil || n.Phase != active:
 			return core.ErrConflict
 		}
+		n.Existing = userID
 		if err := g.change(ctx, records, r, n, merging); err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/ui"
 )
 
 // The purposes of codes.
@@ -29,22 +28,6 @@ func (s *codes) actions() []core.Action {
 		all = append(all, core.Action{Method: http.MethodPost, Verb: "confirm-code", Handle: s.confirm})
 	}
 	return all
-}
-
-// codeInput returns the form for a code, or nil if this browser has none. It changes the text of v.
-func codeInput(c *core.ActionRequest, sent sentMail, v *ui.SentView) *ui.CodeForm {
-	purpose, text, action := codeSignUp, textSentCode, "/confirm-code"
-	if c.Field("for") == forReset {
-		purpose, text, action = codeReset, textSentResetCode, "/reset-code"
-	}
-	if sent.Code != purpose || !c.HasCode(purpose) {
-		return nil
-	}
-	v.Text = v.Locale.Say(text)
-	return &ui.CodeForm{
-		CSRFToken: c.CSRFToken, Action: c.URL(ID + action), Link: true, Error: c.Field("error"),
-		Left: c.Field("left"),
-	}
 }
 
 // reset handles POST password/reset-code (code). It opens the reset page of this browser, as the link does. The refusal

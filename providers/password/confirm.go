@@ -389,3 +389,14 @@ func (s *confirmations) saveFields(ctx context.Context, w *storedSignUp, user *c
 	saved = true
 	return nil
 }
+
+// in returns a signUpStore that uses the records of a transaction.
+func (r *signUpStore) in(records store.RecordStore) *signUpStore {
+	return &signUpStore{r.links.in(records), r.invited}
+}
+
+// taken reports whether a user has a name, or gave it up during the cooldown.
+func (u *usernames) taken(ctx context.Context, name string) (bool, error) {
+	claim, err := u.record(ctx, kindUsername, name)
+	return claim != nil && u.valid(claim), err
+}

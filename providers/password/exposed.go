@@ -60,13 +60,14 @@ func (b *breaches) ask(ctx context.Context, password string) (bool, error) {
 		return false, errBreachTime
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxBreachWait)
+	defer cancel() // not in the goroutine: select may choose ctx.Done() although there is a result
 	type result struct {
 		breached bool
 		err      error
 	}
 	results := make(chan result, 1)
 	go func() {
-		defer func() { cancel(); <-b.slots }()
+		defer func() { <-b.slots }()
 		breached, err := b.policy.ask(ctx, password)
 		results <- result{breached, err}
 	}()

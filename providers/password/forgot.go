@@ -197,3 +197,19 @@ func showSent(ctx context.Context, c *core.ActionRequest) (*core.Response, error
 
 // forReset is the query parameter "for" of password/sent after a password reset was requested.
 const forReset = "reset"
+
+// codeInput returns the form for a code, or nil if this browser has none. It changes the text of v.
+func codeInput(c *core.ActionRequest, sent sentMail, v *ui.SentView) *ui.CodeForm {
+	purpose, text, action := codeSignUp, textSentCode, "/confirm-code"
+	if c.Field("for") == forReset {
+		purpose, text, action = codeReset, textSentResetCode, "/reset-code"
+	}
+	if sent.Code != purpose || !c.HasCode(purpose) {
+		return nil
+	}
+	v.Text = v.Locale.Say(text)
+	return &ui.CodeForm{
+		CSRFToken: c.CSRFToken, Action: c.URL(ID + action), Link: true, Error: c.Field("error"),
+		Left: c.Field("left"),
+	}
+}

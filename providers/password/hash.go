@@ -381,3 +381,27 @@ var unsaltedShape = regexp.MustCompile(`(?i)^(?:` +
 func adapted64(text string) ([]byte, error) {
 	return base64.RawStdEncoding.DecodeString(strings.ReplaceAll(text, ".", "+"))
 }
+
+// newestID returns the ID of the pepper for new hashes, or "".
+func (p peppers) newestID() string {
+	if len(p) == 0 {
+		return ""
+	}
+	return p[0].ID
+}
+
+// newest returns the ID of the pepper for new hashes, and the password to hash.
+func (p peppers) newest(password []byte) (id string, typed []byte) {
+	if len(p) == 0 {
+		return "", password
+	}
+	return p[0].ID, p[0].apply(password)
+}
+
+// withPepper adds the pepper's ID to a hash: "{pepper:2026-1}$argon2id$…".
+func withPepper(id, hash string) hashed {
+	if id == "" {
+		return hashed(hash)
+	}
+	return hashed(pepperPrefix + id + "}" + hash)
+}

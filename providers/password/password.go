@@ -420,3 +420,27 @@ func (p *Provider) onlyManagement() (*management, error) {
 	}
 	return nil, errors.New("password: the provider belongs to several Auths: call New for each of them")
 }
+
+// usernameField is the field of the sign-in form. Its name is that of the field for the address.
+func usernameField() core.Field {
+	return core.Field{
+		Name: "email", Label: "Email or username", Type: "text", Autocomplete: "username", Required: true,
+		Attributes: usernameAttributes,
+	}
+}
+
+func (q *queue) stats() observe.HashStats {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return observe.HashStats{Slots: q.slots, Busy: q.busy, Waiting: q.waiting(), Refused: q.refused}
+}
+
+// usernameData returns the username of a user.
+func (m *management) usernameData(ctx context.Context, userID string) (any, error) {
+	_, has, err := m.names.load(ctx, userID)
+	if err != nil || m.codes == nil {
+		return usernameData{Username: has.Name}, err
+	}
+	left, err := m.codes.left(ctx, userID)
+	return usernameData{has.Name, &left}, err
+}

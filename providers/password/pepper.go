@@ -51,22 +51,6 @@ func (p peppers) check(h *core.PluginHost) {
 	}
 }
 
-// newestID returns the ID of the pepper for new hashes, or "".
-func (p peppers) newestID() string {
-	if len(p) == 0 {
-		return ""
-	}
-	return p[0].ID
-}
-
-// newest returns the ID of the pepper for new hashes, and the password to hash.
-func (p peppers) newest(password []byte) (id string, typed []byte) {
-	if len(p) == 0 {
-		return "", password
-	}
-	return p[0].ID, p[0].apply(password)
-}
-
 // apply returns the password to hash for a stored hash that was made with the pepper id. An empty id means no pepper.
 func (p peppers) apply(id string, password []byte) ([]byte, error) {
 	if id == "" {
@@ -86,14 +70,6 @@ func (p *Pepper) apply(password []byte) []byte {
 }
 
 const pepperPrefix = "{pepper:"
-
-// withPepper adds the pepper's ID to a hash: "{pepper:2026-1}$argon2id$…".
-func withPepper(id, hash string) hashed {
-	if id == "" {
-		return hashed(hash)
-	}
-	return hashed(pepperPrefix + id + "}" + hash)
-}
 
 // splitPepper returns the ID of the pepper of a stored hash, or "", and the hash without it.
 func splitPepper(stored string) (id, hash string) {

@@ -299,11 +299,6 @@ type signUpStore struct {
 	invited bool
 }
 
-// in returns a signUpStore that uses the records of a transaction.
-func (r *signUpStore) in(records store.RecordStore) *signUpStore {
-	return &signUpStore{r.links.in(records), r.invited}
-}
-
 // enter stores a sign-up and returns the token for its email.
 func (r *signUpStore) enter(ctx context.Context, p pendingSignUp) (token string, record *store.Record, err error) {
 	if token, err = r.links.host.NewToken(); err != nil {
@@ -385,4 +380,24 @@ func rememberSignUp(c *core.ActionRequest, key string) error {
 	known.Digests = append([]string{key}, known.Digests...)
 	known.Digests = known.Digests[:min(len(known.Digests), maxSignUps)]
 	return c.SetEncryptedCookie(signUpCookie, known, signUpTTL)
+}
+
+// isAlone reports whether a sign-up has no email address.
+func (s *aloneSignUps) isAlone(c *core.ActionRequest) bool {
+	return s != nil && strings.TrimSpace(c.Field("email")) == ""
+}
+
+// in returns links that use the records of a transaction.
+func (l *links) in(records store.RecordStore) *links { return &links{l.host, records} }
+
+// read returns the values of the fields in a request, and nothing else of it. It is nil if there are no fields.
+func (s *SignUpFields) read(c *core.ActionRequest) map[string]string {
+	if len(s.Fields) == 0 {
+		return nil
+	}
+	values := make(map[string]string, len(s.Fields))
+	for _, f := range s.Fields {
+		values[f.Name] = strings.TrimSpace(c.Field(f.Name))
+	}
+	return values
 }

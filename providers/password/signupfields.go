@@ -83,18 +83,6 @@ func (s *SignUpFields) validate(h *core.PluginHost) {
 	}
 }
 
-// read returns the values of the fields in a request, and nothing else of it. It is nil if there are no fields.
-func (s *SignUpFields) read(c *core.ActionRequest) map[string]string {
-	if len(s.Fields) == 0 {
-		return nil
-	}
-	values := make(map[string]string, len(s.Fields))
-	for _, f := range s.Fields {
-		values[f.Name] = strings.TrimSpace(c.Field(f.Name))
-	}
-	return values
-}
-
 // check validates the values. The error is a *core.Problem if the user can fix them.
 func (s *SignUpFields) check(ctx context.Context, values map[string]string) error {
 	for _, f := range s.Fields {

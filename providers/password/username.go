@@ -211,12 +211,6 @@ func (u *usernames) wanted(typed string) (string, error) {
 	return name, nil
 }
 
-// taken reports whether a user has a name, or gave it up during the cooldown.
-func (u *usernames) taken(ctx context.Context, name string) (bool, error) {
-	claim, err := u.record(ctx, kindUsername, name)
-	return claim != nil && u.valid(claim), err
-}
-
 // set makes name the username of a user. Of concurrent claims of one name, one succeeds; the store decides. The old
 // name stays reserved for the user until the cooldown is over.
 func (u *usernames) set(ctx context.Context, userID, typed string) (string, error) {
@@ -414,14 +408,6 @@ func (s *usernamePages) change(ctx context.Context, c *core.ActionRequest) (*cor
 		return c.JSON(ctx, http.StatusOK, userName{name}), nil
 	}
 	return c.Redirect(c.URL(ID + "/username")), nil
-}
-
-// usernameField is the field of the sign-in form. Its name is that of the field for the address.
-func usernameField() core.Field {
-	return core.Field{
-		Name: "email", Label: "Email or username", Type: "text", Autocomplete: "username", Required: true,
-		Attributes: usernameAttributes,
-	}
 }
 
 // codeAttributes are those of the field of a recovery code.

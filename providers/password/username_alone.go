@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -242,7 +241,7 @@ func (p *pages) codes(ctx context.Context, c *core.ActionRequest, next *core.Res
 	return c.Render(ctx, http.StatusOK, page, codesPage(page, shown, c.Host(), to))
 }
 
-// isAlone reports whether a sign-up has no email address.
-func (s *aloneSignUps) isAlone(c *core.ActionRequest) bool {
-	return s != nil && strings.TrimSpace(c.Field("email")) == ""
+// in returns recoveryCodes that use the records of a transaction.
+func (r *recoveryCodes) in(records store.RecordStore) *recoveryCodes {
+	return &recoveryCodes{r.host, records}
 }

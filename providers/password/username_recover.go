@@ -301,11 +301,6 @@ type recoveryCodes struct {
 	records store.RecordStore
 }
 
-// in returns recoveryCodes that use the records of a transaction.
-func (r *recoveryCodes) in(records store.RecordStore) *recoveryCodes {
-	return &recoveryCodes{r.host, records}
-}
-
 // make returns new codes in the form for users, and their set.
 func (r *recoveryCodes) make() (shown []string, set *recoverySet, err error) {
 	salted, err := recoverycode.NewHash(r.host.Rand, recoverycode.Rounds)

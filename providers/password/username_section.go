@@ -45,16 +45,6 @@ type usernameData struct {
 	RecoveryCodes *int `json:"recoveryCodes,omitempty"`
 }
 
-// usernameData returns the username of a user.
-func (m *management) usernameData(ctx context.Context, userID string) (any, error) {
-	_, has, err := m.names.load(ctx, userID)
-	if err != nil || m.codes == nil {
-		return usernameData{Username: has.Name}, err
-	}
-	left, err := m.codes.left(ctx, userID)
-	return usernameData{has.Name, &left}, err
-}
-
 // recoverySection is the data of the recovery codes on the account page. url is empty if the user cannot have codes.
 type recoverySection struct {
 	url  string

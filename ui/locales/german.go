@@ -220,7 +220,8 @@ func German() ui.Locale {
 		"email.exists.footer":          "Wenn Sie das nicht waren, brauchen Sie nichts zu tun.",
 		"email.verify-passkey.subject": "Bestätigen Sie Ihre Adresse für %s",
 		"email.verify-passkey.button":  "Passkey erstellen",
-		"email.verify-passkey.body":    "Bestätigen Sie Ihre Adresse und erstellen Sie einen Passkey, um Ihr Konto anzulegen.",
+		"email.verify-passkey.body": "Bestätigen Sie Ihre Adresse und erstellen Sie einen Passkey, um Ihr " +
+			"Konto anzulegen.",
 		"email.verify-passkey.footer": "" +
 			"Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Es wird kein Konto angelegt.",
 		"email.exists-passkey.subject": "Sie haben ein Konto bei %s",
@@ -834,8 +835,9 @@ func German() ui.Locale {
 		"organization.keys.lead": "" +
 			"Programme handeln mit diesen Schlüsseln für diese Organisation. Ein Schlüssel bleibt, wenn das " +
 			"Mitglied geht, das ihn erstellt hat.",
-		"organization.keys.created":         "Ihr neuer API-Schlüssel",
-		"organization.keys.copy":            "Kopieren Sie den neuen API-Schlüssel jetzt. Er wird nicht noch einmal angezeigt.",
+		"organization.keys.created": "Ihr neuer API-Schlüssel",
+		"organization.keys.copy": "Kopieren Sie den neuen API-Schlüssel jetzt. " +
+			"Er wird nicht noch einmal angezeigt.",
 		"organization.keys.new":             "Neuer API-Schlüssel",
 		"organization.keys.scopes":          "Was dieser Schlüssel darf",
 		"organization.keys.lifetime":        "Läuft ab nach",

@@ -42,9 +42,10 @@ func Japanese() ui.Locale {
 		"passkey.sign-up.exists":    "このアドレスにはすでにアカウントがあります。ログインしてください。",
 		"passkey.create.heading":    "パスキーを作成",
 		"passkey.create.body":       "端末が指紋、顔、またはPINを確認します。今後はそれでこのアカウントにログインします：",
-		"passkey.create.other":      "別のブラウザーでこのリンクを開きました。ここで続けるには、この端末でパスキーを作成してください。心当たりがない場合は、このページを閉じてください。アカウントは作成されません。",
-		"passkey.create.button":     "パスキーを作成",
-		"passkey.create.failed":     "パスキーを確認できませんでした。もう一度お試しください。",
+		"passkey.create.other": "別のブラウザーでこのリンクを開きました。ここで続けるには、この端末でパスキーを作成してください。" +
+			"心当たりがない場合は、このページを閉じてください。アカウントは作成されません。",
+		"passkey.create.button": "パスキーを作成",
+		"passkey.create.failed": "パスキーを確認できませんでした。もう一度お試しください。",
 
 		"signout.title":    "ログアウト",
 		"signout.heading":  "ログアウト",

@@ -776,7 +776,8 @@ func Portuguese() ui.Locale {
 		"organization.keys.revoked":         "A chave de API foi revogada.",
 		"organization.problem.key-scope":    "Escolha o que a chave pode fazer.",
 		"organization.problem.key-lifetime": "Escolha uma duração menor.",
-		"organization.problem.keys":         "Esta organização tem chaves de API demais. Revogue uma de que não precisa mais.",
+		"organization.problem.keys": "Esta organização tem chaves de API demais. " +
+			"Revogue uma de que não precisa mais.",
 
 		"signin.accounts":     "Escolher uma conta",
 		"accounts.heading":    "Contas",

@@ -805,7 +805,8 @@ func Spanish() ui.Locale {
 		"organization.keys.revoked":         "Se ha revocado la clave de API.",
 		"organization.problem.key-scope":    "Elige qué puede hacer la clave.",
 		"organization.problem.key-lifetime": "Elige una duración más corta.",
-		"organization.problem.keys":         "Esta organización tiene demasiadas claves de API. Revoca una que ya no necesites.",
+		"organization.problem.keys": "Esta organización tiene demasiadas claves de API. " +
+			"Revoca una que ya no necesites.",
 
 		"signin.accounts":     "Elegir una cuenta",
 		"accounts.heading":    "Cuentas",

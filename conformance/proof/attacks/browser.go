@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 )
@@ -15,6 +16,7 @@ type browser struct {
 	*app
 	origin  string
 	cookies map[string]string
+	mu      *sync.Mutex // of cookies, for requests that are sent at once
 	// subject is the user's subject at the identity provider.
 	subject string
 }
@@ -27,7 +29,7 @@ const (
 )
 
 func (x *app) browser(subject string) *browser {
-	return &browser{app: x, origin: home, cookies: map[string]string{}, subject: subject}
+	return &browser{app: x, origin: home, cookies: map[string]string{}, mu: new(sync.Mutex), subject: subject}
 }
 
 // ask sends a request with the browser's cookies and stores the cookies of the response. lines replace the browser's
@@ -35,8 +37,10 @@ func (x *app) browser(subject string) *browser {
 func (b *browser) ask(method, target, contentType, body string, lines ...[2]string) wire.Answer {
 	_, host, _ := strings.Cut(b.origin, "://")
 	r := wire.Request{Method: method, Target: target, Header: [][2]string{{"Host", host}}}
-	if len(b.cookies) > 0 && !slices.ContainsFunc(lines, func(l [2]string) bool { return l[0] == "Cookie" }) {
-		r.Header = append(r.Header, b.cookieLine())
+	if !slices.ContainsFunc(lines, func(l [2]string) bool { return l[0] == "Cookie" }) {
+		if line := b.cookieLine(); line[1] != "" {
+			r.Header = append(r.Header, line)
+		}
 	}
 	if method == "POST" {
 		r.Body = &body
@@ -72,6 +76,8 @@ func formPostNext(method, target string, answer wire.Answer) string {
 
 // cookieLine returns the Cookie header.
 func (b *browser) cookieLine() [2]string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(b.cookies)) {
 		pairs = append(pairs, name+"="+b.cookies[name])
@@ -81,6 +87,8 @@ func (b *browser) cookieLine() [2]string {
 
 // keep stores the cookies of a response.
 func (b *browser) keep(answer wire.Answer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for _, line := range answer.Cookies {
 		name, value, expired := setCookie(line)
 		if expired {

@@ -98,7 +98,7 @@ func (v *visitor) signedInAs() string {
 }
 
 // TestAccounts adds an account without linking it, switches by a button of the page, and posts a form of the earlier
-// account in another tab, which must not act as the other one. The page has no script of its own.
+// account in another tab, which must not act as the other one. The page has no script except those of all pages.
 func TestAccounts(t *testing.T) {
 	v := visit(t, serveLanguages(t, ada, withAccounts))
 	v.looks("de", "light", 320, 640)

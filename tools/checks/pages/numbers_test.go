@@ -43,12 +43,14 @@ var numbers = []number{
 		`A link is valid once, for ` + amount, `is valid for ` + amount + " unless `MaxAge`",
 		`token of a mailed link \|.*\| ` + amount + `, once`,
 	}},
-	{"check cookies", "core", "checkTTL", []string{
+	{"check cookies", "core/internal/cookies", "FlowLifetime", []string{
 		`Check cookies live ` + amount,
 		"`authjs.(?:state|pkce.code_verifier|nonce|challenge)` \\|.*\\| " + amount + `(?:, without Max-Age)? \|`,
 		"MaxAge` \\| " + amount + ` for checks`, `leave it at zero, for ` + amount,
 	}},
-	{"form answer cookie", "core", "formAnswerTTL", []string{"`authjs.form-answer` \\|.*\\| " + amount + ` \|`}},
+	{"form answer cookie", "core/internal/cookies", "FormAnswerLifetime", []string{
+		"`authjs.form-answer` \\|.*\\| " + amount + ` \|`,
+	}},
 	{"pending sign-in", "core", "pendingFor", []string{"`latchkey.pending` \\|.*\\| " + amount + ` \|`}},
 	{"known browser", "core", "knownFor", []string{
 		"latchkey.known` \\|.*\\| " + amount + ` \|`, "latchkey.known`, sealed, for " + amount,
@@ -68,7 +70,7 @@ var numbers = []number{
 	{"store timeout", "core", "c.StoreTimeout", []string{
 		"`Config.StoreTimeout` (?:\\| |\\()" + amount, `of the store may take ` + amount + " \\(`Config.StoreTimeout`",
 	}},
-	{"clean-up", "core", "cleanSlot", []string{`About every ` + amount}},
+	{"clean-up", "core/internal/cleanup", "slotLength", []string{`About every ` + amount}},
 	{"kept callback URL", "core", "maxKeptURL", []string{`Callback URLs\*\* of more than ` + amount + ` bytes`}},
 	{"followed callback URL", "core", "maxAskedURL", []string{`Those of more than ` + amount + ` bytes`}},
 	{"fresh sign-in", "plugins/account", "defaultFresh", []string{

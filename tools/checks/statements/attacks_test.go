@@ -18,7 +18,7 @@ var attackAreas = map[string]int{
 	"upstream": 10, "linking": 10, "e-mail": 11, "credentials": 14, "passkeys": 9, "pages": 9, "requests": 7, "logs": 4,
 	"callbacks": 4, "stores": 8, "races": 6, "time": 4, "load": 6, "adapters": 6, "supply": 3,
 	"recovery": 5, "limits": 6, "forwarding": 3, "freshness": 6, "codes": 3, "files": 2, "operators": 2, "routes": 3,
-	"factors": 2, "webhooks": 4, "programs": 6, "organizations": 7, "administration": 6, "challenges": 5,
+	"factors": 2, "webhooks": 4, "programs": 6, "organizations": 9, "administration": 6, "challenges": 5,
 	"guests": 6, "accounts": 7, "prompts": 6, "sign-up": 10, "impersonation": 14, "activity": 5, "download": 1,
 }
 
