@@ -12,6 +12,7 @@ require (
 	github.com/latchkey-go/latchkey/adapters/gin v0.0.0
 	github.com/latchkey-go/latchkey/adapters/mcp v0.0.0
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
+	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
 	github.com/latchkey-go/latchkey/plugins v0.0.0
@@ -26,6 +27,7 @@ require (
 	github.com/valyala/fasthttp v1.78.0
 	go.etcd.io/bbolt v1.5.0
 	golang.org/x/oauth2 v0.36.0
+	modernc.org/sqlite v1.60.1
 )
 
 require (
@@ -94,7 +96,6 @@ require (
 	modernc.org/libc v1.79.0 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
-	modernc.org/sqlite v1.60.1 // indirect
 )
 
 replace (
