@@ -415,7 +415,7 @@ func (f *passkeyFlow) findUser(ctx context.Context, c *call) (who optionsUser, e
 	if who.user, who.signedIn, err = f.sessionUser(ctx, c); err != nil {
 		return who, errorf(ErrStore, "%w", err)
 	}
-	if who.signedIn && c.query.Get("action") != passkey.Register {
+	if f.plugins.provisional != nil && who.signedIn && c.query.Get("action") != passkey.Register {
 		current, err := c.session.current(ctx)
 		if err != nil {
 			return who, err
