@@ -116,4 +116,10 @@ func TestOneTapPage(t *testing.T) {
 	if r := without.get("/auth/onetap.script"); r.Status != http.StatusBadRequest {
 		t.Errorf("the script without a plugin: %d", r.Status)
 	}
+	r := without.get("/auth/signin")
+	policy = r.Header.Get("Content-Security-Policy")
+	if !strings.Contains(policy, "frame-src") && !strings.Contains(policy, "default-src") ||
+		strings.Contains(policy, "gsi.example") || r.Header.Get("Referrer-Policy") != "same-origin" {
+		t.Errorf("the page without a plugin: %v", r.Header)
+	}
 }
