@@ -40,8 +40,8 @@ var schema string
 
 // Open opens the application's database and creates its tables in a new file.
 func Open(ctx context.Context, path string) (*Store, error) {
-	// Foreign keys delete the logins and devices of a deleted person. SQLite has one writer: with one connection, calls
-	// wait for each other in order, and no call fails because the file is locked.
+	// Foreign keys delete the logins and devices of a deleted person. SQLite allows one write at a time: with one
+	// connection, calls wait for each other in order, and no call fails because the file is locked.
 	pool, err := sql.Open("sqlite", "file:"+path+"?_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_txlock=immediate")
 	if err != nil {
 		return nil, err
