@@ -33,7 +33,6 @@ type tapService struct {
 	provider *idp.Server
 	url      string
 	client   oauth2.Config
-	login    string // of the next account
 
 	mu       sync.Mutex
 	referers map[string]string
