@@ -99,8 +99,8 @@ func (v *visitor) keepsAccount(name string) {
 	v.do(chromedp.WaitVisible(chromedp.CSS(`a[href$="/auth/accounts"]`)))
 }
 
-// prompted waits for the prompt of One Tap, checks the page with it, and removes it: axe does not support the stylesheet
-// of another site.
+// prompted waits for the prompt of One Tap, checks the page with it, and removes it: axe does not support the
+// stylesheet of another site.
 func (v *visitor) prompted() {
 	v.Helper()
 	v.do(chromedp.WaitVisible("#credential_picker"))
@@ -108,8 +108,8 @@ func (v *visitor) prompted() {
 	v.do(chromedp.Evaluate[chromedp.Void](tapRemoved))
 }
 
-// TestSignInPages opens the sign-in page with One Tap, the button for guests and the link to the accounts of the browser
-// in every look.
+// TestSignInPages opens the sign-in page with One Tap, the button for guests and the link to the accounts of the
+// browser in every look.
 func TestSignInPages(t *testing.T) {
 	site, _ := serveSignIns(t, newTapService(t), func(*core.Config) {})
 	for _, row := range everyLook() {
