@@ -276,7 +276,8 @@ func user(ctx context.Context, operation string, row db.Person, err error) (*sto
 
 func account(row db.Login) (*store.Account, error) {
 	a := &store.Account{
-		UserID: row.PersonID, Type: store.ProviderType(row.Kind), Provider: row.Service, ProviderAccountID: row.ServiceID,
+		UserID: row.PersonID, Type: store.ProviderType(row.Kind),
+		Provider: row.Service, ProviderAccountID: row.ServiceID,
 		AccessToken: store.Secret(row.AccessToken), RefreshToken: store.Secret(row.RefreshToken),
 		IDToken: store.Secret(row.IDToken), TokenType: row.TokenType, Scope: row.Scope,
 		SessionState: raw(row.SessionState), AuthorizationDetails: raw(row.AuthorizationDetails),
