@@ -6,6 +6,9 @@ package main
 
 import (
 	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
 	"flag"
 	"fmt"
 	"html"
@@ -18,8 +21,44 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/examples/internal/local"
+	"github.com/latchkey-go/latchkey/examples/sqlc/db"
 	"github.com/latchkey-go/latchkey/providers"
 )
+
+//go:embed schema.sql
+var schema string
+
+// Open opens the application's database. It creates a missing file, which only its owner can read, and the tables in an
+// empty one.
+func Open(ctx context.Context, path string) (*Store, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the path is the operator's
+	if err != nil {
+		return nil, err
+	}
+	if err := file.Close(); err != nil {
+		return nil, err
+	}
+	// Foreign keys delete the logins and devices of a deleted person. SQLite allows one writer at a time: on one
+	// connection, calls wait for each other in order, and none fails because the file is locked.
+	const settings = "?_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_txlock=immediate"
+	pool, err := sql.Open("sqlite", "file:"+path+settings)
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(1)
+	var tables int
+	err = pool.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master WHERE name = 'people'").Scan(&tables)
+	if err == nil && tables == 0 {
+		_, err = pool.ExecContext(ctx, schema)
+	}
+	if err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	return &Store{pool, db.New(pool)}, nil
+}
+
+// Close closes the database.
+func (s *Store) Close() error { return s.pool.Close() }
 
 // open configures sign-in links and sessions in the application's tables.
 func open(store *Store, mails *mailbox.Mailbox, url string, secret core.Secret) (*core.Auth, error) {

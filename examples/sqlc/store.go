@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -34,32 +33,6 @@ var (
 	_ store.UserDeleter            = (*Store)(nil)
 	_ store.VerificationTokenStore = (*Store)(nil)
 )
-
-//go:embed schema.sql
-var schema string
-
-// Open opens the application's database and creates its tables in a new file.
-func Open(ctx context.Context, path string) (*Store, error) {
-	// Foreign keys delete the logins and devices of a deleted person. SQLite allows one write at a time: with one
-	// connection, calls wait for each other in order, and no call fails because the file is locked.
-	pool, err := sql.Open("sqlite", "file:"+path+"?_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_txlock=immediate")
-	if err != nil {
-		return nil, err
-	}
-	pool.SetMaxOpenConns(1)
-	var tables int
-	err = pool.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master WHERE name = 'people'").Scan(&tables)
-	if err == nil && tables == 0 {
-		_, err = pool.ExecContext(ctx, schema)
-	}
-	if err != nil {
-		return nil, errors.Join(err, pool.Close())
-	}
-	return &Store{pool, db.New(pool)}, nil
-}
-
-// Close closes the database.
-func (s *Store) Close() error { return s.pool.Close() }
 
 // InTransaction implements [store.Transactor]. After an error or a panic of do, it rolls back.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
@@ -295,13 +268,16 @@ func user(ctx context.Context, operation string, row db.Person, err error) (*sto
 	if row.EmailConfirmedAt.Valid {
 		u.EmailVerified = time.UnixMilli(row.EmailConfirmedAt.Int64).UTC()
 	}
-	err = json.Unmarshal([]byte(row.Profile), &u.Extra)
-	return u.AsStored(), err
+	if err := json.Unmarshal([]byte(row.Profile), &u.Extra); err != nil {
+		return nil, failure(ctx, operation, err)
+	}
+	return u.AsStored(), nil
 }
 
 func account(row db.Login) (*store.Account, error) {
 	a := &store.Account{
-		UserID: row.PersonID, Type: store.ProviderType(row.Kind), Provider: row.Service, ProviderAccountID: row.ServiceID,
+		UserID: row.PersonID, Type: store.ProviderType(row.Kind),
+		Provider: row.Service, ProviderAccountID: row.ServiceID,
 		AccessToken: store.Secret(row.AccessToken), RefreshToken: store.Secret(row.RefreshToken),
 		IDToken: store.Secret(row.IDToken), TokenType: row.TokenType, Scope: row.Scope,
 		SessionState: raw(row.SessionState), AuthorizationDetails: raw(row.AuthorizationDetails),

@@ -3,6 +3,7 @@ package main
 import (
 	"database/sql"
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -59,7 +60,7 @@ func TestDeletedUser(t *testing.T) {
 	}
 }
 
-// TestTables: Open keeps the tables and rows of an existing file.
+// TestTables: Open keeps the tables and rows of an existing file. Only its owner can read the file.
 func TestTables(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "people.db")
 	for _, id := range []string{"1", "2"} {
@@ -76,5 +77,8 @@ func TestTables(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, error %v", info.Mode(), err)
 	}
 }
