@@ -110,7 +110,9 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	if a.sessions.impersonation = a.plugins.impersonation; a.sessions.impersonation != nil {
 		a.site.actorOf = a.sessions.actorOf
 	}
-	a.sessions.kept = a.plugins.kept
+	if a.sessions.kept = a.plugins.kept; a.sessions.kept != nil {
+		a.sessions.kept.provisional = a.plugins.provisional
+	}
 	a.pages.sessions, a.pages.plugins = a.sessions, &a.plugins
 	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)
 	a.site.returns = a.sessions.away != nil
