@@ -344,7 +344,8 @@ func (o *Organizations) Accept(ctx context.Context, token, userID string) (*Orga
 	if m, err := o.member(ctx, org.ID, userID); err != nil || org.roleOf(m) != "" {
 		return nil, cmp.Or(err, ErrMember)
 	}
-	// Of several requests with the link, and a revocation, one deletes the record.
+	// Of several requests with the link, and a revocation, one deletes the record. It does so before the user joins: if
+	// the process ends in between, the user needs another invitation, and none is used twice.
 	r, err := o.records.DeleteRecord(ctx, kindInvitation, i.record.Key)
 	if err != nil {
 		return nil, err

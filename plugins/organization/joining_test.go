@@ -193,7 +193,15 @@ func TestRequestLimits(t *testing.T) {
 	if _, err := s.orgs.AcceptRequest(ctx, id, all[0].ID, "member"); !errors.Is(err, organization.ErrFull) {
 		t.Errorf("without a seat: %v", err)
 	}
-	seats = 2
+	seats = 3
+	s.rows.after("organization-request", func() {
+		if _, err := s.orgs.DeclineRequest(ctx, id, all[1].ID); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("a request is declined while it is accepted: %v", err)
+		}
+	})
+	if _, err := s.orgs.AcceptRequest(ctx, id, all[1].ID, "member"); err != nil {
+		t.Errorf("the second request: %v", err)
+	}
 	var wait sync.WaitGroup
 	results := make([]error, 6)
 	for i := range results {

@@ -382,7 +382,12 @@ func TestKilledJoining(t *testing.T) {
 				_, err = p.AcceptRequest(ctx, id, own, "accountant")
 			}
 			return err
-		}, nil},
+		}, func(id string) error {
+			if m, err := healthy.orgs.MemberOf(ctx, id, "eve"); err != nil || m.Role != "accountant" {
+				return fmt.Errorf("eve is %+v, %w", m, err)
+			}
+			return nil
+		}},
 		{"decline", func(p *organization.Organizations, id string) error {
 			own, err := first(p, id)
 			if err == nil {

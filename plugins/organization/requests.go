@@ -39,7 +39,13 @@ type storedRequest struct {
 	Created time.Time `json:"created"`
 	// Declined requests stay until they expire, so that the user cannot ask again immediately.
 	Declined bool `json:"declined,omitempty"`
+	// Accepting is the end of an acceptance, in Unix seconds. Until then the request does not count as pending. After
+	// that, the process that accepted it has ended in between, and it is pending again.
+	Accepting int64 `json:"accepting,omitempty"`
 }
+
+// acceptTime is the maximum duration of an acceptance.
+const acceptTime = time.Minute
 
 func (o *Organizations) readRequest(r *store.Record) (*JoinRequest, bool, error) {
 	id, own, _ := strings.Cut(r.Key, ".")
@@ -47,7 +53,8 @@ func (o *Organizations) readRequest(r *store.Record) (*JoinRequest, bool, error)
 	if err := json.Unmarshal(r.Value, &v); err != nil {
 		return nil, false, fmt.Errorf("organization: the record of a request to join %s is malformed: %w", id, err)
 	}
-	pending := !v.Declined && r.Expires.After(o.host.Now())
+	now := o.host.Now()
+	pending := !v.Declined && v.Accepting <= now.Unix() && r.Expires.After(now)
 	return &JoinRequest{own, id, r.UserID, v.Created, r.Expires}, pending, nil
 }
 
@@ -199,16 +206,17 @@ func (o *Organizations) AcceptRequest(ctx context.Context, organizationID, id, r
 	if err != nil {
 		return nil, err
 	}
-	// Of several requests that accept or decline, one changes the record. Declined, it does not count as pending for the
-	// others, and it is deleted after the user has joined.
+	// Of several requests that accept or decline, one changes the record. It does not count as pending for the others,
+	// and it is deleted after the user has joined.
 	pending := r.Value
-	if err := o.decline(ctx, r); err != nil {
+	until := o.host.Now().Add(acceptTime).Unix()
+	if err := o.changeRequest(ctx, r, func(v *storedRequest) { v.Accepting = until }); err != nil {
 		return nil, err
 	}
 	after := context.WithoutCancel(ctx)
 	switch err := o.join(ctx, organizationID, j.UserID, role); {
 	case err == nil, errors.Is(err, ErrMember), errors.Is(err, core.ErrNotFound):
-		_, _ = o.records.DeleteRecord(after, kindRequest, r.Key) // if it stays, it is declined and expires
+		_, _ = o.records.DeleteRecord(after, kindRequest, r.Key) // if it stays, it is pending again
 		return j, err
 	default:
 		r.Value = pending
@@ -221,7 +229,7 @@ func (o *Organizations) AcceptRequest(ctx context.Context, organizationID, id, r
 func (o *Organizations) DeclineRequest(ctx context.Context, organizationID, id string) (*JoinRequest, error) {
 	j, r, err := o.request(ctx, organizationID, id)
 	if err == nil {
-		err = o.decline(ctx, r)
+		err = o.changeRequest(ctx, r, func(v *storedRequest) { v.Declined = true })
 	}
 	if err != nil {
 		return nil, err
@@ -229,14 +237,14 @@ func (o *Organizations) DeclineRequest(ctx context.Context, organizationID, id s
 	return j, nil
 }
 
-// decline marks a request as declined. If it was changed since it was read, the error is [core.ErrNotFound].
-func (o *Organizations) decline(ctx context.Context, r *store.Record) error {
+// changeRequest changes a request. If it was changed since it was read, the error is [core.ErrNotFound].
+func (o *Organizations) changeRequest(ctx context.Context, r *store.Record, change func(*storedRequest)) error {
 	var v storedRequest
 	err := json.Unmarshal(r.Value, &v)
 	if err != nil {
 		return err
 	}
-	v.Declined = true
+	change(&v)
 	if r.Value, err = marshal(v); err != nil {
 		return err
 	}

@@ -34,6 +34,13 @@ var ends = []flow{
 	{"an account is deleted", beginDelete, afterDelete},
 	{"an app refreshes its tokens", beginRefresh, afterRefresh},
 	{"an API key is replaced", beginRotate, afterRotate},
+	{"an organization is created", beginOrganization, afterOrganization},
+	{"an invitation is accepted", beginInvitation, afterInvitation},
+	{"a request to join is accepted", beginAdmit, afterAdmit},
+	{"an organization gets another owner", beginTransfer, afterTransfer},
+	{"a member is removed", beginRemove, afterRemove},
+	{"a key of an organization is created", beginOrgKey, afterOrgKey},
+	{"an organization is deleted", beginOrgDelete, afterOrgDelete},
 }
 
 // posting returns the POST of a form.

@@ -18,6 +18,8 @@ import (
 	"github.com/latchkey-go/latchkey/dev/mailbox"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
+	"github.com/latchkey-go/latchkey/plugins/organization"
+	"github.com/latchkey-go/latchkey/plugins/organization/orgkeys"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/plugins/tokens"
 	"github.com/latchkey-go/latchkey/plugins/webhooks"
@@ -39,6 +41,7 @@ type parts struct {
 	keys      *apikey.Keys
 	apps      *tokens.Tokens
 	factors   *secondfactor.Factors
+	orgs      *organization.Organizations
 	mails     *mailbox.Mailbox
 	hooks     *webhooks.Webhooks // nil without an endpoint
 	// ahead is how far the clock of the application is ahead.
@@ -56,7 +59,8 @@ func build(kept core.Store, mails *mailbox.Mailbox, by core.Mailer, endpoint str
 	p.keys = apikey.New(apikey.Options{Scopes: []apikey.Scope{{Name: "orders:read"}}})
 	p.apps = tokens.New(tokens.Options{Apps: []tokens.App{cli}})
 	p.factors = secondfactor.New(secondfactor.Options{})
-	plugins := []core.Plugin{p.mine, p.keys, p.apps, p.factors}
+	p.orgs = organization.New(organization.Options{Mail: by, Keys: orgkeys.Of(p.keys)})
+	plugins := []core.Plugin{p.mine, p.keys, p.apps, p.factors, p.orgs}
 	if endpoint != "" {
 		p.hooks = webhooks.New(webhooks.Options{Endpoints: []webhooks.Config{{
 			ID: "billing", URL: endpoint, Secrets: []core.Secret{hookSecret}, Internal: true,
@@ -89,6 +93,7 @@ func build(kept core.Store, mails *mailbox.Mailbox, by core.Mailer, endpoint str
 type site struct {
 	*testing.T
 	parts
+	key string // of the organization of a flow
 }
 
 func newSite(t *testing.T, kept core.Store) *site {
@@ -96,7 +101,7 @@ func newSite(t *testing.T, kept core.Store) *site {
 	mails := mailbox.New()
 	built, err := build(kept, mails, mails, "")
 	check(t, err)
-	return &site{t, built}
+	return &site{T: t, parts: built}
 }
 
 // renew restarts the application with a store that was opened again.
