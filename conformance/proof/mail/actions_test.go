@@ -31,6 +31,8 @@ type mailRow struct {
 	later bool
 	// grace reports that accounts are deleted after a week.
 	grace bool
+	// passkeys reports that users sign up with a passkey.
+	passkeys bool
 	// webhooks reports that the site sends events to an endpoint that responds with 410 Gone.
 	webhooks bool
 	// before runs everything before the action.
@@ -159,6 +161,14 @@ var mailRows = []mailRow{
 		c.user(c.address, "")
 		return c.posting("password/sign-up", "email", c.address, "password", word)
 	}},
+	{name: "a sign-up with a passkey", kinds: one(mailkind.VerifyPasskey), passkeys: true, before: func(c *caller) action {
+		return c.posting("passkey/sign-up", "email", c.address)
+	}},
+	{name: "a sign-up of a user with a passkey", kinds: one(mailkind.ExistsPasskey), passkeys: true,
+		before: func(c *caller) action {
+			c.user(c.address, "")
+			return c.posting("passkey/sign-up", "email", c.address)
+		}},
 	{name: "the address of another user", kinds: one(mailkind.Exists), toNew: true, inRequest: true,
 		before: func(c *caller) action {
 			c.member("", 0)
@@ -402,6 +412,7 @@ func onEachAction(t *testing.T, name string, change func(*actionSite), run func(
 					if row.grace {
 						s.grace = 7 * 24 * time.Hour
 					}
+					s.passkeys = row.passkeys
 					if row.webhooks {
 						s.endpoint = newGoneEndpoint(t)
 					}

@@ -48,6 +48,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/smtp"
+	"github.com/latchkey-go/latchkey/providers/webauthn"
 	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
 	"github.com/latchkey-go/latchkey/storage/dynamodb"
 	"github.com/latchkey-go/latchkey/storage/etcd"
@@ -191,6 +192,8 @@ type actionSite struct {
 	// retries and grace are options of the application.
 	retries []time.Duration
 	grace   time.Duration
+	// passkeys reports that users sign up with a passkey.
+	passkeys bool
 
 	mu   sync.Mutex
 	now  time.Time
@@ -256,6 +259,10 @@ func (s *actionSite) restart() {
 		})
 		plugins = append(plugins, s.hooks)
 	}
+	var keys core.Provider = &core.WebAuthnProvider{ID: "passkey", Name: "Passkey", Verifier: believer{}}
+	if s.passkeys {
+		keys = webauthn.WithSignUp(nil, webauthn.SignUpOptions{Mail: mailer})
+	}
 	many := limit.Rate{Burst: 10_000, Every: time.Millisecond}
 	var err error
 	s.auth, err = core.New(core.Config{
@@ -269,7 +276,7 @@ func (s *actionSite) restart() {
 			limit.AttemptEmail: {Network: many}, limit.AttemptCredentials: {Network: many},
 		}},
 		Providers: []core.Provider{
-			s.passwords, byMail, &core.WebAuthnProvider{ID: "passkey", Name: "Passkey", Verifier: believer{}},
+			s.passwords, byMail, keys,
 			&core.OAuthProvider{
 				ID: "hub", Name: "Hub", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
 				HTTPClient:    &http.Client{Transport: hub{}},
