@@ -134,6 +134,7 @@ var coreOperations = map[string]description{
 	"POST backchannel-logout": {"End the sessions of a user of a provider", tag, of[logoutToken](), nil, false},
 	"GET page.style":          {"Get the style sheet of the pages", tag, nil, members{"text/css": text()}, false},
 	"GET page.script":         {"Get the script of the pages", tag, nil, members{"text/javascript": text()}, false},
+	"GET onetap.script":       {"Get the script of One Tap", tag, nil, members{"text/javascript": text()}, false},
 	"GET client.js":           {"Get the script of other pages", tag, nil, members{"text/javascript": text()}, false},
 }
 
