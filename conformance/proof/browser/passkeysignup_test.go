@@ -176,7 +176,7 @@ func TestPasskeySignUpPages(t *testing.T) {
 	site, box := servePasskeySignUps(t)
 	for _, row := range everyLook() {
 		t.Run(row.tag, func(t *testing.T) {
-			v, address := visit(t, site), row.tag+"."+longAddress
+			v, address := visit(t, site), strings.ToLower(row.tag)+"."+longAddress
 			v.looks(row.tag, row.scheme, row.width, row.height)
 			check := func(name string) {
 				t.Helper()
