@@ -36,14 +36,18 @@ func (s *site) onlyOrg(user *core.User) organization.Joined {
 // roles returns the roles of the members of an organization, sorted.
 func (s *site) roles(id string) string {
 	s.Helper()
-	members, next, err := s.orgs.Members(s.Context(), id, "", 100)
-	check(s.T, err)
 	var roles []string
-	for _, m := range members {
-		roles = append(roles, m.Role)
+	for cursor := ""; ; {
+		members, next, err := s.orgs.Members(s.Context(), id, cursor, 100)
+		check(s.T, err)
+		for _, m := range members {
+			roles = append(roles, m.Role)
+		}
+		if cursor = next; next == "" {
+			slices.Sort(roles)
+			return strings.Join(roles, " ")
+		}
 	}
-	slices.Sort(roles)
-	return strings.Join(roles, " ") + next
 }
 
 func beginOrganization(s *site, address string) (*browser, *lastRequest) {
