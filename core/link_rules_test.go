@@ -21,7 +21,7 @@ type linking struct {
 	owner string   // ID of the user who has the address or the account before
 }
 
-// user returns the role of a user ID: me, owner, new, or nobody if it is empty.
+// user returns the word of the table for a user ID.
 func (l *linking) user(id string) string {
 	switch id {
 	case "":

@@ -29,7 +29,7 @@ const (
 // alphabet is Crockford's base32, without I, L, O and U.
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// Letters are A to Z as far as codes contain them.
+// Letters has the characters from A to Z that a code can contain.
 const Letters = "ABCDEFGHJKMNPQRSTVWXYZ"
 
 // Hash is a salted hash of a code.

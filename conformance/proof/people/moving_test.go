@@ -100,7 +100,7 @@ func TestMoveFromClerk(t *testing.T) {
 	t.Parallel()
 	jq, err := exec.LookPath("jq")
 	if err != nil {
-		t.Skip("jq is not installed")
+		t.Fatal("jq is not installed: run .ci/install, or apt-get install jq")
 	}
 	filter := documented(t, `(?s)    jq -c '(.*?)'\n`)
 	command := exec.CommandContext(t.Context(), jq, "-c", filter)
