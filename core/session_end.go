@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/pending"
 	"github.com/latchkey-go/latchkey/internal/sessionid"
@@ -15,8 +16,8 @@ import (
 // session. It is empty if there was no session or if its user is unknown.
 func (s *sessions) end(ctx context.Context, r requestSession) (userID string, err error) {
 	c := r.carrier()
-	c.noteReplaced(sessionOver)
-	if !c.fromHeader {
+	c.NoteReplaced(sessioncookies.SignedOut)
+	if !c.FromHeader {
 		s.endActor(ctx, c.at)
 	}
 	event, err := r.end(ctx)

@@ -29,7 +29,7 @@ const (
 // begin tracks a sign-in with a provider, and removes the sign-in that it replaces. Errors are logged and never fail
 // the sign-in.
 func (a *awaySessions) begin(ctx context.Context, p *tokenCarrier, id *identity, userID string) []Cookie {
-	if a == nil || p.fromHeader {
+	if a == nil || p.FromHeader {
 		return nil
 	}
 	cookies := a.forget(ctx, p.at)

@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/providersessions"
 	"github.com/latchkey-go/latchkey/core/internal/records"
+	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -28,7 +29,7 @@ type sessions struct {
 	jwt       sessionTokens     // StrategyJWT
 	rows      sessionstate.Rows // StrategyDatabase
 	cleaning  *cleanup.Schedule
-	replaced  *supersede.Memory[replacement]
+	replaced  *sessioncookies.Memory
 	callbacks *Callbacks
 	events    *Events
 	now       func() time.Time
@@ -62,7 +63,7 @@ func newSessions(
 	s := &sessions{
 		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, providerSessions: providersessions.New(c.Now), facts: facts,
 		revoked: newRevocations(c, store.records, log), lister: store.lister, exchanges: exchange.New[exchangeResult](c.Now),
-		config: c.Session, replaced: supersede.New[replacement](c.Now),
+		config: c.Session, replaced: supersede.New[sessioncookies.Replacement](c.Now),
 		cleaning: cleaning,
 		rows: sessionstate.Rows{
 			Lifetimes: c.Session.lifetimes(), Store: store.sessions, Now: c.Now, Rand: c.Rand, Audience: c.Audience,
