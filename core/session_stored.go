@@ -3,11 +3,11 @@ package core
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessionlist"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/random"
@@ -262,35 +262,19 @@ func (s *sessions) endOldest(ctx context.Context, v *arrival, newest *store.Sess
 	if s.config.MaxPerUser == 0 || s.config.Strategy == StrategyJWT {
 		return
 	}
-	if err := s.endExcess(ctx, v, newest); err != nil {
+	err := s.all.EndExcess(ctx, newest, s.config.MaxPerUser, func(id string) {
+		v.decidedOf(ctx, audit.SessionEnded, audit.ReasonTooMany, newest.UserID, id)
+	})
+	if err != nil {
 		v.log.failure(ctx, errorf(ErrStore, "end the sessions beyond Session.MaxPerUser: %w", err), v.attrs()...)
 	}
-}
-
-func (s *sessions) endExcess(ctx context.Context, v *arrival, newest *store.Session) error {
-	list, err := s.lister.Sessions(ctx, newest.UserID)
-	if err != nil {
-		return err
-	}
-	kept := Secret(s.rows.AtRest(string(newest.Token)))
-	list = slices.DeleteFunc(list, func(s *store.Session) bool { return random.Same(s.Token, kept) })
-	slices.SortStableFunc(list, func(a, b *store.Session) int { return a.Expires.Compare(b.Expires) })
-	for _, old := range list[:max(0, len(list)+1-s.config.MaxPerUser)] {
-		token := string(old.Token)
-		if _, err := s.rows.Store.DeleteSession(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
-			return err
-		}
-		s.records.Remove(ctx, publicID(token))
-		v.decidedOf(ctx, audit.SessionEnded, audit.ReasonTooMany, newest.UserID, publicID(token))
-	}
-	return nil
 }
 
 // factsIn returns the authentication time and the methods in a token. The zero time means that the token has none, or
 // that the time is unknown.
 func factsIn(token string) (at time.Time, methods []amr.Method) {
 	facts, _ := storedtoken.Read(token)
-	return facts.AuthTime, methodsOf(facts.Methods)
+	return facts.AuthTime, sessionlist.Methods(facts.Methods)
 }
 
 // acrIn returns the authentication context class in a token, or "".

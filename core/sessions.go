@@ -13,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/providersessions"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
+	"github.com/latchkey-go/latchkey/core/internal/sessionlist"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -40,8 +41,8 @@ type sessions struct {
 	records *sessionrecord.Records
 	// revoked has the revoked sessions of StrategyJWT. It is nil if Session.Revocation is off.
 	revoked *revocation.List
-	// lister lists stored sessions. It is nil if the store does not implement it.
-	lister store.SessionLister
+	// all lists and ends the sessions of users.
+	all sessionlist.Sessions
 	// providerSessions maps the sessions of providers to local sessions.
 	providerSessions *providersessions.Sessions
 	// away tracks provider sessions, for sign-out at the provider. It is nil if no provider has OAuthProvider.Logout.
@@ -62,7 +63,7 @@ func newSessions(
 ) *sessions {
 	s := &sessions{
 		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, providerSessions: providersessions.New(c.Now), facts: facts,
-		revoked: newRevocations(c, store.records, log), lister: store.lister, exchanges: exchange.New[exchangeResult](c.Now),
+		revoked: newRevocations(c, store.records, log), exchanges: exchange.New[exchangeResult](c.Now),
 		config: c.Session, replaced: supersede.New[sessioncookies.Replacement](c.Now),
 		cleaning: cleaning,
 		rows: sessionstate.Rows{
@@ -80,6 +81,13 @@ func newSessions(
 			Failed: func(ctx context.Context, err error) { log.failure(ctx, errorf(ErrStore, "%w", err)) },
 		})
 		s.rows.Records = s.records
+	}
+	s.all = sessionlist.Sessions{
+		Lister: store.lister, Revoked: s.revoked, Records: s.records, Now: c.Now,
+		Forget: func(userID string) { s.exchanges.Erase("", userID) },
+	}
+	if c.Session.Strategy == StrategyDatabase {
+		s.all.Rows = &s.rows
 	}
 	return s
 }
