@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"time"
 
@@ -112,17 +111,6 @@ func (a *Auth) Stats() (s observe.AuthStats) {
 		s.RevocationAge, s.RevocationRead = a.sessions.revoked.Age()
 	}
 	return s
-}
-
-// awaySessions tracks the provider session of each sign-in, for RP-initiated logout ([OAuthProvider.Logout]). A cookie
-// has the provider and a key. A record under that key has the ID token, which is too long for a cookie. A nil
-// *awaySessions means that no provider is asked.
-type awaySessions struct {
-	clients map[string]*oauthClient
-	records store.RecordStore // nil: the sign-out request has no ID token
-	maxAge  time.Duration     // Session.MaxAge
-	now     func() time.Time
-	rand    io.Reader
 }
 
 // newSessionTokens returns the session tokens of a configuration. proofs reports whether a sign-in with a configured
