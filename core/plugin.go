@@ -504,3 +504,9 @@ type PasskeyTracker struct {
 	// Added is called after a passkey was stored. It must handle its errors, because the passkey is valid.
 	Added func(ctx context.Context, made NewPasskey)
 }
+
+// oneTapPrompt is the prompt of [PluginHost.OfferOneTap].
+type oneTapPrompt struct {
+	ui.OneTapPrompt
+	provider string
+}
