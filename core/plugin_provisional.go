@@ -2,11 +2,9 @@ package core
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/amr"
-	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 )
 
@@ -104,40 +102,6 @@ func (p *provisional) identify(ctx context.Context, r requestSession, id *identi
 // endsReplaced reports whether the session of the request ends as soon as the sign-in has replaced it. That of a
 // provisional user ends with Upgraded or SignedIn: if the process stops before, the user can sign in again.
 func (id *identity) endsReplaced() bool { return id.provisional == "" }
-
-// withoutProvisional returns the session user that the rules of linking see, which is never a provisional user. It sets
-// the user to upgrade.
-func (w *writer) withoutProvisional(id *identity, signedIn sessionUser) sessionUser {
-	w.upgrades = ""
-	if signedIn.user == nil || !w.plugins.provisional.has(signedIn.methods) {
-		return signedIn
-	}
-	if id.provisional == signedIn.user.ID && w.plugins.provisional.upgrades() {
-		w.upgrades = id.provisional
-	}
-	return sessionUser{token: signedIn.token}
-}
-
-// upgraded ends the sessions and credentials that a user had before the upgrade, before a new session is issued.
-func (p *provisional) upgraded(ctx context.Context, v *arrival, userID string) error {
-	a := p.auth
-	err := a.plugins.endPending(ctx, userID)
-	for _, end := range a.plugins.enders {
-		err = errors.Join(err, guard("OnEndSessions", func() error { return end(ctx, userID) }))
-	}
-	if err == nil && a.sessions.config.Strategy == StrategyJWT {
-		err = a.sessions.endUser(ctx, userID, "")
-	}
-	a.sessions.exchanges.Erase("", userID)
-	if err == nil {
-		err = guard("ProvisionalUsers.Upgraded", func() error { return p.Upgraded(ctx, userID) })
-	}
-	if err != nil {
-		return errorf(ErrStore, "end the sessions from before an upgrade: %w", err)
-	}
-	v.decided(ctx, audit.SessionsEnded, audit.ReasonProved, userID)
-	return nil
-}
 
 // signedIn reports to the plugin that a provisional user has signed in as an existing user.
 func (p *provisional) signedIn(ctx context.Context, id *identity, userID string) error {
