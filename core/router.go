@@ -21,7 +21,7 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 		return response
 	}
 	if v := VisitOf(ctx, a); v != nil { // the request hook may also run before the auth routes
-		v.collected.leave()
+		v.collected.Leave()
 	}
 	a.mounted.setServed()
 	a.mail.perhaps()

@@ -215,6 +215,9 @@ func (p *tokenCarrier) mayRenew(updates bool) bool {
 	return false
 }
 
+// Outdated reports whether another response has replaced the session of this request.
+func (p *tokenCarrier) Outdated() bool { return !p.mayRenew(false) }
+
 // otherHeaders is the space in bytes for everything else in a request's header: the browser's own fields, and the
 // cookies of sign-ins in progress.
 const otherHeaders = 2500
