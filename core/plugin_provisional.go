@@ -55,18 +55,6 @@ func (h *PluginHost) AddProvisionalUsers(p ProvisionalUsers) {
 	h.plugins.provisional = &provisional{p, h.plugin, h.Auth}
 }
 
-// checkProvisional reports a configuration in which the sessions of a provisional user could not end.
-func checkProvisional(c *Config, ps *plugins, faults *ConfigError) {
-	switch p := ps.provisional; {
-	case p == nil && c.Callbacks.Merge != nil:
-		faults.add(ErrInvalidConfig, "Callbacks.Merge would never run: no plugin allows guests. Add plugins/guest, or "+
-			"remove the callback")
-	case p != nil && c.Session.Strategy == StrategyJWT && c.Session.Revocation.On == False:
-		faults.add(ErrInvalidConfig, "%s: the sessions of a provisional user must end when the user signs in, and "+
-			"Session.Revocation.On is False: remove it, or use StrategyDatabase", p.plugin)
-	}
-}
-
 // UpgradeUser upgrades a provisional user with the data of user, within a transaction of the store: see
 // [ProvisionalUsers].Upgrade. A plugin calls it in [SignIn].Upgrade.
 func (h *PluginHost) UpgradeUser(ctx context.Context, tx Store, userID string, user *User) (*User, error) {
