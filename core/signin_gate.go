@@ -130,7 +130,7 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 func (ps *plugins) askGate(ctx context.Context, gate *partGate, p *PendingSignIn) (next string, err error) {
 	next, err = guarded("gate of "+gate.plugin, func() (string, error) { return gate.ask(ctx, p) })
 	if err == nil && next != "" &&
-		(!slices.Contains(ps.auth.site.plugins.methods[next], http.MethodGet) || ps.owner(next) != gate.plugin) {
+		(!ps.auth.site.plugins.HasPage(next) || ps.owner(next) != gate.plugin) {
 		return "", errorf(ErrAuth, "gate of plugin %s returned %q: return one of the plugin's GET actions", gate.plugin, next)
 	}
 	return next, err

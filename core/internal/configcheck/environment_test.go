@@ -20,7 +20,7 @@ func TestEnvironment(t *testing.T) {
 		codes    []warnings.Code
 		problem  string
 	}{
-		"empty":             {},
+		"empty": {},
 		"the path of a URL": {
 			map[string]string{"AUTH_URL": "https://a.example/x/"}, environment{},
 			environment{URL: "https://a.example/x/", BasePath: "/x"}, nil, "",
