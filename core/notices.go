@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -174,7 +175,7 @@ func (ps *plugins) notify(ctx context.Context, v *arrival, user *User, n Securit
 	case err != nil:
 		v.log.failure(ctx, asError(err, ErrAuth), v.attrs()...)
 	case j != nil:
-		ps.auth.mail.sendNotice(j)
+		ps.auth.mail.Notify(j)
 	}
 }
 
@@ -227,7 +228,7 @@ func (ps *plugins) notifyAround(
 	if err != nil {
 		return err
 	}
-	return ps.auth.mail.around(ctx, j, change)
+	return ps.aroundNotice(ctx, j, change)
 }
 
 // noticeData is the data of a notice in the mail queue. The link in the email is made when the email is delivered, so
@@ -245,7 +246,7 @@ type noticeData struct {
 }
 
 // noticeJob returns the job of a notice to a user, or nil if none is sent.
-func (ps *plugins) noticeJob(ctx context.Context, v *arrival, user *User, n SecurityNotice) (*mailJob, error) {
+func (ps *plugins) noticeJob(ctx context.Context, v *arrival, user *User, n SecurityNotice) (*mailqueue.Job, error) {
 	if ps.notices.mailer == nil || user == nil || user.Email == "" {
 		return nil, nil
 	}
@@ -262,9 +263,9 @@ func (ps *plugins) noticeJob(ctx context.Context, v *arrival, user *User, n Secu
 	}
 	if v.base != "" {
 		l.Host = hostOf(v.origin)
-		l = l.withClient(v)
+		l = v.describeIn(l)
 	}
-	j, err := ps.auth.mail.job(ctx, v, laneNotices, BackgroundEmail{
+	j, err := ps.mailJob(ctx, v, mailqueue.Notices, BackgroundEmail{
 		Sender: noticeSender, Email: l, UserID: user.ID,
 		Data: noticeData{user.ID, n.Provider, n.Method, v.base, n.Action, !user.EmailVerified.IsZero()},
 	})
@@ -326,9 +327,9 @@ func (ps *plugins) composeNotice(ctx context.Context, l Email, data json.RawMess
 
 // noticeMade reports whether the change of a notice was made, for a process that ended or failed in between. It reports
 // true if that cannot be known: a needless notice is better than none.
-func (ps *plugins) noticeMade(ctx context.Context, m *mail) (bool, error) {
+func (ps *plugins) noticeMade(ctx context.Context, m *mailqueue.Entry) (bool, error) {
 	var d noticeData
-	if m.Sender != noticeSender || json.Unmarshal(m.data, &d) != nil {
+	if m.Sender != noticeSender || m.ReadData(&d) != nil {
 		return true, nil
 	}
 	if n := (SecurityNotice{Kind: m.Email.Kind, Method: d.Method}); !n.addsMethod() {
@@ -344,13 +345,13 @@ func (ps *plugins) noticeMade(ctx context.Context, m *mail) (bool, error) {
 // AddClient returns e with the network and the device of this request's client, for a security notice. The network is
 // left out if the client is not identified, because it would be that of a proxy. Call AddClient only if the recipient's
 // address is verified: another person who reads the mailbox must not learn where the user is.
-func (c *ActionRequest) AddClient(e Email) Email { return e.withClient(&c.in.arrival) }
+func (c *ActionRequest) AddClient(e Email) Email { return c.in.describeIn(e) }
 
-func (e Email) withClient(at *arrival) Email {
-	if from := at.client(); from.identified {
+func (v *arrival) describeIn(e Email) Email {
+	if from := v.client(); from.identified {
 		e.Peer = from.network
 	}
-	browser, system := ui.Device(at.header("User-Agent"))
+	browser, system := ui.Device(v.header("User-Agent"))
 	e.Device = strings.Trim(browser+", "+system, ", ")
 	return e
 }
@@ -365,7 +366,7 @@ var addedEvents = map[mailkind.Kind]audit.Name{
 func (w *writer) add(
 	ctx context.Context, u *User, id string, kind mailkind.Kind, provider string, write func(ctx context.Context) error,
 ) (err error) {
-	var j *mailJob
+	var j *mailqueue.Job
 	if w.made == nil || w.made.ID != u.ID {
 		n := SecurityNotice{Kind: kind, UserID: u.ID, Provider: provider, Method: id}
 		if j, err = w.plugins.noticeJob(ctx, w.at, u, n); err != nil {
@@ -377,20 +378,20 @@ func (w *writer) add(
 		return err
 	}
 	if records != nil || !w.inTx {
-		if err := mail.plan(ctx, records, j); err != nil {
-			return err
+		if err := mail.Plan(ctx, records, j); err != nil {
+			return asError(err, ErrStore)
 		}
 	}
 	if err := write(ctx); err != nil {
 		if !w.inTx {
-			mail.cancel(j, err)
+			mail.Cancel(j, !refusesChange(err))
 		}
 		return err
 	}
 	ctx = context.WithoutCancel(ctx) // the context of a transaction ends with the transaction
 	w.afterCommit(func() {
 		w.plugins.noteMethod(ctx, w.at, u.ID, id)
-		mail.confirm(j)
+		mail.Confirm(j)
 	})
 	return nil
 }
