@@ -23,6 +23,8 @@ type (
 	BackgroundEmail = mail.Background
 	// EmailSender sends the background emails of a plugin.
 	EmailSender = mail.Sender
+	// SecurityNotice describes a change of an account.
+	SecurityNotice = mail.SecurityNotice
 )
 
 // Mailer returns a Mailer that sends emails of every kind with the service of p, so that one mail service sends both

@@ -482,7 +482,7 @@ func (ps *plugins) codeMailer() func(ctx context.Context, e Email) error {
 			}
 		}
 	}
-	if by := ps.notices.mailer; by != nil {
+	if by := ps.notifier; by != nil {
 		return by.Send
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/request"
@@ -140,4 +141,28 @@ type Sender struct {
 	// Undo, if not nil, is called after the last attempt has failed, with the result of Write if there is one. It deletes
 	// the records that Write created. It must be idempotent too.
 	Undo func(ctx context.Context, e Email, data json.RawMessage)
+}
+
+// SecurityNotice describes a security-relevant change of an account, such as a passkey that was added. Core reports it
+// to Config.Audit and emails the user.
+type SecurityNotice struct {
+	// Kind is the kind of the email.
+	Kind mailkind.Kind
+	// UserID is the user whose account changed.
+	UserID string
+	// Provider is the ID of the provider in [mailkind.AccountLinked] and [mailkind.AccountUnlinked]. It is empty in other
+	// kinds.
+	Provider string
+	// Method is the ID of the added or removed core.SignInMethod, or of the plugin's factor. It may be empty.
+	Method string
+	// At is the time of the change. The default is now.
+	At time.Time
+	// Address is the recipient of the email, which was the user's address at the time of the change. Core sets it for the
+	// function of PluginHost.AddNoticeLink.
+	Address string
+	// Action is the plugin's page that the email links to, if that is not the page to secure the account.
+	Action string
+	// Audit is the audit event, if Audit.Name is not empty. Core adds the user, the provider and, if it is empty, the
+	// outcome [audit.OK].
+	Audit audit.Event
 }
