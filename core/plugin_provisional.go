@@ -126,7 +126,7 @@ func (p *provisional) upgraded(ctx context.Context, v *arrival, userID string) e
 		err = errors.Join(err, guard("OnEndSessions", func() error { return end(ctx, userID) }))
 	}
 	if err == nil && a.sessions.config.Strategy == StrategyJWT {
-		err = a.sessions.endUser(ctx, userID, "")
+		err = a.sessions.all.EndUser(ctx, userID, "")
 	}
 	a.sessions.exchanges.Erase("", userID)
 	if err == nil {

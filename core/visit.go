@@ -374,7 +374,7 @@ func (o *collected) write(at *arrival, h http.Header, caching negotiate.Caching)
 	}
 	o.committed = true
 	personal := o.tokenRendered || o.sessionRead
-	late := len(o.cookies) > 0 && o.renewal != nil && !o.renewal.mayRenew(false)
+	late := len(o.cookies) > 0 && o.renewal != nil && !o.renewal.MayRenew(false)
 	for _, c := range o.cookies {
 		if (caching.Public || late) && strings.HasPrefix(c.Name, at.cookies.Session.Name()) {
 			continue
