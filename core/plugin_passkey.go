@@ -7,7 +7,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
-	"github.com/latchkey-go/latchkey/internal/passkey"
+	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -44,9 +44,9 @@ func (c *ActionRequest) PasskeySignals(user *User) *ui.PasskeySignals {
 		return nil
 	}
 	defer end()
-	signals := &ui.PasskeySignals{RPID: f.relyingParty(c.in).ID}
+	signals := &ui.PasskeySignals{RPID: f.ceremonies.At(c.in.at).ID}
 	if user.Email != "" || user.Name != "" {
-		signals.Name, signals.DisplayName = labels(user, "")
+		signals.Name, signals.DisplayName = passkeys.Labels(user, "")
 	}
 	return signals
 }
@@ -63,10 +63,10 @@ func (c *ActionRequest) PasskeyCreation(session *Session) *ui.PasskeyCreation {
 	if !f.mayCreate(session) {
 		return nil
 	}
-	query := "?action=" + passkey.Register + "&mediation=" + mediationConditional
+	query := "?action=" + passkeys.Register + "&mediation=" + passkeys.Conditional
 	return &ui.PasskeyCreation{
 		Options:  c.in.base + "/webauthn-options/" + f.ID + query,
-		Callback: c.in.base + "/callback/" + f.ID, RPID: f.relyingParty(c.in).ID,
+		Callback: c.in.base + "/callback/" + f.ID, RPID: f.ceremonies.At(c.in.at).ID,
 		User: publicID("passkey of " + session.UserID),
 	}
 }
@@ -106,7 +106,7 @@ func (c *ActionRequest) PasskeyOptions(ctx context.Context, userID string) (*Res
 		return nil, err
 	}
 	defer end()
-	response, err := f.authenticationOptions(ctx, c.in, &User{ID: userID})
+	response, err := f.authenticationOptions(ctx, c.in, userID)
 	return c.keepCookies(response, err)
 }
 
@@ -135,7 +135,7 @@ func (c *ActionRequest) VerifyPasskey(ctx context.Context, userID string) ([]amr
 		return nil, err
 	}
 	defer end()
-	if action, _ := c.in.fields.Text("action"); action != passkey.Authenticate {
+	if action, _ := c.in.fields.Text("action"); action != passkeys.Authenticate {
 		return nil, errorf(errWebAuthnVerification, "the response is not one of an authentication")
 	}
 	out, err := f.finish(ctx, c.in)

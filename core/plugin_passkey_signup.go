@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 )
 
@@ -44,9 +45,9 @@ func (c *ActionRequest) NewPasskeyOptions(ctx context.Context, r PasskeyRegistra
 		return nil, err
 	}
 	defer end()
-	response, err := f.creationOptions(ctx, c.in, &User{Email: r.Address}, r.Handle, []passkey.Descriptor{}, ceremony{
-		register: &User{}, purpose: r.Purpose,
-	})
+	pending := &passkeys.Ceremony{Register: &User{}, Purpose: r.Purpose}
+	response, err := f.creationOptions(
+		ctx, c.in, &User{Email: r.Address}, r.Handle, []passkey.Descriptor{}, pending)
 	return c.keepCookies(response, err)
 }
 
@@ -66,7 +67,7 @@ func (c *ActionRequest) VerifyNewPasskey(ctx context.Context, r PasskeyRegistrat
 		return nil, err
 	}
 	defer end()
-	if action, _ := c.in.fields.Text("action"); action != passkey.Register {
+	if action, _ := c.in.fields.Text("action"); action != passkeys.Register {
 		return nil, errorf(errWebAuthnVerification, "the response is not one of a registration")
 	}
 	out, err := f.verify(ctx, c.in, r.Purpose)
@@ -91,23 +92,11 @@ func (p *NewUserPasskey) Store(ctx context.Context, tx Store, userID string) err
 		return errors.New("core: NewUserPasskey.Store: the store of the transaction does not implement " +
 			"store.AuthenticatorStore")
 	}
-	account := p.id.account.Clone()
-	switch _, err := userByAccount(ctx, in, account); {
-	case err == nil:
-		return ErrConflict
-	case !errors.Is(err, ErrNotFound):
-		return err
+	err := (&passkeys.Stores{Users: in, Passkeys: in.passkeys}).Add(ctx, *p.id.passkey.Authenticator, p.id.account, userID)
+	if err == nil {
+		p.stored = userID
 	}
-	made := *p.id.passkey.Authenticator
-	account.UserID, made.UserID = userID, userID
-	if err := in.LinkAccount(ctx, account); err != nil {
-		return err
-	}
-	if err := in.passkeys.CreateAuthenticator(ctx, &made); err != nil {
-		return err
-	}
-	p.stored = userID
-	return nil
+	return err
 }
 
 // checkStored returns an error if SignIn.Create did not store the passkey for the user.
