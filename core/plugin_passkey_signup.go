@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
@@ -40,11 +39,10 @@ func (c *ActionRequest) NewPasskeyOptions(ctx context.Context, r PasskeyRegistra
 	if r.Purpose == "" || len(r.Handle) < 16 || len(r.Handle) > 64 {
 		return nil, errNewPasskey
 	}
-	f, end, err := c.passkeyFlowOf(c.plugins.passkeyProvider(r.Provider))
+	f, err := c.plugins.passkeyFlow(r.Provider)
 	if err != nil {
 		return nil, err
 	}
-	defer end()
 	pending := &passkeys.Ceremony{Register: &User{}, Purpose: r.Purpose}
 	response, err := f.creationOptions(
 		ctx, c.in, &User{Email: r.Address}, r.Handle, []passkey.Descriptor{}, pending)
@@ -56,28 +54,14 @@ func (c *ActionRequest) NewPasskeyOptions(ctx context.Context, r PasskeyRegistra
 // the session that requested it. It writes nothing: pass the result to [ActionRequest.SignIn]. The action's Method must
 // be POST.
 func (c *ActionRequest) VerifyNewPasskey(ctx context.Context, r PasskeyRegistration) (*NewUserPasskey, error) {
-	if c.in.r.Method != http.MethodPost {
-		return nil, errNeedsPost
-	}
 	if r.Purpose == "" {
 		return nil, errNewPasskey
 	}
-	f, end, err := c.passkeyFlowOf(c.plugins.passkeyProvider(r.Provider))
+	id, err := c.verifyPasskey(ctx, r.Provider, passkeys.Register, r.Purpose)
 	if err != nil {
 		return nil, err
 	}
-	defer end()
-	if action, _ := c.in.fields.Text("action"); action != passkeys.Register {
-		return nil, errorf(errWebAuthnVerification, "the response is not one of a registration")
-	}
-	out, err := f.verify(ctx, c.in, r.Purpose)
-	for _, cookie := range out.cookies {
-		c.keep(cookie)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &NewUserPasskey{id: out.identity, in: c.in, stores: c.plugins.auth.store}, nil
+	return &NewUserPasskey{id: id, in: c.in, stores: c.plugins.auth.store}, nil
 }
 
 // Store stores the passkey and its account for a new user, within the transaction that creates the user. tx is nil if
