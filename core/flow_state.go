@@ -31,14 +31,14 @@ func (s *checks) flowsOf(c *call) *flowstate.Browser {
 func (c *call) flowStart(returnTo string) flowstate.Start {
 	choice, _ := c.fields.Text("switchAccount") // on the page that asks whether to continue as another user
 	return flowstate.Start{
-		CallbackURL: c.callbackURL.target, Switches: choice == "1", Reauth: c.reauth, ReturnTo: returnTo,
+		CallbackURL: c.callbackURL.Target, Switches: choice == "1", Reauth: c.reauth, ReturnTo: returnTo,
 	}
 }
 
 // flowReturn returns where the user continues after a flow. It passes the redirect callback again, as the callback-url
 // cookie does.
 func (c *call) flowReturn(ctx context.Context, flow *flowstate.Flow) string {
-	now := c.callbackURL.target
+	now := c.callbackURL.Target
 	remembered, _ := c.jar.Get(c.cookies.CallbackURL.Name())
 	if flow.CallbackURL == "" || flow.CallbackURL == now || flow.CallbackURL == remembered {
 		return now

@@ -193,7 +193,7 @@ func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
 		return redirectTo(c.home), nil
 	}
 	spec := &c.cookies.Logout
-	response := redirectTo(c.callbackURL.target)
+	response := redirectTo(c.callbackURL.Target)
 	response.Cookies = []Cookie{Cookie(spec.Clear())}
 	return response, nil
 }
