@@ -71,10 +71,7 @@ func (v *arrival) currentPage() string {
 	default:
 		page = v.header("Referer")
 	}
-	if path, ok := callbackurl.PagePath(page, v.at); ok {
-		return path
-	}
-	return or(v.publicPath, "/")
+	return or(callbackurl.PagePath(page, v.at), or(v.publicPath, "/"))
 }
 
 // publicTarget returns the request target as the browser sees it, as a path.

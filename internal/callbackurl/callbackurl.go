@@ -132,10 +132,12 @@ func Validate(asked string, origin weburl.Origin, otherSchemes bool) error {
 	return fmt.Errorf("callbackUrl is neither a path nor an http(s) URL: %w", err)
 }
 
-// PagePath returns the path of a page that the browser names as its own, such as a Referer. ok is false if the page is
-// of another origin.
-func PagePath(page string, origin weburl.Origin) (path string, ok bool) {
+// PagePath returns the path of a page that the browser names as its own, such as a Referer. It is empty if the page is
+// not of this origin.
+func PagePath(page string, origin weburl.Origin) string {
 	target, err := weburl.Resolve(page, origin)
-	path, own := strings.CutPrefix(target, origin.String())
-	return path, err == nil && own && path != ""
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(target, origin.String())
 }
