@@ -425,7 +425,7 @@ func (f *emailFlow) needsConfirmation(c *call) bool {
 	if c.r.Method == "POST" || f.ConfirmLink == False || token == "" {
 		return false
 	}
-	return c.session.carrier().cookies.Any() || !f.askedHere(c, token, address)
+	return c.session.carrier().Tokens.Any() || !f.askedHere(c, token, address)
 }
 
 func (c *call) askedLinks() emaillinks.Browser {

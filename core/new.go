@@ -406,21 +406,6 @@ func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
 	}
 }
 
-func newAwaySessions(c *Config, providers []*provider, records store.RecordStore) *awaySessions {
-	a := &awaySessions{
-		clients: map[string]*oauthClient{}, records: records, maxAge: c.Session.MaxAge, now: c.Now, rand: c.Rand,
-	}
-	for _, p := range providers {
-		if p.oauth != nil && p.oauth.Logout == True {
-			a.clients[p.id] = p.oauth
-		}
-	}
-	if len(a.clients) == 0 {
-		return nil
-	}
-	return a
-}
-
 // watchProviders makes Config.Observe receive the calls to providers and to the providers' functions.
 func watchProviders(all []*provider, w watch) {
 	if !w.on() {
