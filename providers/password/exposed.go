@@ -134,11 +134,6 @@ func (s *exposed) user(ctx context.Context, c *core.ActionRequest) (*core.User, 
 	}
 }
 
-const (
-	codePendingExpired = "pending_expired"
-	codeNoAddress      = "no_address"
-)
-
 // exposedView is the data of the page that asks for a code.
 type exposedView struct {
 	csrf, signIn string
