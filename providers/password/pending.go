@@ -1,0 +1,152 @@
+package password
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// signUpTTL is the lifetime of a sign-up link.
+const signUpTTL = 24 * time.Hour
+
+// pendingSignUp is the record of an unverified sign-up. Its key is the digest of the token in the email. The user is
+// created only after the verification, because the address may belong to another person.
+type pendingSignUp struct {
+	Email    string `json:"email"`
+	Typed    string `json:"typed,omitempty"` // as the browser sent it, if it differs from Email
+	Name     string `json:"name,omitempty"`
+	Username string `json:"username,omitempty"` // normalized; another user may have it
+	Hash     hashed `json:"hash"`
+	Callback string `json:"callback,omitempty"`
+	// Values are those of Options.SignUpFields.
+	Values map[string]string `json:"values,omitempty"`
+}
+
+// typed returns the address as the browser sent it, for lookups of users.
+func (p *pendingSignUp) typed() string { return cmp.Or(p.Typed, p.Email) }
+
+// storedSignUp is a pending sign-up with its record.
+type storedSignUp struct {
+	pendingSignUp
+	record *store.Record
+}
+
+// signUpStore stores pending sign-ups.
+type signUpStore struct {
+	links *links
+	// invited reports whether sign-up requires an invitation.
+	invited bool
+}
+
+// in returns a signUpStore that uses the records of a transaction.
+func (r *signUpStore) in(records store.RecordStore) *signUpStore {
+	return &signUpStore{r.links.in(records), r.invited}
+}
+
+// enter stores a sign-up and returns the token for its email.
+func (r *signUpStore) enter(ctx context.Context, p pendingSignUp) (token string, record *store.Record, err error) {
+	if token, err = r.links.host.NewToken(); err != nil {
+		return "", nil, err
+	}
+	if record, err = r.links.keep(ctx, kindSignUp, token, "", p, signUpTTL); err != nil {
+		return "", nil, fmt.Errorf("password: store the sign-up: %w", err)
+	}
+	return token, record, nil
+}
+
+// find returns the sign-up of a token, or errLink if there is none or it has expired.
+func (r *signUpStore) find(ctx context.Context, token string) (*storedSignUp, error) {
+	w, err := r.first(ctx, r.links.keys(kindSignUp, token))
+	if err == nil && w == nil {
+		err = errLink
+	}
+	return w, err
+}
+
+// first returns the first sign-up with one of these keys, or nil.
+func (r *signUpStore) first(ctx context.Context, keys []string) (*storedSignUp, error) {
+	record, err := r.links.first(ctx, kindSignUp, keys)
+	if err != nil || record == nil {
+		return nil, err
+	}
+	out := &storedSignUp{record: record}
+	if err := json.Unmarshal(record.Value, &out.pendingSignUp); err != nil {
+		return nil, fmt.Errorf("password: decode a sign-up: %w", err)
+	}
+	return out, nil
+}
+
+// admits reports whether an address can sign up.
+func (r *signUpStore) admits(ctx context.Context, address string) (bool, error) {
+	if !r.invited {
+		return true, nil
+	}
+	record, err := r.links.first(ctx, kindInvitation, r.links.host.Digests(kindInvitation, address))
+	return record != nil, err
+}
+
+// use uses up a sign-up. It returns core.ErrNotFound if it was used or is no longer invited.
+func (r *signUpStore) use(ctx context.Context, w *storedSignUp) error {
+	ok, err := r.admits(ctx, w.Email)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return core.ErrNotFound
+	}
+	if err := r.links.use(ctx, w.record); err != nil {
+		return fmt.Errorf("password: use the sign-up: %w", err)
+	}
+	return nil
+}
+
+// startedSignUps is the cookie of the browser that signed up. It contains the digests of the tokens, newest first. In
+// this browser the link needs one click. In any other it asks for the password, because an attacker may have signed up
+// with the victim's address and hopes that the victim opens the link.
+type startedSignUps struct {
+	Digests []string `json:"d"`
+}
+
+const (
+	signUpCookie = "password-signup"
+	// maxSignUps is the number of sign-ups that a browser remembers, for example two tabs and a mistyped address.
+	maxSignUps = 5
+)
+
+// rememberSignUp adds a sign-up to the browser's cookie. Browsers without cookies have to type the password.
+func rememberSignUp(c *core.ActionRequest, key string) error {
+	var known startedSignUps
+	c.EncryptedCookie(signUpCookie, &known)
+	known.Digests = append([]string{key}, known.Digests...)
+	known.Digests = known.Digests[:min(len(known.Digests), maxSignUps)]
+	return c.SetEncryptedCookie(signUpCookie, known, signUpTTL)
+}
+
+// forgetSignUp removes a sign-up from the browser's cookie.
+func forgetSignUp(c *core.ActionRequest, key string) error {
+	var known startedSignUps
+	if !c.EncryptedCookie(signUpCookie, &known) {
+		return nil
+	}
+	known.Digests = slices.DeleteFunc(known.Digests, func(d string) bool { return d == key })
+	if len(known.Digests) == 0 {
+		c.DeleteEncryptedCookie(signUpCookie)
+		return nil
+	}
+	return c.SetEncryptedCookie(signUpCookie, known, signUpTTL)
+}
+
+// startedSignUp reports whether this browser started one of the sign-ups with these keys.
+func startedSignUp(c *core.ActionRequest, keys []string) bool {
+	var known startedSignUps
+	if len(keys) == 0 || !c.EncryptedCookie(signUpCookie, &known) {
+		return false
+	}
+	return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(known.Digests, key) })
+}
