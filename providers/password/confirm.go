@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 
 	"github.com/a-h/templ"
 
@@ -40,18 +41,13 @@ func (s *confirmations) actions() []core.Action {
 // form returns the page of a link. w is its sign-up, or nil if it was not looked up.
 func (s *confirmations) form(c *core.ActionRequest, w *storedSignUp) form {
 	token := c.Field("token")
-	f := filled{token: token, asks: !s.startedSignUp(c, token)}
+	f := filled{token: token, asks: !s.pending.startedBy(c, token)}
 	if w != nil {
 		f.email = w.Email
 	}
 	return form{textConfirm, func(page ui.Page, v filled) templ.Component {
 		return confirmPage(page, c.URL(ID+"/confirm"), c.URL(ID+"/sign-up"), v)
 	}, f}
-}
-
-// startedSignUp reports whether this browser started the sign-up of a token.
-func (s *confirmations) startedSignUp(c *core.ActionRequest, token string) bool {
-	return startedSignUp(c, s.pending.links.keys(kindSignUp, token))
 }
 
 // show handles GET password/confirm, the link in the email. It does not use up the link, because mail scanners open
@@ -83,7 +79,7 @@ func (s *confirmations) confirm(ctx context.Context, c *core.ActionRequest) (*co
 	if err != nil {
 		return nil, err
 	}
-	if !s.startedSignUp(c, token) {
+	if !s.pending.startedBy(c, token) {
 		if err := s.checkPassword(ctx, c, w); err != nil {
 			return s.pages.showAgain(ctx, c, s.form(c, w), err)
 		}
@@ -109,16 +105,16 @@ func (s *confirmations) confirmCode(ctx context.Context, c *core.ActionRequest) 
 
 // signIn creates the user of a sign-up with a verified address, and signs them in.
 func (s *confirmations) signIn(ctx context.Context, c *core.ActionRequest, w *storedSignUp) (*core.Response, error) {
-	if err := s.created.check(ctx, w); err != nil {
+	if err := s.check(ctx, w); err != nil {
 		return nil, err
 	}
 	callback := w.Callback
 	if s.names != nil && w.Username != "" {
-		switch taken, err := s.names.taken(ctx, w.Username); {
+		switch err := s.names.free(ctx, w.Username); {
+		case errors.Is(err, errUsernameTaken): // the address is verified, so the user may learn it
+			callback = c.URL(ID+"/username", "error", queryTaken)
 		case err != nil:
 			return nil, err
-		case taken: // the address is verified, so the user may learn it
-			callback = c.URL(ID+"/username", "error", queryTaken)
 		}
 	}
 	user := &core.User{ID: core.NewID(), Email: w.Email, Name: w.Name, EmailVerified: s.created.now()}
@@ -129,6 +125,22 @@ func (s *confirmations) signIn(ctx context.Context, c *core.ActionRequest, w *st
 		}
 		c.Audit(ctx, audit.Event{Name: audit.PasswordSet, Outcome: audit.OK, UserID: user.ID, Provider: s.provider})
 	})
+}
+
+// check returns errLink if the address of a sign-up belongs to a user by now, or is not invited. It is called before
+// Callbacks.SignIn, which is not asked about a user that cannot be created.
+func (s *confirmations) check(ctx context.Context, w *storedSignUp) error {
+	switch known, err := userByEmail(ctx, s.created.users, w.typed()); {
+	case err != nil:
+		return err
+	case known != nil:
+		return errLink
+	}
+	admitted, err := s.pending.admits(ctx, w.Email)
+	if err == nil && !admitted {
+		err = errLink
+	}
+	return err
 }
 
 // setName gives a new user the username of the sign-up. If another user has it, or the store fails, the user has none
@@ -165,4 +177,18 @@ func (s *confirmations) checkPassword(ctx context.Context, c *core.ActionRequest
 	}
 	c.ResetAttempts(ctx, limit.AttemptCredentials, counted)
 	return nil
+}
+
+// forgetSignUp removes a sign-up from the browser's cookie.
+func forgetSignUp(c *core.ActionRequest, key string) error {
+	var known startedSignUps
+	if !c.EncryptedCookie(signUpCookie, &known) {
+		return nil
+	}
+	known.Digests = slices.DeleteFunc(known.Digests, func(d string) bool { return d == key })
+	if len(known.Digests) == 0 {
+		c.DeleteEncryptedCookie(signUpCookie)
+		return nil
+	}
+	return c.SetEncryptedCookie(signUpCookie, known, signUpTTL)
 }

@@ -2,6 +2,7 @@ package password
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -62,22 +63,6 @@ func (n *userCreator) signIn(
 	})
 }
 
-// check returns errLink if the address of a sign-up belongs to a user by now, or is not invited. It is called before
-// Callbacks.SignIn, which is not asked about a user that cannot be created.
-func (n *userCreator) check(ctx context.Context, w *storedSignUp) error {
-	switch known, err := userByEmail(ctx, n.users, w.typed()); {
-	case err != nil:
-		return err
-	case known != nil:
-		return errLink
-	}
-	admitted, err := n.pending.admits(ctx, w.Email)
-	if err == nil && !admitted {
-		err = errLink
-	}
-	return err
-}
-
 // create creates the user of a sign-up with all records, and uses up the link: of concurrent requests with one link or
 // one username, one succeeds. The others get errLink or errUsernameTaken. It does not use up the invitation. If guestID
 // is not empty, the guest becomes the user, or the error is errNotGuest; guests exist on stores with transactions only.
@@ -106,20 +91,35 @@ func (n *userCreator) createInTransaction(
 		if !ok {
 			return errors.New("password: the store's transactions do not support records")
 		}
+		n := n.in(records)
 		if u.record != nil {
-			if err := n.pending.in(records).use(ctx, u.storedSignUp); err != nil {
+			if err := n.pending.use(ctx, u.storedSignUp); err != nil {
 				return err
 			}
 		}
 		if user, err = n.createOrUpgrade(ctx, inside, u.user, guestID); err != nil {
 			return err
 		}
-		if err := n.write(ctx, u, user, records); err != nil || u.record != nil {
+		if err := n.write(ctx, u, user); err != nil || u.record != nil {
 			return err
 		}
-		return n.names.give(ctx, records, user.ID, u.Username)
+		return n.giveName(ctx, user.ID, u.Username)
 	})
 	return user, err
+}
+
+// in returns a userCreator that uses the records of a transaction.
+func (n *userCreator) in(records store.RecordStore) *userCreator {
+	inside := *n
+	inside.passwords = &passwords{records, n.now}
+	inside.pending = &signUpStore{&links{n.pending.links.host, records}, n.pending.invited}
+	if n.names != nil {
+		inside.names = &usernames{n.names.options, records, n.users, nil, n.now}
+	}
+	if n.names != nil && n.names.codes != nil {
+		inside.names.codes = &recoveryCodes{n.names.codes.host, records}
+	}
+	return &inside
 }
 
 // errNotGuest means that the user is no guest any more: another request has upgraded or merged the guest.
@@ -163,7 +163,7 @@ func (n *userCreator) createInSequence(ctx context.Context, u *newUser) (user *c
 		return nil, err
 	}
 	id = user.ID
-	if err = n.write(ctx, u, user, n.passwords.records); err == nil && u.record == nil {
+	if err = n.write(ctx, u, user); err == nil && u.record == nil {
 		_, err = n.names.set(ctx, user.ID, u.Username)
 	}
 	over = err == nil
@@ -180,16 +180,34 @@ func create(ctx context.Context, users core.Store, fresh *core.User) (*core.User
 
 // write writes the password of a new user, and the recovery codes of a user without an address. It never returns
 // core.ErrConflict, which would mean that the address is taken.
-func (n *userCreator) write(ctx context.Context, u *newUser, user *core.User, records store.RecordStore) error {
-	err := n.passwords.in(records).set(ctx, user.ID, u.Hash, false, nil)
+func (n *userCreator) write(ctx context.Context, u *newUser, user *core.User) error {
+	err := n.passwords.set(ctx, user.ID, u.Hash, false, nil)
 	if err == nil && u.codes != nil {
-		err = n.names.codes.in(records).write(ctx, user.ID, u.codes, nil)
+		err = n.names.codes.write(ctx, user.ID, u.codes, nil)
 	}
 	if errors.Is(err, core.ErrConflict) {
 		return errors.New("password: set the password: a new user already has a password or recovery codes")
 	}
 	if err != nil {
 		return fmt.Errorf("password: set the password: %w", err)
+	}
+	return nil
+}
+
+// giveName stores the username of a new user in a transaction, in which a conflict makes all further calls fail.
+func (n *userCreator) giveName(ctx context.Context, userID, name string) error {
+	err := claimError(n.names.records.CreateRecord(ctx, &store.Record{
+		Kind: kindUsername, Key: name, UserID: userID, Value: json.RawMessage("null"),
+	}))
+	if err != nil {
+		return err
+	}
+	value, err := json.Marshal(named{name, n.now().UTC().Truncate(time.Second)})
+	if err == nil {
+		err = n.names.records.CreateRecord(ctx, &store.Record{Kind: kindNamed, Key: userID, UserID: userID, Value: value})
+	}
+	if err != nil {
+		return fmt.Errorf("password: store the username: %w", err)
 	}
 	return nil
 }

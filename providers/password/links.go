@@ -23,9 +23,6 @@ type links struct {
 	records store.RecordStore
 }
 
-// in returns links that use the records of a transaction.
-func (l *links) in(records store.RecordStore) *links { return &links{l.host, records} }
-
 // keep stores the record of a token for a limited time. userID may be empty.
 func (l *links) keep(
 	ctx context.Context, kind, token, userID string, value any, ttl time.Duration,

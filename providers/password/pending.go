@@ -44,22 +44,6 @@ type signUpStore struct {
 	invited bool
 }
 
-// in returns a signUpStore that uses the records of a transaction.
-func (r *signUpStore) in(records store.RecordStore) *signUpStore {
-	return &signUpStore{r.links.in(records), r.invited}
-}
-
-// enter stores a sign-up and returns the token for its email.
-func (r *signUpStore) enter(ctx context.Context, p pendingSignUp) (token string, record *store.Record, err error) {
-	if token, err = r.links.host.NewToken(); err != nil {
-		return "", nil, err
-	}
-	if record, err = r.links.keep(ctx, kindSignUp, token, "", p, signUpTTL); err != nil {
-		return "", nil, fmt.Errorf("password: store the sign-up: %w", err)
-	}
-	return token, record, nil
-}
-
 // find returns the sign-up of a token, or errLink if there is none or it has expired.
 func (r *signUpStore) find(ctx context.Context, token string) (*storedSignUp, error) {
 	w, err := r.first(ctx, r.links.keys(kindSignUp, token))
@@ -119,32 +103,10 @@ const (
 	maxSignUps = 5
 )
 
-// rememberSignUp adds a sign-up to the browser's cookie. Browsers without cookies have to type the password.
-func rememberSignUp(c *core.ActionRequest, key string) error {
+// startedBy reports whether the browser of a request started the sign-up of a token.
+func (r *signUpStore) startedBy(c *core.ActionRequest, token string) bool {
 	var known startedSignUps
-	c.EncryptedCookie(signUpCookie, &known)
-	known.Digests = append([]string{key}, known.Digests...)
-	known.Digests = known.Digests[:min(len(known.Digests), maxSignUps)]
-	return c.SetEncryptedCookie(signUpCookie, known, signUpTTL)
-}
-
-// forgetSignUp removes a sign-up from the browser's cookie.
-func forgetSignUp(c *core.ActionRequest, key string) error {
-	var known startedSignUps
-	if !c.EncryptedCookie(signUpCookie, &known) {
-		return nil
-	}
-	known.Digests = slices.DeleteFunc(known.Digests, func(d string) bool { return d == key })
-	if len(known.Digests) == 0 {
-		c.DeleteEncryptedCookie(signUpCookie)
-		return nil
-	}
-	return c.SetEncryptedCookie(signUpCookie, known, signUpTTL)
-}
-
-// startedSignUp reports whether this browser started one of the sign-ups with these keys.
-func startedSignUp(c *core.ActionRequest, keys []string) bool {
-	var known startedSignUps
+	keys := r.links.keys(kindSignUp, token)
 	if len(keys) == 0 || !c.EncryptedCookie(signUpCookie, &known) {
 		return false
 	}

@@ -41,11 +41,6 @@ type recoveryCodes struct {
 	records store.RecordStore
 }
 
-// in returns recoveryCodes that use the records of a transaction.
-func (r *recoveryCodes) in(records store.RecordStore) *recoveryCodes {
-	return &recoveryCodes{r.host, records}
-}
-
 // make returns new codes in the form for users, and their set.
 func (r *recoveryCodes) make() (shown []string, set *recoverySet, err error) {
 	salted, err := recoverycode.NewHash(r.host.Rand, recoverycode.Rounds)
@@ -139,15 +134,6 @@ func (r *recoveryCodes) change(
 			return fmt.Errorf("password: store recovery codes: %w", err)
 		}
 	}
-}
-
-// replace creates new codes for a user and returns them in the form for users. The old ones are void.
-func (r *recoveryCodes) replace(ctx context.Context, userID string) ([]string, error) {
-	shown, set, err := r.make()
-	if err != nil {
-		return nil, err
-	}
-	return shown, r.change(ctx, userID, func(*recoverySet) (*recoverySet, error) { return set, nil })
 }
 
 // remove deletes the codes of a user. It is no error if there are none.

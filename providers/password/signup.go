@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -217,9 +218,13 @@ func (s *signUps) resend(ctx context.Context, c *core.ActionRequest) (*core.Resp
 // send stores a sign-up and sends the email to the owner of its address after the response.
 func (s *signUps) send(ctx context.Context, c *core.ActionRequest, p pendingSignUp) error {
 	address := p.Email
-	token, record, err := s.pending.enter(ctx, p)
+	token, err := s.pending.links.host.NewToken()
 	if err != nil {
 		return err
+	}
+	record, err := s.pending.links.keep(ctx, kindSignUp, token, "", p, signUpTTL)
+	if err != nil {
+		return fmt.Errorf("password: store the sign-up: %w", err)
 	}
 	if err := rememberSignUp(c, record.Key); err != nil {
 		s.log.WarnContext(ctx, "password: could not store the sign-up in the browser's cookie", "error", err)
@@ -236,6 +241,15 @@ func (s *signUps) send(ctx context.Context, c *core.ActionRequest, p pendingSign
 		Sender: senderSignUp, Email: verify, Subject: address,
 		Data: signUpEmail{Key: record.Key, Typed: p.typed(), SignIn: c.URL("signin"), Empty: p.Hash == ""},
 	})
+}
+
+// rememberSignUp adds a sign-up to the browser's cookie. Browsers without cookies have to type the password.
+func rememberSignUp(c *core.ActionRequest, key string) error {
+	var known startedSignUps
+	c.EncryptedCookie(signUpCookie, &known)
+	known.Digests = append([]string{key}, known.Digests...)
+	known.Digests = known.Digests[:min(len(known.Digests), maxSignUps)]
+	return c.SetEncryptedCookie(signUpCookie, known, signUpTTL)
 }
 
 // isName reports whether a text can be a user's name: valid UTF-8, short and without control characters.

@@ -55,9 +55,6 @@ type passwords struct {
 	now     func() time.Time
 }
 
-// in returns passwords that use the records of a transaction.
-func (p *passwords) in(records store.RecordStore) *passwords { return &passwords{records, p.now} }
-
 // load returns the password of a user, or nil. For an empty ID it calls the store too, so that unknown addresses take
 // the same time.
 func (p *passwords) load(ctx context.Context, userID string) (*stored, error) {

@@ -338,12 +338,6 @@ func (u *usernames) expire(ctx context.Context, userID, name string, at time.Tim
 	return u.records.UpdateRecord(ctx, r)
 }
 
-// taken reports whether a user has a name, or gave it up during the cooldown.
-func (u *usernames) taken(ctx context.Context, name string) (bool, error) {
-	claim, err := u.record(ctx, kindUsername, name)
-	return claim != nil && u.valid(claim), err
-}
-
 // free returns errUsernameTaken if a user has a name, or gave it up during the cooldown. It deletes an expired claim:
 // give can then create another one.
 func (u *usernames) free(ctx context.Context, name string) error {
@@ -355,24 +349,6 @@ func (u *usernames) free(ctx context.Context, name string) error {
 		return errUsernameTaken
 	}
 	return claimError(u.release(ctx, claim))
-}
-
-// give stores the username of a new user in a transaction, in which a conflict makes all further calls fail.
-func (u *usernames) give(ctx context.Context, records store.RecordStore, userID, name string) error {
-	err := claimError(records.CreateRecord(ctx, &store.Record{
-		Kind: kindUsername, Key: name, UserID: userID, Value: json.RawMessage("null"),
-	}))
-	if err != nil {
-		return err
-	}
-	value, err := json.Marshal(named{name, u.now().UTC().Truncate(time.Second)})
-	if err == nil {
-		err = records.CreateRecord(ctx, &store.Record{Kind: kindNamed, Key: userID, UserID: userID, Value: value})
-	}
-	if err != nil {
-		return fmt.Errorf("password: store the username: %w", err)
-	}
-	return nil
 }
 
 // usernameData is what an administrator and the user see of the username.

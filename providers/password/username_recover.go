@@ -213,13 +213,15 @@ func (s *recoveries) renew(ctx context.Context, c *core.ActionRequest) (*core.Re
 	case has.Name == "":
 		return nil, errNoUsername
 	}
-	var shown []string
+	shown, set, err := s.names.codes.make()
+	if err != nil {
+		return nil, err
+	}
 	err = c.NotifyChange(ctx, core.SecurityNotice{
 		Kind: mailkind.RecoveryRenewed, UserID: user.ID, Method: methodUsername,
 		Audit: audit.Event{Name: audit.RecoveryRenewed, Provider: s.resets.provider},
-	}, func(ctx context.Context) (err error) {
-		shown, err = s.names.codes.replace(ctx, user.ID)
-		return err
+	}, func(ctx context.Context) error {
+		return s.names.codes.change(ctx, user.ID, func(*recoverySet) (*recoverySet, error) { return set, nil })
 	})
 	if err != nil {
 		return nil, err
