@@ -128,7 +128,8 @@ func (l *resetLinks) recentlySent(ctx context.Context, userID, key string, now r
 	return false, nil
 }
 
-// create stores the link of a token. With once, it returns nil if a link that is still valid was sent within repeatAfter.
+// create stores the link of a token. With once, it returns nil if the user was sent a link within repeatAfter that is
+// still valid.
 func (l *resetLinks) create(ctx context.Context, user *core.User, token string, once bool) (*store.Record, error) {
 	old, err := l.passwords.load(ctx, user.ID)
 	if err != nil {

@@ -92,8 +92,8 @@ func (s *signUps) show(ctx context.Context, c *core.ActionRequest) (*core.Respon
 
 // signUp handles POST password/sign-up (email, password, name, callbackUrl, username with Options.Usernames, and the
 // fields of Options.SignUpFields). With Usernames.Alone, a sign-up without an address creates the user. Otherwise the
-// handler does not look the username up, so that it does not reveal who has one. The response is the same whether or not
-// the address belongs to a user. Everything that depends on it happens after the response.
+// handler does not look the username up, so that it does not reveal who has one. The response is the same whether or
+// not the address belongs to a user. Everything that depends on it happens after the response.
 func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
 	f := s.form(c)
 	address, ok := isMail(c.Field("email"))
