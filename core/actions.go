@@ -259,8 +259,8 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 		c.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), c.attrs()...)
 	}
 	carrier := session.carrier()
-	if carrier.value() == "" && !carrier.cookies.Stray() {
-		if !carrier.fromHeader && s.endActor(ctx, &c.arrival) { // of an impersonation that has ended
+	if carrier.Value() == "" && !carrier.Tokens.Stray() {
+		if !carrier.FromHeader && s.endActor(ctx, &c.arrival) { // of an impersonation that has ended
 			response.Cookies = carrier.clear()
 		}
 		s.away.leave(ctx, c, "", response)

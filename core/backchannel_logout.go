@@ -49,7 +49,7 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 	}
 	switch {
 	case p.User != nil && l.sessions.revoked != nil:
-		if err := l.sessions.endUser(ctx, p.User.ID, ""); err != nil {
+		if err := l.sessions.all.EndUser(ctx, p.User.ID, ""); err != nil {
 			return errorf(ErrStore, "%w", err)
 		}
 	case p.User != nil && l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil:
@@ -90,7 +90,7 @@ func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kno
 	case s.revoked != nil:
 		for _, id := range s.providerSessions.Of(p.Provider, p.SessionID) {
 			known = true
-			owner, err := s.endOne(ctx, id)
+			owner, err := s.all.EndOne(ctx, id)
 			if err != nil {
 				return known, err
 			}

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
@@ -66,6 +67,7 @@ func flowError(err error) error {
 }
 
 func ownCookies(all []cookie.Cookie) (own []Cookie) {
+	own = slices.Grow(own, len(all))
 	for _, c := range all {
 		own = append(own, Cookie(c))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessionlist"
 )
 
 // SignIn describes a sign-in of a user whom a plugin has authenticated.
@@ -134,7 +135,7 @@ func (c *ActionRequest) EndSessions(ctx context.Context, o EndOptions) (ended in
 	switch {
 	case err != nil || o.Except != "" || o.One != "" && o.One != session.ID:
 		return ended, err
-	case slices.ContainsFunc(list, func(s listedSession) bool { return session.ID != "" && s.ID == session.ID }):
+	case slices.ContainsFunc(list, func(s sessionlist.Session) bool { return session.ID != "" && s.ID == session.ID }):
 		c.forgetSession(ctx)
 		return ended, nil
 	}
