@@ -272,7 +272,7 @@ func (v *Visit) pageOrProblem(target string, problem *Problem) *Response {
 	if asks == negotiate.Browser && target != "" {
 		response.Status, response.Redirect = http.StatusSeeOther, target
 		response.set("Location", target)
-		if v.pages.config.SignIn == "" && v.auth.mounted.countRedirect() {
+		if v.pages.config.SignIn == "" && v.auth.mounted.Redirect() {
 			v.at.log.warn(v.Context, warnings.NotMounted, slog.String("hint", "a guard redirects to the sign-in page, and no "+
 				"auth route was requested so far: call the adapter's Mount, at BasePath "+v.at.basePath))
 		}

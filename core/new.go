@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"sync"
-	"weak"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
@@ -16,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/realms"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
@@ -244,27 +243,14 @@ func announce(a *Auth, codes []warnings.Code) {
 	}
 }
 
-// realms contains the most recent Auth of each realm, to detect two Auths of one application that accept each other's
+// newest contains the most recent Auth of each realm, to detect two Auths of one application that accept each other's
 // sessions.
-var realms = struct {
-	sync.Mutex
-	newest map[[sha256.Size]byte]weak.Pointer[Auth]
-}{newest: map[[sha256.Size]byte]weak.Pointer[Auth]{}}
-
-// maxRealms is the maximum number of realms in the map.
-const maxRealms = 1024
+var newest realms.Newest[Auth]
 
 // warnOfRealm logs a warning if the previous Auth of the realm is still in use, uses the same logger and serves another
 // site. An Auth of the same site is a replacement, for example after a change of the configuration.
 func warnOfRealm(a *Auth) {
-	realm := realmOf(a)
-	realms.Lock()
-	previous := realms.newest[realm].Value()
-	if len(realms.newest) >= maxRealms {
-		clear(realms.newest)
-	}
-	realms.newest[realm] = weak.Make(a)
-	realms.Unlock()
+	previous := newest.Replace(realmOf(a), a)
 	if previous != nil && previous.log.logger == a.log.logger && !sameSite(a, previous) && a.sharesSessions(previous) {
 		a.warnShared(context.Background())
 	}

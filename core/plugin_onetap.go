@@ -3,8 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"net/url"
-	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
@@ -43,28 +41,6 @@ func (p *oneTapPrompt) shown() *ui.OneTapPrompt {
 	}
 	shown := p.OneTapPrompt
 	return &shown
-}
-
-// permitOneTap changes the headers of the page with the prompt, as Google's documentation of the library requires: its
-// origin in the Content-Security-Policy, popups, and the page's origin in the Referer header. The script of the library
-// is permitted by the nonce.
-func permitOneTap(response *Response, p *ui.OneTapPrompt) *Response {
-	if p == nil || response.Err != nil {
-		return response
-	}
-	if p.ConfigURL != "" { // browsers apply connect-src to the configuration
-		if u, err := url.Parse(p.ConfigURL); err == nil {
-			response.permit("connect-src", u.Scheme+"://"+u.Host)
-		}
-		return response
-	}
-	folder := p.Library[:strings.LastIndexByte(p.Library, '/')+1]
-	response.permit("connect-src", folder)
-	response.permit("frame-src", folder)
-	response.permit("style-src", folder+"style")
-	response.set("Cross-Origin-Opener-Policy", "same-origin-allow-popups")
-	response.set("Referrer-Policy", "strict-origin-when-cross-origin")
-	return response
 }
 
 // signInByIDToken is [ActionRequest.SignIn] with the result of VerifyIDToken.

@@ -23,7 +23,7 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 	if v := VisitOf(ctx, a); v != nil { // the request hook may also run before the auth routes
 		v.collected.Leave()
 	}
-	a.mounted.setServed()
+	a.mounted.Serve()
 	a.mail.perhaps()
 	if response := a.site.preflight(r); response != nil {
 		return response
