@@ -289,24 +289,21 @@ func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 		}
 		return redirectTo(target), nil
 	}
-	response := &Response{}
+	status := 0
 	switch name {
 	case "Configuration":
-		response.Status = http.StatusInternalServerError
+		status = http.StatusInternalServerError
 		if reason != "" { // caused by the user: started too long ago, or in another browser
-			response.Status = http.StatusBadRequest
+			status = http.StatusBadRequest
 		}
 	case "AccessDenied", "Verification":
-		response.Status = http.StatusForbidden
+		status = http.StatusForbidden
 	}
-	view := ui.ErrorView{
-		Page: p.shell(&c.arrival), Error: name, Reason: string(reason), SignInURL: c.base + "/signin",
-		URL: c.home, Host: hostOf(c.origin),
-	}
+	view := ui.ErrorView{Error: name, Reason: string(reason), SignInURL: c.base + "/signin"}
 	if name != "" { // a failure redirected the browser to this page
 		view.Reference = c.lastRef()
 	}
-	return p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view)), nil
+	return p.errorView(ctx, &c.arrival, &Response{}, status, view), nil
 }
 
 // readReason reads the parameter of the error page. It returns "" for a value that is not a reason.

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"net/http"
@@ -50,13 +49,9 @@ func (a *Auth) SignOut(ctx context.Context, r *Request) *Response {
 // formAction converts a form of the application to a request to the corresponding auth route, which does the CSRF
 // check.
 func formAction(ctx context.Context, a *Auth, r *Request, route func(*Auth, form.Fields) string) *Response {
-	a, err := a.resolve(ctx, r)
-	if err != nil {
-		c, pages, faults := withoutAuth(r, err)
-		return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
-	}
-	if r.Method != http.MethodPost {
-		return a.site.refuseForm(ctx, r)
+	a, refusal := forInput(ctx, a, r)
+	if refusal != nil {
+		return refusal
 	}
 	posted, err := readBody(ctx, r)
 	if err != nil {
@@ -76,19 +71,7 @@ func formAction(ctx context.Context, a *Auth, r *Request, route func(*Auth, form
 	}
 	fields.Del("redirectTo")
 	fields.Del("providerId")
-	stays := staysOnPage(fields)
-	inner := *r
-	inner.Path, inner.MountPrefix, inner.ContentLength = "", "", 0
-	inner.Target = a.site.basePath + route(a, posted)
-	inner.Header = r.Header.Clone()
-	if posted.Unread() == "" { // else the route reports why there are no fields
-		inner.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	if stays {
-		inner.Header["X-Auth-Return-Redirect"] = []string{"1"}
-	}
-	inner.Body = bytes.NewReader([]byte(fields.Encode()))
-	return seeOther(a.Handle(ctx, &inner))
+	return post(ctx, a, r, route(a, posted), fields, posted.Unread() == "") // else the route reports why there are none
 }
 
 // staysOnPage removes the field redirect from a form. It reports whether the value is "false": the response is then

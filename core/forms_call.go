@@ -104,7 +104,7 @@ func answerInput(
 	ctx context.Context, a *Auth, r *Request, wrong *forminput.Errors, route string, fields url.Values,
 ) *Response {
 	if !wrong.Found() {
-		return post(ctx, a, r, route, fields)
+		return post(ctx, a, r, route, fields, true)
 	}
 	body, err := json.Marshal(wrong)
 	if err != nil { // cannot happen: it is a map of strings
@@ -114,8 +114,9 @@ func answerInput(
 	return finish(r, refuse(refused, http.StatusUnprocessableEntity, body))
 }
 
-// post calls an auth route with fields, as a form on the page of the request would. The route does the CSRF check.
-func post(ctx context.Context, a *Auth, r *Request, route string, fields url.Values) *Response {
+// post calls an auth route with fields, as a form on the page of the request would. The route does the CSRF check. form
+// is false if the type of the body stays that of the request.
+func post(ctx context.Context, a *Auth, r *Request, route string, fields url.Values, form bool) *Response {
 	inner := *r
 	inner.Path, inner.MountPrefix, inner.ContentLength = "", "", 0
 	inner.Target = a.site.basePath + route
@@ -123,7 +124,9 @@ func post(ctx context.Context, a *Auth, r *Request, route string, fields url.Val
 	if inner.Header == nil {
 		inner.Header = http.Header{}
 	}
-	inner.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if form {
+		inner.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
 	if staysOnPage(fields) {
 		inner.Header["X-Auth-Return-Redirect"] = []string{"1"}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/internal/records"
+	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/observe"
@@ -333,7 +334,7 @@ func hideRecipient(err error, l Email) error {
 	if err == nil {
 		return nil
 	}
-	return &redactedError{err, []string{l.To, l.Recipient()}}
+	return &redactedError{redact.Redacted{Err: err, Secrets: []string{l.To, l.Recipient()}}}
 }
 
 // GiveUp implements outbox.Handler. It logs and audits an email that was not sent, and calls Undo.
