@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
 	"github.com/latchkey-go/latchkey/core/internal/mounts"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
 	"github.com/latchkey-go/latchkey/core/internal/validtokens"
@@ -35,7 +36,7 @@ type Auth struct {
 	tokens      tokenReaders
 	linker      *linker
 	plugins     plugins
-	mail        *mailQueue
+	mail        *mailqueue.Queue
 	log         *reporter
 	mounted     mounts.State
 	validTokens validtokens.Memory

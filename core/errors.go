@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/panics"
 )
@@ -261,48 +260,6 @@ var ErrInvalidGrant = oauth.ErrInvalidGrant
 func (e *badRequest) Error() string { return e.cause.Error() }
 
 func (e *badRequest) Unwrap() error { return e.cause }
-
-// redactedError is an error whose text omits secrets.
-type redactedError struct{ redact.Redacted }
-
-// hide returns err with a text that omits these secrets, if they have at least eight characters.
-func hide(err error, secrets ...string) error {
-	if err == nil {
-		return nil
-	}
-	return &redactedError{redact.Of(err, secrets...)}
-}
-
-// hideCode returns an error whose text does not contain a code, which is too short for hide.
-func hideCode(err error, code Secret) error {
-	if err == nil || code == "" {
-		return err
-	}
-	return &redactedError{redact.Redacted{Err: err, Secrets: []string{string(code)}}}
-}
-
-// hideLink hides a link and the values of its query, except the recipient.
-func hideLink(err error, link Secret, recipient string) error {
-	if err == nil {
-		return nil
-	}
-	return &redactedError{redact.Link(err, link, recipient)}
-}
-
-// As finds an [Error] in the original error, and hides the secrets in its cause, because the cause is logged.
-func (e *redactedError) As(target any) bool {
-	found, wanted := target.(**Error)
-	within, there := errors.AsType[*Error](e.Err)
-	if !wanted || !there {
-		return false
-	}
-	outer := *within
-	if outer.Cause != nil {
-		outer.Cause = &redactedError{redact.Redacted{Err: outer.Cause, Secrets: e.Secrets}}
-	}
-	*found = &outer
-	return true
-}
 
 // callbackReason says why a sign-in can no longer be completed. The error page receives it in the parameter "reason".
 type callbackReason string

@@ -469,7 +469,7 @@ func (l *linker) linkCredentials(ctx context.Context, c *tokenCarrier, id *ident
 // sessionUserOf reads the user of the request's session. An unreadable token means that no user is signed in. A failure
 // of the store is an error.
 func (l *linker) sessionUserOf(ctx context.Context, r requestSession) (sessionUser, error) {
-	none := sessionUser{token: r.carrier().value()}
+	none := sessionUser{token: r.carrier().Value()}
 	current, err := r.current(ctx)
 	if err != nil || current == nil || current.user.ID == "" {
 		return none, err

@@ -36,7 +36,7 @@ type browserNote struct {
 // Of concurrent sign-ins, in any process, one sends the email. A failure is logged and does not affect the sign-in.
 func (ps *plugins) noticeBrowser(ctx context.Context, c *call, who member, known bool) {
 	records := ps.auth.store.records
-	if ps.notices.mailer == nil || records == nil || ps.limits.known == nil || who.keepsSession {
+	if ps.notifier == nil || records == nil || ps.limits.known == nil || who.keepsSession {
 		return
 	}
 	now, key := ps.now(), publicID("user "+who.user.ID)
@@ -107,7 +107,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, c.session.carrier(), id, who.user.ID)...)
 	}
 	s.report(ctx, c, id, who, sessionID, known)
-	redirect = or(out.returnTo, c.callbackURL.target)
+	redirect = or(out.returnTo, c.callbackURL.Target)
 	if who.created && !s.plugins.provisional.has(id.methods) && s.pages.config.NewUser != "" {
 		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)
 	}

@@ -22,8 +22,8 @@ const (
 
 // Renewal is the session that the cookies renew or clear.
 type Renewal interface {
-	// Outdated reports whether another response has replaced the session, so that the cookies must not be set.
-	Outdated() bool
+	// Replaced reports whether another response has replaced the session, so that the cookies must not be set.
+	Replaced() bool
 }
 
 // Headers is the content that a visit adds to the response. It is safe for concurrent use.
@@ -90,7 +90,7 @@ func (o *Headers) Write(h http.Header, caching negotiate.Caching, session string
 	}
 	o.committed = true
 	personal := o.parts&(Token|Session) != 0
-	late := len(o.cookies) > 0 && o.renewal != nil && o.renewal.Outdated()
+	late := len(o.cookies) > 0 && o.renewal != nil && o.renewal.Replaced()
 	for _, c := range o.cookies {
 		if (caching.Public || late) && strings.HasPrefix(c.name, session) {
 			continue

@@ -8,9 +8,9 @@ import (
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 )
 
-type outdated bool
+type replaced bool
 
-func (o outdated) Outdated() bool { return bool(o) }
+func (r replaced) Replaced() bool { return bool(r) }
 
 func TestWrite(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -43,10 +43,10 @@ func TestWrite(t *testing.T) {
 			cached:  "public", cookies: []string{"csrf=1"}, control: []string{"public"}, vary: []string{"Cookie"},
 		},
 		"a replaced session is not set": {
-			collect: func(o *Headers) { o.RenewedBy(outdated(true)); o.Keep("session", "session=1", true) },
+			collect: func(o *Headers) { o.RenewedBy(replaced(true)); o.Keep("session", "session=1", true) },
 		},
 		"a renewed session is set": {
-			collect: func(o *Headers) { o.RenewedBy(outdated(false)); o.Keep("session", "session=1", true) },
+			collect: func(o *Headers) { o.RenewedBy(replaced(false)); o.Keep("session", "session=1", true) },
 			cookies: []string{"session=1"}, control: []string{"private"}, vary: []string{"Cookie"},
 		},
 		"the client stores no cookies": {collect: func(o *Headers) { o.Keep("session", "session=1", false) }},
