@@ -1,11 +1,7 @@
 package core
 
 import (
-	"context"
-	"errors"
-
 	"github.com/latchkey-go/latchkey/core/internal/assets"
-	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -41,34 +37,4 @@ func (p *oneTapPrompt) shown() *ui.OneTapPrompt {
 	}
 	shown := p.OneTapPrompt
 	return &shown
-}
-
-// signInByIDToken is [ActionRequest.SignIn] with the result of VerifyIDToken.
-func (c *ActionRequest) signInByIDToken(ctx context.Context, s *SignIn) (*Response, error) {
-	if c.action.NoCookies {
-		return nil, errors.New("core: ActionRequest.SignIn: the action has NoCookies: pass the result of VerifyIDToken to " +
-			"SignInApp")
-	}
-	current, err := c.in.session.current(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if current != nil && c.plugins.provisional.has(current.methods) && s.StartedBy == current.user.ID {
-		s.identity.started = flowstate.SameSession
-	}
-	out := outcome{identity: s.identity}
-	if s.CallbackURL != "" {
-		if out.returnTo, err = c.in.redirectTarget(ctx, s.CallbackURL); err != nil {
-			return nil, err
-		}
-	}
-	response, err := c.plugins.entry.signIn(ctx, c.in, &out)
-	switch {
-	case err != nil:
-		c.in.plugin = false // the response is that of a failed callback
-		return nil, err
-	case response.Redirect == "": // the page that asks whether to continue as another user
-		return response, nil
-	}
-	return c.signedIn(&out, response.Redirect, nil)
 }
