@@ -42,7 +42,7 @@ type emailFlow struct {
 	now    func() time.Time
 
 	sessions   *sessions
-	challenges *challenges
+	challenges *challengeGuard
 	cleaning   *cleanup.Schedule
 	// used contains the hashes of links that this process has redeemed.
 	used *once.Memory[string, struct{}]
