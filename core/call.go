@@ -60,8 +60,8 @@ func (s *site) route(r *Request) (to parsedRoute, err error) {
 			to.action, to.providerID, to.rule = first, second, first
 		}
 	}
-	if !ok && s.plugins != nil {
-		to.action, to.rule, ok = s.plugins.route(r.Target, s.basePath)
+	if !ok {
+		to.action, to.rule, ok = s.plugins.Route(r.Target, s.basePath)
 		to.plugin = ok
 	}
 	if !ok {

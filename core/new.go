@@ -17,6 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/observed"
+	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
@@ -200,9 +201,9 @@ func (m *flowMaker) flow(p *provider) flow {
 		return f
 	case p.webauthn != nil:
 		return &passkeyFlow{
-			webAuthn: p.webauthn, checks: m.checks, limits: m.limits, sessions: m.sessions,
-			users: m.store.Store, passkeys: m.store.passkeys, accounts: m.store.accounts, now: m.config.Now, rand: m.config.Rand,
-			plugins: m.plugins,
+			webAuthn: p.webauthn, checks: m.checks, limits: m.limits, sessions: m.sessions, plugins: m.plugins,
+			stores: passkeys.Stores{Users: m.store.Store, Passkeys: m.store.passkeys, Accounts: m.store.accounts},
+			now:    m.config.Now, rand: m.config.Rand,
 		}
 	}
 	return &credentialsFlow{

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/notices"
 	"github.com/latchkey-go/latchkey/core/limit"
@@ -88,12 +89,7 @@ func (a *Action) Describe(table map[string][3]any) {
 }
 
 // path returns the action's path, relative to the base path.
-func (a *Action) path() string {
-	if a.Verb == "" {
-		return a.Name
-	}
-	return a.Name + "/" + a.Verb
-}
+func (a *Action) path() string { return actions.Path(a.Name, a.Verb) }
 
 // parts holds what the configured plugins have registered.
 type plugins struct {
@@ -145,8 +141,7 @@ type plugins struct {
 type partAction struct {
 	*Action
 	plugin string
-	// inputs are the names of the fields of Input. It is nil if all fields may be read.
-	inputs map[string]bool
+	inputs actions.Fields // those of Input
 }
 
 // attach attaches all plugins, and inserts the providers that they add into c.Providers.
@@ -233,19 +228,11 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 	return h
 }
 
-// isActionName reports whether name is valid as an action's Name or Verb, or as the name of a plugin's cookie.
-func isActionName(name string) bool {
-	const letters = "abcdefghijklmnopqrstuvwxyz"
-	return name != "" && len(name) <= 32 && strings.IndexByte(letters, name[0]) >= 0 &&
-		strings.Trim(name, letters+"0123456789-") == ""
-}
-
 // paths returns the routing table of all actions.
-func (ps *plugins) paths() *partPaths {
-	all := &partPaths{names: map[string]bool{}, methods: map[string][]string{}}
+func (ps *plugins) paths() *actions.Table {
+	all := &actions.Table{}
 	for _, a := range slices.Concat(ps.actions, ps.reauth) {
-		all.names[a.Name] = true
-		all.methods[a.path()] = append(all.methods[a.path()], a.Method)
+		all.Add(a.Name, a.Verb, a.Method)
 	}
 	return all
 }
@@ -365,7 +352,7 @@ func (c *ActionRequest) returnPage() string {
 		return c.in.currentPage()
 	}
 	name, _, _ := strings.Cut(c.in.action, "/")
-	if slices.Contains(c.plugins.auth.site.plugins.methods[name], http.MethodGet) {
+	if c.plugins.auth.site.plugins.HasPage(name) {
 		return c.in.publicBase + "/" + name
 	}
 	return c.CallbackURL
@@ -471,4 +458,10 @@ type PasskeyTracker struct {
 	UserHandle func(ctx context.Context, userID string) ([]byte, error)
 	// Added is called after a passkey was stored. It must handle its errors, because the passkey is valid.
 	Added func(ctx context.Context, made NewPasskey)
+}
+
+// oneTapPrompt is the prompt of [PluginHost.OfferOneTap].
+type oneTapPrompt struct {
+	ui.OneTapPrompt
+	provider string
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"reflect"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/internal/ascii"
-	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/internal/upstream"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -110,61 +108,6 @@ type provider struct {
 	email       *EmailProvider
 	credentials *CredentialsProvider
 	webauthn    *webAuthn
-}
-
-func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *webAuthn {
-	p := &webAuthn{WebAuthnProvider: *declared}
-	p.used.Now, p.used.Max = c.Now, maxUsed
-	p.ID, p.Name, _ = declared.Describe()
-	if p.Fields == nil {
-		p.Fields = []Field{emailField}
-	}
-	p.Fields = ownFields(p.Fields)
-	if p.Timeout == 0 {
-		p.Timeout = webAuthnTimeout
-	}
-	p.UserVerification, p.ResidentKey = or(p.UserVerification, "preferred"), or(p.ResidentKey, "preferred")
-	p.Attestation = or(p.Attestation, "none")
-	if p.Algorithms == nil {
-		p.Algorithms = coseAlgorithms
-	}
-	if !c.EnableWebAuthn {
-		faults.add(errExperimentalFeatureNotEnabled, "provider %q is of type webauthn: set Config.EnableWebAuthn", p.ID)
-	}
-	if p.Verifier == nil {
-		faults.add(ErrInvalidConfig, "provider %q has no Verifier: use the constructors of providers/webauthn", p.ID)
-	}
-	demands := []struct{ field, value string }{
-		{"UserVerification", p.UserVerification}, {"ResidentKey", p.ResidentKey},
-	}
-	for _, demand := range demands {
-		if !slices.Contains(webAuthnDemands, demand.value) {
-			faults.add(ErrInvalidConfig, "provider %q: %s is %q: use %s",
-				p.ID, demand.field, demand.value, strings.Join(webAuthnDemands, ", "))
-		}
-	}
-	p.Hints = slices.Clone(p.Hints)
-	for i, hint := range p.Hints {
-		if !slices.Contains(webAuthnHints, hint) {
-			faults.add(ErrInvalidConfig, "provider %q: Hints[%d] is %q: use %s", p.ID, i, hint,
-				strings.Join(webAuthnHints, ", "))
-		}
-	}
-	p.RelyingParty.Origins = slices.Clone(p.RelyingParty.Origins)
-	for i, origin := range p.RelyingParty.Origins {
-		if !passkey.IsOrigin(origin) {
-			faults.add(ErrInvalidConfig,
-				"provider %q: RelyingParty.Origins[%d] is %q: write an https origin as browsers send it, "+
-					"such as https://www.app.example, or android:apk-key-hash: and the SHA-256 of the signing certificate in "+
-					"base64url without padding", p.ID, i, origin)
-		}
-	}
-	p.addApps(faults)
-	if p.ConditionalUI != False && !p.fillsPasskeys() {
-		faults.add(errMissingWebAuthnAutocomplete, "provider %q: conditional UI needs a field with Autocomplete "+
-			`"username webauthn": add it, or set ConditionalUI to False`, p.ID)
-	}
-	return p
 }
 
 type admitter = func(ctx context.Context, fields map[string]string, r *Request) (

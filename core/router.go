@@ -21,7 +21,7 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 		return response
 	}
 	if v := VisitOf(ctx, a); v != nil { // the request hook may also run before the auth routes
-		v.collected.leave()
+		v.collected.Leave()
 	}
 	a.mounted.setServed()
 	a.mail.Perhaps()
@@ -202,18 +202,12 @@ func (c *call) callbackURLOrHome(ctx context.Context) callbackURLs {
 // unknown returns the error for a request that no action handles.
 func (rt *router) unknown(r *Request, plugin bool, rule, action string) error {
 	if plugin {
-		return rt.site.plugins.noAction(rule)
+		if methods := rt.site.plugins.Methods(rule); methods != nil {
+			return &Problem{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", allow: methods}
+		}
+		return &Problem{Status: http.StatusNotFound, Code: "not_found"}
 	}
 	return errorf(ErrUnknownAction, "%s %s is not an action", r.Method, action)
-}
-
-// noAction returns the error for a request that no action matches: 405 if the path has an action for another method,
-// otherwise 404.
-func (p *partPaths) noAction(path string) error {
-	if methods := p.methods[path]; methods != nil {
-		return &Problem{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", allow: methods}
-	}
-	return &Problem{Status: http.StatusNotFound, Code: "not_found"}
 }
 
 // misconfigured returns the response to a request if no Auth could be selected for it: the error page, without details,

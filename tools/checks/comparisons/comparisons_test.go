@@ -79,7 +79,7 @@ var allowed = map[string]string{
 	"storage/sql/sessions.go: strings.Compare(string(a.Token), string(b.Token))": "the order of a list",
 
 	// A name of a sign-in method.
-	"core/flow_passkey.go: slices.Contains(session.Methods, amr.Password)": "the name of a method",
+	"core/internal/passkeys/ceremony.go: slices.Contains(methods, amr.Password)": "the name of a method",
 }
 
 // finding is a comparison that ends early.
