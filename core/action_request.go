@@ -60,7 +60,7 @@ type ActionRequest struct {
 // newCall returns a request to an action of the plugin that configuration errors call part.
 func newCall(in *call, ps *plugins, plugin string) *ActionRequest {
 	return &ActionRequest{
-		Request: in.r, Origin: in.origin, Home: in.home, CallbackURL: in.callbackURL.target,
+		Request: in.r, Origin: in.origin, Home: in.home, CallbackURL: in.callbackURL.Target,
 		CSRFToken: in.csrf.Token, Locale: in.language(), WantsJSON: in.wantsData(),
 		in: in, plugins: ps, plugin: plugin,
 	}

@@ -168,7 +168,7 @@ func (f *emailFlow) storeAndSend(
 		return "", nil, err
 	}
 	link, err := weburl.AddQuery(c.base+"/callback/"+f.ID,
-		"callbackUrl", c.callbackURL.target, "token", token, "email", address)
+		"callbackUrl", c.callbackURL.Target, "token", token, "email", address)
 	if err != nil {
 		return "", nil, errorf(ErrEmailSignIn, "link: %w", err)
 	}
@@ -210,7 +210,7 @@ type linkOfCode struct {
 func (f *emailFlow) issueCode(
 	ctx context.Context, c *call, link *store.VerificationToken,
 ) (code Secret, cookies []Cookie, err error) {
-	data, err := json.Marshal(linkOfCode{f.ID, link.Token, c.callbackURL.target})
+	data, err := json.Marshal(linkOfCode{f.ID, link.Token, c.callbackURL.Target})
 	if err != nil {
 		return "", nil, err
 	}
@@ -243,7 +243,7 @@ func (f *emailFlow) finishCode(ctx context.Context, c *call, code string) (outco
 	}
 	f.sent.Forget(ctx, c.origin, invite.Identifier)
 	out := outcome{cookies: []Cookie{f.codes.forget(c, codeSignIn)}, typed: invite.Identifier}
-	if link.CallbackURL != c.callbackURL.target {
+	if link.CallbackURL != c.callbackURL.Target {
 		if out.returnTo, err = c.redirectTarget(ctx, link.CallbackURL); err != nil {
 			out.returnTo = ""
 		}

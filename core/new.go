@@ -136,7 +136,6 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 		a.plugins.reauth = entry.reauthActions(a.providers)
 		a.site.plugins = a.plugins.paths()
 	}
-	checks.exchanges = a.sessions.exchanges
 	m := flowMaker{
 		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
 		plugins: &a.plugins,
@@ -180,12 +179,10 @@ type flowMaker struct {
 
 func (m *flowMaker) flow(p *provider) flow {
 	switch {
-	case p.oauth != nil && p.oauth.RequestToken.URL != "":
-		return &oauth1Flow{oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID}
 	case p.oauth != nil:
+		p.oauth.flow.Exchanges = m.sessions.exchanges
 		return &oauthFlow{
-			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID,
-			targets: m.config.RedirectProxyTargets, ends: m.logouts, plugins: m.plugins,
+			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID, ends: m.logouts, plugins: m.plugins,
 		}
 	case p.email != nil:
 		secrets := m.site.secrets

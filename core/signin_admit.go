@@ -107,7 +107,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, c.session.carrier(), id, who.user.ID)...)
 	}
 	s.report(ctx, c, id, who, sessionID, known)
-	redirect = or(out.returnTo, c.callbackURL.target)
+	redirect = or(out.returnTo, c.callbackURL.Target)
 	if who.created && !s.plugins.provisional.has(id.methods) && s.pages.config.NewUser != "" {
 		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)
 	}

@@ -92,7 +92,7 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 		}
 		p := &PendingSignIn{
 			User: who.user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(id.proofs()),
-			CallbackURL: or(out.returnTo, c.callbackURL.target), Created: who.created, Request: c.r, in: c, plugins: ps,
+			CallbackURL: or(out.returnTo, c.callbackURL.Target), Created: who.created, Request: c.r, in: c, plugins: ps,
 		}
 		if id.oauth != nil && id.oauth.tokens != nil {
 			p.Claims = maps.Clone(id.oauth.tokens.Claims)
@@ -167,7 +167,7 @@ func (s *signIns) gateLink(ctx context.Context, c *call, out *outcome) (string, 
 	for i := range s.plugins.gates {
 		next, err := s.plugins.askGate(ctx, &s.plugins.gates[i], &PendingSignIn{
 			User: user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(session.Methods), Linking: true,
-			CallbackURL: or(out.returnTo, c.callbackURL.target), Request: c.r, in: c, plugins: s.plugins,
+			CallbackURL: or(out.returnTo, c.callbackURL.Target), Request: c.r, in: c, plugins: s.plugins,
 		})
 		if err != nil {
 			return "", err
