@@ -28,13 +28,7 @@ type impersonation struct {
 
 // actor is who impersonates the user of a session: a user and the public ID of that user's session. The session token
 // contains both. The token of the actor's session is in a second cookie, which must belong to that session.
-type actor struct{ userID, sessionID string }
-
-// actorIn returns who impersonates the user of a token.
-func actorIn(t *Token) actor {
-	claim := sessiontoken.Actor(t)
-	return actor{claim.Subject, claim.SID}
-}
+type actor = sessiontoken.ActorClaim
 
 // actorOf returns the ID of the user who impersonates the user of a request, for the audit log. It is empty if there is
 // none.
@@ -46,7 +40,7 @@ func (s *sessions) actorOf(ctx context.Context, v *arrival) string {
 	if err != nil || session.expiredActor() != (actor{}) {
 		return ""
 	}
-	return session.actor(ctx).userID
+	return session.actor(ctx).Subject
 }
 
 // hasActor reports whether the browser has a cookie with an administrator's own session.
@@ -83,7 +77,7 @@ func (s *sessions) restore(ctx context.Context, c tokenCarrier) (requestSession,
 		return r, err
 	}
 	session, _, err := s.read(ctx, own, sessionRead{again: true})
-	if err != nil || session == nil || session.UserID != by.userID || session.ID != by.sessionID {
+	if err != nil || session == nil || session.UserID != by.Subject || session.ID != by.SID {
 		return r, err
 	}
 	value := own.carrier().Value()
@@ -117,7 +111,7 @@ func (s *sessions) checkActor(ctx context.Context, c *tokenCarrier, by actor, us
 	switch {
 	case err != nil:
 		return nil, asError(err, ErrSessionToken).withType(ErrSessionToken)
-	case session == nil || session.UserID != by.userID || session.ID != by.sessionID || userID == by.userID:
+	case session == nil || session.UserID != by.Subject || session.ID != by.SID || userID == by.Subject:
 		return nil, errImpersonationEnded
 	}
 	return session, s.askImpersonation(ctx, session, userID)
@@ -173,7 +167,7 @@ func (s *sessions) endImpersonated(ctx context.Context, r requestSession, why er
 	}
 	c.at.note(ctx, audit.Event{
 		Name: audit.SessionEnded, Outcome: audit.OK, Reason: audit.ReasonImpersonation, UserID: userID,
-		SessionID: event.SessionID, ActorID: r.actor(ctx).userID,
+		SessionID: event.SessionID, ActorID: r.actor(ctx).Subject,
 	})
 	return c.clearEnded()
 }
@@ -221,7 +215,7 @@ func (s *sessions) refuseImpersonated(ctx context.Context, c *call) error {
 	}
 	by := c.session.actor(ctx)
 	c.note(ctx, audit.Event{
-		Name: audit.ImpersonationRefused, Outcome: audit.Refused, UserID: s.impersonated(ctx, c.session), ActorID: by.userID,
+		Name: audit.ImpersonationRefused, Outcome: audit.Refused, UserID: s.impersonated(ctx, c.session), ActorID: by.Subject,
 	})
 	problem := &Problem{Status: http.StatusForbidden, Code: "impersonated", Text: textImpersonated}
 	if c.plugin {

@@ -9,7 +9,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
-	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/accountcookie"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/storedtoken"
@@ -177,16 +176,12 @@ func (s *sessions) keptUser(ctx context.Context, v *arrival, k *sessioncookies.A
 			return nil, errorf(ErrStore, "read the user of another account: %w", err)
 		}
 	}
-	if s.config.Strategy != StrategyJWT || s.jwt.Decode != nil {
+	if s.config.Strategy != StrategyJWT {
 		return nil, nil
 	}
-	payload, err := v.cookies.Session.Keys.Open(k.Token)
-	if err != nil {
-		return nil, nil //nolint:nilerr // the secret was replaced
-	}
-	t, err := sessiontoken.Parse(payload, time.Time{}, true) // the token may have expired
-	if err != nil {
-		return nil, nil //nolint:nilerr // not a token of this version
+	t := s.jwt.Expired(v.cookies, k.Token) // nil after the secret was replaced
+	if t == nil {
+		return nil, nil
 	}
 	return &User{ID: k.UserID, Name: t.Name, Email: t.Email, Image: t.Picture}, nil
 }

@@ -63,7 +63,8 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		return err
 	}
 	id := &identity{
-		user: user.Clone(), methods: []amr.Method{}, authTime: new(time.Time), actor: actor{session.UserID, session.ID},
+		user: user.Clone(), methods: []amr.Method{}, authTime: new(time.Time),
+		actor:   actor{Subject: session.UserID, SID: session.ID},
 		account: &Account{Type: TypeCredentials, Provider: "impersonation", ProviderAccountID: user.ID},
 	}
 	expires := c.in.session.cookieExpires(session)
@@ -142,7 +143,7 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 	if err != nil {
 		return false, err
 	}
-	if before == nil || before.UserID != by.userID || before.ID != by.sessionID {
+	if before == nil || before.UserID != by.Subject || before.ID != by.SID {
 		c.replaceSession(r.carrier().clear())
 		return false, nil
 	}

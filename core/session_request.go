@@ -140,10 +140,7 @@ func (p *jwtSession) choose(ctx context.Context) error {
 		return nil
 	}
 	for _, value := range slices.Collect(p.Tokens.Values()) {
-		token, err := p.jwt.OpenSession(ctx, p.at.cookies, value)
-		if err == nil {
-			err = p.jwt.Check(ctx, token)
-		}
+		token, err := p.jwt.Valid(ctx, p.at.cookies, value)
 		switch {
 		case errors.Is(err, ErrSessionToken):
 			return asError(err, ErrSessionToken).withType(ErrSessionToken)

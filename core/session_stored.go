@@ -124,7 +124,7 @@ func (p *storedSession) start(
 		p.data.Forget(who.user.ID)
 	}
 	if p.facts && !who.keepsSession {
-		note := sessionrecord.Note{Ends: who.session.Expires.Unix(), Actor: id.actor.userID}
+		note := sessionrecord.Note{Ends: who.session.Expires.Unix(), Actor: id.actor.Subject}
 		p.recordSignIn(ctx, p.at, id, who, sessionID, note)
 	}
 	cookies, err = p.setRow(who.session)
@@ -220,10 +220,7 @@ func (s *sessions) newRow(ctx context.Context, id *identity, who *member) error 
 func (s *sessions) createRow(
 	ctx context.Context, rows store.SessionStore, userID string, by authentication,
 ) (*store.Session, error) {
-	return s.rows.Create(ctx, rows, userID, by.short, storedtoken.Facts{
-		AuthTime: by.time, Methods: audit.Texts(by.methods), ACR: by.acr,
-		Actor: by.actor.userID, ActorSession: by.actor.sessionID,
-	})
+	return s.rows.Create(ctx, rows, userID, by.short, by.facts())
 }
 
 // withoutUser explains why the store rejected a session, if the application returned a user who is not in the store.
@@ -291,7 +288,7 @@ func (p *storedSession) setRow(s *store.Session) ([]Cookie, error) {
 // actor implements [requestSession].
 func (p *storedSession) actor(context.Context) actor {
 	userID, sessionID := storedtoken.Actor(p.Value())
-	return actor{userID, sessionID}
+	return actor{Subject: userID, SID: sessionID}
 }
 
 // expiredActor implements [requestSession].

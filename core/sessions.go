@@ -127,6 +127,7 @@ func newSessionTokens(
 			Ended:   clientError(errors.New("the session was ended")),
 			Revoked: clientError(auditReason(audit.ReasonRevoked, "the token was revoked")),
 			Unknown: func(err error) error { return errorf(ErrSessionToken, "%w", err) },
+			Store:   func(err error) error { return errorf(ErrStore, "%w", err) },
 		},
 	}
 	list := make([]Secret, len(secrets))

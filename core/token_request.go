@@ -151,7 +151,7 @@ func (a *Auth) DecodeToken(sealed, salt string) (*Token, error) {
 
 // checkTokenActor is checkActor for a token that was read without a session.
 func (a *Auth) checkTokenActor(ctx context.Context, r *Request, t *Token) error {
-	by := actorIn(t)
+	by := sessiontoken.Actor(t)
 	if by == (actor{}) {
 		return nil
 	}
