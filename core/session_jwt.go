@@ -70,16 +70,12 @@ func (p *jwtSession) current(ctx context.Context) (*validSession, error) {
 	case err != nil:
 		return nil, nil //nolint:nilerr // an unreadable session counts as signed out
 	}
-	by, err := p.checkActor(ctx, &p.tokenCarrier, sessiontoken.Actor(token), token.Subject)
-	switch {
-	case errors.Is(err, errImpersonationEnded):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
 	at, methods := sessiontoken.Authentication[amr.Method](token)
-	user := &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}
-	return &validSession{user: user, authTime: at, methods: methods, token: token, actor: by}, nil
+	return p.withActor(ctx, p, &validSession{
+		user:     &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture},
+		authTime: at, methods: methods, token: token,
+		short: sessionstate.IsShort(token), expires: p.jwt.Ends(token, token.IssuedAt),
+	})
 }
 
 // read implements [requestSession]. A token that cannot be decrypted, has expired or was revoked ends the session,
@@ -425,7 +421,8 @@ func (p *jwtSession) actor(ctx context.Context) actor {
 // expiredActor implements [requestSession].
 func (p *jwtSession) expiredActor() actor { return p.jwt.ExpiredActor(p.at.cookies, p.Tokens.Values()) }
 
-// cookieExpires returns the expiry of the cookie of a session.
-func (p *jwtSession) cookieExpires(s *Session) time.Time {
-	return p.config.cookieExpiry(s.Token != nil && sessionstate.IsShort(s.Token), s.Expires)
+// short implements [requestSession].
+func (p *jwtSession) short(ctx context.Context) bool {
+	token, err := p.decode(ctx)
+	return err == nil && sessionstate.IsShort(token)
 }

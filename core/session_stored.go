@@ -30,15 +30,11 @@ func (p *storedSession) current(ctx context.Context) (*validSession, error) {
 	case err != nil:
 		return nil, err
 	}
-	by, err := p.checkActor(ctx, &p.tokenCarrier, p.actor(ctx), found.User.ID)
-	switch {
-	case errors.Is(err, errImpersonationEnded):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
 	at, methods := factsIn(p.Value())
-	return &validSession{user: found.User, authTime: at, methods: methods, record: found.Session, actor: by}, nil
+	return p.withActor(ctx, p, &validSession{
+		user: found.User, authTime: at, methods: methods, record: found.Session,
+		short: storedtoken.IsShort(p.Value()), expires: found.Session.Expires,
+	})
 }
 
 // read implements [requestSession], with one lookup and at most one write per UpdateAge.
@@ -300,6 +296,4 @@ func (p *storedSession) expiredActor() actor {
 	return by
 }
 
-func (p *storedSession) cookieExpires(s *Session) time.Time {
-	return p.config.cookieExpiry(storedtoken.IsShort(p.Value()), s.Expires)
-}
+func (p *storedSession) short(context.Context) bool { return storedtoken.IsShort(p.Value()) }

@@ -71,7 +71,7 @@ func TestFirst(t *testing.T) {
 		change func(j *sessionstate.Tokens, s *sessionstate.Start)
 		want   string // the session ID is left out
 	}{
-		"plain":    {func(*sessionstate.Tokens, *sessionstate.Start) {}, `{"sub":"u1"}`},
+		"plain": {func(*sessionstate.Tokens, *sessionstate.Start) {}, `{"sub":"u1"}`},
 		"absolute": {
 			func(j *sessionstate.Tokens, _ *sessionstate.Start) { j.Absolute = time.Hour },
 			`{"auth_time":NOW,"sub":"u1"}`,
