@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/forminput"
 )
 
@@ -85,7 +86,7 @@ func forInput(ctx context.Context, a *Auth, r *Request) (*Auth, *Response) {
 // checkRedirectTo reports a malformed redirectTo.
 func (s *site) checkRedirectTo(r *Request, wrong *forminput.Errors, redirectTo string) {
 	if v, err := s.arrive(r); err == nil && redirectTo != "" { // otherwise the route rejects the request
-		if _, err := sameOrigin(redirectTo, v.at, s.appSchemes); err != nil {
+		if _, err := callbackurl.SameOrigin(redirectTo, v.at, s.appSchemes); err != nil {
 			wrong.Field("redirectTo", "expected a path or an http(s) URL")
 		}
 	}

@@ -5,16 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/ui"
 )
-
-// impersonationAge is the lifetime of an impersonated session, which is not renewed.
-const impersonationAge = time.Hour
 
 // maxActorID is the maximum length of an ID in the token of a stored session, whose column has 255 characters.
 const maxActorID = 80

@@ -230,3 +230,15 @@ func (s *sessions) accountsLink(c *call) []ui.Link {
 }
 
 var errKeepsNone = errors.New("core: several accounts in one browser: call PluginHost.KeepSessions in Attach")
+
+// BrowserAccount is an account of a browser with several of them.
+type BrowserAccount struct {
+	// Ref identifies the account in requests of this browser. It is a keyed hash and no secret.
+	Ref string
+	// UserID is the ID of the user. User has only the ID, the name, the email address and the image.
+	UserID string
+	User   *User
+	// Active reports whether the account is the one of [ActionRequest.Session]. SignedIn is false if its session has
+	// expired or was ended: the user must sign in again.
+	Active, SignedIn bool
+}

@@ -528,3 +528,16 @@ func pause(ctx context.Context, d time.Duration) bool {
 		return true
 	}
 }
+
+// withoutProvisional returns the session user that the rules of linking see, which is never a provisional user. It sets
+// the user to upgrade.
+func (w *writer) withoutProvisional(id *identity, signedIn sessionUser) sessionUser {
+	w.upgrades = ""
+	if signedIn.user == nil || !w.plugins.provisional.has(signedIn.methods) {
+		return signedIn
+	}
+	if id.provisional == signedIn.user.ID && w.plugins.provisional.upgrades() {
+		w.upgrades = id.provisional
+	}
+	return sessionUser{token: signedIn.token}
+}

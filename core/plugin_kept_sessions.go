@@ -28,18 +28,6 @@ func (h *PluginHost) KeepSessions(page string) {
 	h.plugins.kept = &keptSessions{page: page, keys: s.secrets}
 }
 
-// BrowserAccount is an account of a browser with several of them.
-type BrowserAccount struct {
-	// Ref identifies the account in requests of this browser. It is a keyed hash and no secret.
-	Ref string
-	// UserID is the ID of the user. User has only the ID, the name, the email address and the image.
-	UserID string
-	User   *User
-	// Active reports whether the account is the one of [ActionRequest.Session]. SignedIn is false if its session has
-	// expired or was ended: the user must sign in again.
-	Active, SignedIn bool
-}
-
 // BrowserAccounts returns the accounts of the request's browser, the active one first. Sessions of the others are
 // not renewed and do not count as used. An error means that their state is unknown.
 func (c *ActionRequest) BrowserAccounts(ctx context.Context) ([]BrowserAccount, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/sessionlist"
+	"github.com/latchkey-go/latchkey/internal/callbackurl"
 )
 
 // SignIn describes a sign-in of a user whom a plugin has authenticated.
@@ -261,7 +262,7 @@ func (a *Auth) NewSession(
 	}
 	who := member{user: id.user}
 	if o.AskGates {
-		c := &call{arrival: v, session: session, callbackURL: callbackURLs{target: v.home}}
+		c := &call{arrival: v, session: session, callbackURL: callbackurl.Choice{Target: v.home}}
 		out := outcome{identity: id}
 		next, err := a.plugins.runGates(ctx, c, &out, who, nil)
 		if err == nil && next != "" {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
@@ -158,3 +159,24 @@ func (ps *plugins) endPending(ctx context.Context, userID string) error {
 // CanEndSessions reports whether this configuration can revoke a user's sessions before they expire. Call it after New
 // has returned. Use it to decide whether a page may promise that other sessions will be signed out.
 func (h *PluginHost) CanEndSessions() bool { return h.Auth.sessions.all.CanEnd() }
+
+// upgraded ends the sessions and credentials that a user had before the upgrade, before a new session is issued.
+func (p *provisional) upgraded(ctx context.Context, v *arrival, userID string) error {
+	a := p.auth
+	err := a.plugins.endPending(ctx, userID)
+	for _, end := range a.plugins.enders {
+		err = errors.Join(err, guard("OnEndSessions", func() error { return end(ctx, userID) }))
+	}
+	if err == nil && a.sessions.config.Strategy == StrategyJWT {
+		err = a.sessions.all.EndUser(ctx, userID, "")
+	}
+	a.sessions.exchanges.Erase("", userID)
+	if err == nil {
+		err = guard("ProvisionalUsers.Upgraded", func() error { return p.Upgraded(ctx, userID) })
+	}
+	if err != nil {
+		return errorf(ErrStore, "end the sessions from before an upgrade: %w", err)
+	}
+	v.decided(ctx, audit.SessionsEnded, audit.ReasonProved, userID)
+	return nil
+}

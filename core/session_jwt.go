@@ -334,7 +334,7 @@ func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cook
 		return nil, err
 	}
 	after := before.Clone()
-	again.moved.write(after)
+	again.moved.Write(after)
 	recent := again.now && p.facts
 	if recent {
 		by := authentication{time: p.now(), methods: again.methods, acr: or(again.acr, sessiontoken.ACR(before))}

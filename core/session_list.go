@@ -64,15 +64,12 @@ func (a *Auth) Sessions(ctx context.Context, userID string) ([]SessionInfo, erro
 // currentID returns the ID of the session of the request with this context. It is empty if there is none, or if it
 // belongs to another user.
 func currentID(ctx context.Context, a *Auth, userID string) string {
-	v := VisitOf(ctx, a)
-	if v == nil {
-		return ""
+	if v, ok := ctx.Value(visitOf{a}).(interface{ Session() (*Session, error) }); ok {
+		if s, err := v.Session(); err == nil && s != nil && s.UserID == userID {
+			return s.ID
+		}
 	}
-	s, err := v.Session()
-	if err != nil || s == nil || s.UserID != userID {
-		return ""
-	}
-	return s.ID
+	return ""
 }
 
 // list returns the sessions of a user, most recently used first. method is the exported method for error texts.

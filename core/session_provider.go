@@ -111,7 +111,7 @@ func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
 			c.attrs()...)
 		return redirectTo(c.home), nil
 	}
-	response := redirectTo(c.callbackURL.target)
+	response := redirectTo(c.callbackURL.Target)
 	response.Cookies = ownCookies(cookies)
 	return response, nil
 }

@@ -226,7 +226,7 @@ type reauthentication struct {
 	methods []amr.Method // the session's methods from now on
 	now     bool         // the user has just authenticated again
 	acr     string       // the class that a provider has just reported; if it is empty the session keeps its own
-	moved   movedAddress
+	moved   sessionstate.Moved
 }
 
 var errEndedMeanwhile = clientError(

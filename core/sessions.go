@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/core/internal/providersessions"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
@@ -53,7 +54,7 @@ type sessions struct {
 	// kept is nil if no plugin keeps several sessions in a browser.
 	kept *keptSessions
 	// exchanges remembers the results of recent callbacks until a sign-out.
-	exchanges *exchanges
+	exchanges *oauthflow.Exchanges
 }
 
 func newSessions(
@@ -62,7 +63,7 @@ func newSessions(
 ) *sessions {
 	s := &sessions{
 		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, providerSessions: providersessions.New(c.Now), facts: facts,
-		revoked: newRevocations(c, store.records, log), exchanges: exchange.New[exchangeResult](c.Now),
+		revoked: newRevocations(c, store.records, log), exchanges: exchange.New[*oauthflow.Result](c.Now),
 		config: c.Session, replaced: supersede.New[sessioncookies.Replacement](c.Now),
 		cleaning: cleaning,
 		rows: sessionstate.Rows{

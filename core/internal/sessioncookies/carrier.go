@@ -216,3 +216,6 @@ func (c *Carrier) MayRenew(updates bool) bool {
 	}
 	return false
 }
+
+// Replaced reports whether another response has replaced the session of this request.
+func (c *Carrier) Replaced() bool { return !c.MayRenew(false) }
