@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,19 +25,21 @@ type Auth struct {
 	// the log of site. If choose is nil, this Auth serves all requests.
 	choose func(ctx context.Context, r *Request) (*Auth, error)
 
-	site        *site
-	providers   []*provider // in order
-	byID        map[string]*provider
-	router      *router
-	pages       *pages
-	sessions    *sessions
-	tokens      tokenReaders
-	linker      *linker
-	plugins     plugins
-	mail        *mailqueue.Queue
-	log         *reporter
-	mounted     mounted
-	validTokens validTokens
+	site      *site
+	providers []*provider // in order
+	byID      map[string]*provider
+	router    *router
+	pages     *pages
+	sessions  *sessions
+	tokens    tokenReaders
+	linker    *linker
+	plugins   plugins
+	mail      *mailqueue.Queue
+	log       *reporter
+	mounted   mounted
+	// validTokens has the hashes of tokens that were valid in this process. Their requests are not counted as attempts, so
+	// that wrong tokens of a network do not stop its valid ones. It says nothing about whether a token is still valid.
+	validTokens once.Memory[[sha256.Size]byte, struct{}]
 
 	audience string
 	// sharedWarned is set after the warning shared-sessions was logged.
@@ -131,13 +132,6 @@ const enoughHeader = 12 << 10
 
 // tokenReaders read the session tokens of requests with the possible origins.
 type tokenReaders struct{ https, http, unknown tokensource.Sources[*Token] }
-
-// validTokens remembers hashes of tokens that were valid in this process. Their requests are not counted as attempts,
-// so that wrong tokens of a network do not stop its valid ones. It says nothing about whether a token is still valid.
-type validTokens struct {
-	mu   sync.Mutex
-	seen map[[sha256.Size]byte]struct{}
-}
 
 // realmOf identifies the Auths that decrypt each other's session cookies: same secret, audience and cookie name.
 func realmOf(a *Auth) [sha256.Size]byte {

@@ -219,24 +219,18 @@ func (s *sessions) refuseImpersonated(ctx context.Context, c *call) error {
 	if s.impersonation == nil || c.session.actor(ctx) == (actor{}) || c.session.expiredActor() != (actor{}) {
 		return nil
 	}
-	by := c.session.actor(ctx)
+	userID, by := "", c.session.actor(ctx)
+	if current, err := c.session.current(ctx); err == nil && current != nil {
+		userID = current.user.ID
+	}
 	c.note(ctx, audit.Event{
-		Name: audit.ImpersonationRefused, Outcome: audit.Refused, UserID: s.impersonated(ctx, c.session), ActorID: by.Subject,
+		Name: audit.ImpersonationRefused, Outcome: audit.Refused, UserID: userID, ActorID: by.Subject,
 	})
 	problem := &Problem{Status: http.StatusForbidden, Code: "impersonated", Text: textImpersonated}
 	if c.plugin {
 		return problem
 	}
 	return errorf(ErrAccessDenied, "%w", clientError(problem))
-}
-
-// impersonated returns the ID of the user of an impersonated session. It is empty if the session has ended.
-func (s *sessions) impersonated(ctx context.Context, r requestSession) string {
-	current, err := r.current(ctx)
-	if err != nil || current == nil {
-		return ""
-	}
-	return current.user.ID
 }
 
 // endActor ends the own session of a user who signs out during an impersonation. It returns false if there is none.

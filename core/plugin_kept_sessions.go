@@ -100,13 +100,10 @@ func (c *ActionRequest) KeepSession(ctx context.Context, instead string) error {
 	change.Replace(active.user.ID)
 	value := carrier.Value()
 	ends := s.config.cookieExpiry(active.short, active.expires)
-	if !change.Add(active.user.ID, value, ends, len(value)+sessioncookies.Reserve) {
+	add := func() bool { return change.Add(active.user.ID, value, ends, len(value)+sessioncookies.Reserve) }
+	if !add() {
 		other, there := change.Find(instead)
-		if !there {
-			return accountsFull()
-		}
-		change.Replace(other.UserID)
-		if !change.Add(active.user.ID, value, ends, len(value)+sessioncookies.Reserve) {
+		if change.Replace(other.UserID); !there || !add() {
 			return accountsFull()
 		}
 	}

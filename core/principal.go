@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core/limit"
 )
@@ -52,30 +53,8 @@ func (h *PluginHost) AddCredential(c Credential) {
 	h.Auth.site.credentials = append(h.Auth.site.credentials, c)
 }
 
-// maxValidTokens is the maximum number of hashes. If there are more, all are forgotten.
+// maxValidTokens is the maximum number of hashes of valid tokens. If there are more, the oldest is forgotten.
 const maxValidTokens = 1 << 14
-
-func (t *validTokens) has(hash [sha256.Size]byte) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_, ok := t.seen[hash]
-	return ok
-}
-
-func (t *validTokens) add(hash [sha256.Size]byte) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.seen == nil || len(t.seen) >= maxValidTokens {
-		t.seen = map[[sha256.Size]byte]struct{}{}
-	}
-	t.seen[hash] = struct{}{}
-}
-
-func (t *validTokens) remove(hash [sha256.Size]byte) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.seen, hash)
-}
 
 // verifyCredential returns the principal of a credential, or nil if it is not valid. again reports that a stream checks
 // it again, which does not count as a use.
@@ -87,7 +66,8 @@ func (a *Auth) verifyCredential(
 	}
 	hash, limits := sha256.Sum256([]byte(token)), a.plugins.limits
 	c, attempt := &call{arrival: *v}, newAttempt(limit.AttemptKey, "")
-	known := kind.Unlimited || a.validTokens.has(hash)
+	_, valid := a.validTokens.Get(hash)
+	known := valid || kind.Unlimited
 	if !known {
 		if err := limits.ask(ctx, c, attempt); err != nil {
 			return nil, err
@@ -97,10 +77,10 @@ func (a *Auth) verifyCredential(
 		return kind.Verify(ctx, token, v.client().network)
 	})
 	switch {
-	case err != nil || p == nil && known:
-		a.validTokens.remove(hash)
-	case p != nil && !known:
-		a.validTokens.add(hash)
+	case valid && (err != nil || p == nil):
+		a.validTokens.Put(hash, struct{}{}, time.Unix(1, 0)) // expired
+	case p != nil && err == nil && !known:
+		a.validTokens.Put(hash, struct{}{}, time.Time{})
 		limits.right(ctx, c, attempt)
 	}
 	if p != nil && err == nil {

@@ -91,11 +91,14 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 		p.at.sessionEnded(ctx, err)
 		return nil, p.clearEnded(), nil
 	}
-	outdated, err := p.outdated(ctx, token)
+	outdated, err := p.outdated(ctx, token, func(err *Error) { p.at.log.failure(ctx, err, p.at.attrs()...) })
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case outdated:
+		attrs := append(p.at.attrs(), slog.String("user_id", token.Subject))
+		p.at.log.info(ctx, "a session has ended: its user's email address was verified after it started", attrs...)
+		p.at.decidedOf(ctx, audit.SessionEnded, audit.ReasonProved, token.Subject, sessiontoken.SessionID(token))
 		return nil, p.clearEnded(), nil
 	}
 	by, err := p.checkActor(ctx, &p.tokenCarrier, sessiontoken.Actor(token), token.Subject)
@@ -113,27 +116,22 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 }
 
 // outdated reports whether the session of a token ended when its user's address was verified. While the store is
-// unavailable the session continues but links no accounts; with Revocation.Strict the read fails with an error of type
-// ErrSessionToken.
-func (p *jwtSession) outdated(ctx context.Context, token *Token) (bool, error) {
-	if !p.jwt.CanEndOnVerification(token) {
+// unavailable the session continues but links no accounts; with Revocation.Strict the result is an error of type
+// ErrSessionToken. report logs a failure.
+func (s *sessions) outdated(ctx context.Context, token *Token, report func(*Error)) (bool, error) {
+	if !s.jwt.CanEndOnVerification(token) {
 		return false, nil
 	}
-	outdated, err := p.jwt.Outdated(ctx, token)
-	switch {
-	case err != nil:
-		err := errorf(ErrStore, "look up whether an email verification has ended the session: %w", err)
-		if p.revoked != nil && p.revoked.Strict {
-			return false, err.withType(ErrSessionToken)
-		}
-		p.at.log.failure(ctx, err, p.at.attrs()...)
-		return false, nil
-	case outdated:
-		attrs := append(p.at.attrs(), slog.String("user_id", token.Subject))
-		p.at.log.info(ctx, "a session has ended: its user's email address was verified after it started", attrs...)
-		p.at.decidedOf(ctx, audit.SessionEnded, audit.ReasonProved, token.Subject, sessiontoken.SessionID(token))
+	outdated, err := s.jwt.Outdated(ctx, token)
+	if err == nil {
+		return outdated, nil
 	}
-	return outdated, nil
+	failed := errorf(ErrStore, "look up whether an email verification has ended the session: %w", err)
+	if s.revoked != nil && s.revoked.Strict {
+		return false, failed.withType(ErrSessionToken)
+	}
+	report(failed)
+	return false, nil
 }
 
 // resume builds the session of a valid token: it runs the callbacks, and renews the token if necessary. by is the

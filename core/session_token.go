@@ -5,9 +5,15 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 )
+
+// Token holds the claims of a session token under StrategyJWT. Package token has a reader for services without an Auth.
+type Token = sessiontoken.Token
+
+var errExpired = clientError(auditReason(audit.ReasonExpired, "token has expired"))
 
 // sessionTokens has the session tokens of StrategyJWT, and Callbacks.JWT.
 type sessionTokens struct {

@@ -72,7 +72,9 @@ func (j *Tokens) SealSession(ctx context.Context, set *cookies.Set, t *token.Tok
 		maxAge = min(maxAge, j.Impersonated)
 	}
 	if j.Encode != nil {
-		return j.Encode(ctx, token.ShowFacts(t), set.Session.Name(), maxAge)
+		return panics.Call("JWT.Encode", func() (string, error) {
+			return j.Encode(ctx, token.ShowFacts(t), set.Session.Name(), maxAge)
+		})
 	}
 	value, err := j.Seal(set.Session.Keys, t, maxAge)
 	if errors.Is(err, jwe.ErrTooLong) || len(value) > cookie.MaxChunks*cookie.ChunkSize {
@@ -119,7 +121,7 @@ func (j *Tokens) open(ctx context.Context, set *cookies.Set, value string) (*tok
 	if j.Decode == nil {
 		return j.Sealer.OpenSession(set.Session.Keys, value, j.Facts)
 	}
-	t, err := j.Decode(ctx, value, set.Session.Name())
+	t, err := panics.Call("JWT.Decode", func() (*token.Token, error) { return j.Decode(ctx, value, set.Session.Name()) })
 	var panicked *panics.Error
 	switch {
 	case errors.As(err, &panicked):
@@ -166,7 +168,7 @@ func (j *Tokens) Check(ctx context.Context, t *token.Token) error {
 	if j.IsRevoked == nil {
 		return nil
 	}
-	revoked, err := j.IsRevoked(ctx, token.ShowFacts(t))
+	revoked, err := panics.Call("JWT.Revoked", func() (bool, error) { return j.IsRevoked(ctx, token.ShowFacts(t)) })
 	switch {
 	case err != nil:
 		return j.Errors.Unknown(fmt.Errorf("JWT.Revoked: %w", err))
