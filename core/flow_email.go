@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/mailboxes"
+	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -279,7 +280,8 @@ func (f *emailFlow) refuseCode(ctx context.Context, c *call, err error) (outcome
 func (f *emailFlow) send(ctx context.Context, mail Email) error {
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
-	return hideCode(hideLink(guard("Send", func() error { return f.Send(ctx, mail) }), mail.URL, mail.To), mail.Code)
+	err := guard("Send", func() error { return f.Send(ctx, mail) })
+	return redact.Mail(err, string(mail.URL), mail.To, string(mail.Code))
 }
 
 func (f *emailFlow) newToken(ctx context.Context) (string, error) {

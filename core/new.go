@@ -16,6 +16,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/observed"
+	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
@@ -40,19 +42,18 @@ func New(config Config) (*Auth, error) {
 	codes := checkConfig(&c, config.Session.Strategy, faults)
 
 	a := &Auth{log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience}
-	observed := watch{c.Observe, a.log}
-	a.store = newStores(c.Store, observed, c.StoreTimeout)
+	calls := newWatch(&c, a.log)
+	a.store = newStores(c.Store, calls, c.StoreTimeout)
 	if a.store.records != nil {
 		a.store.records = &cleanup.Records{RecordStore: a.store.records}
 	}
 	a.site = newSite(&c, a.log, faults)
 	a.mail = newMailQueue(&c, a)
-	a.mail.made, a.mail.bounced = a.plugins.noticeMade, a.plugins.bouncedSince
 	a.plugins.attach(a, &c, faults)
 	a.providers = newProviders(&c, faults)
 	a.plugins.addPasskeyDocuments(a.providers)
 	a.plugins.checkIDTokens(a.providers, faults)
-	watchProviders(a.providers, observed)
+	watchProviders(a.providers, calls)
 	data := dataOptions(&c, a.log, faults)
 	checkNeeds(&c, a, faults)
 	checks := newChecks(&c, a.site.secrets)
@@ -130,7 +131,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	a.plugins.assemble(a, entry, asked)
 	entry.codes = newEmailCodes(c, a, asked)
 	a.plugins.completeOneTap(a)
-	a.plugins.challenges = newChallenges(c, asked, watch{c.Observe, a.log})
+	a.plugins.challenges = newChallenges(c, asked, newWatch(c, a.log))
 	if facts {
 		a.plugins.reauth = entry.reauthActions(a.providers)
 		a.site.plugins = a.plugins.paths()
@@ -197,9 +198,9 @@ func (m *flowMaker) flow(p *provider) flow {
 		return f
 	case p.webauthn != nil:
 		return &passkeyFlow{
-			webAuthn: p.webauthn, checks: m.checks, limits: m.limits, sessions: m.sessions,
-			users: m.store.Store, passkeys: m.store.passkeys, accounts: m.store.accounts, now: m.config.Now, rand: m.config.Rand,
-			plugins: m.plugins,
+			webAuthn: p.webauthn, checks: m.checks, limits: m.limits, sessions: m.sessions, plugins: m.plugins,
+			stores: passkeys.Stores{Users: m.store.Store, Passkeys: m.store.passkeys, Accounts: m.store.accounts},
+			now:    m.config.Now, rand: m.config.Rand,
 		}
 	}
 	return &credentialsFlow{
@@ -407,8 +408,8 @@ func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
 }
 
 // watchProviders makes Config.Observe receive the calls to providers and to the providers' functions.
-func watchProviders(all []*provider, w watch) {
-	if !w.on() {
+func watchProviders(all []*provider, w observed.Calls) {
+	if !w.On() {
 		return
 	}
 	for _, p := range all {

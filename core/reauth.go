@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
+	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -444,7 +445,7 @@ func (ps *plugins) codeMailer() func(ctx context.Context, e Email) error {
 			}
 		}
 	}
-	if by := ps.notices.mailer; by != nil {
+	if by := ps.notifier; by != nil {
 		return by.Send
 	}
 	return nil
@@ -512,7 +513,7 @@ func (s *signIns) sendReauthCode(ctx context.Context, a *ActionRequest, request 
 	defer cancel()
 	err = guard("Send", func() error { return send(ctx, email) })
 	if err != nil {
-		return asError(hideCode(hideLink(err, "", to), code), ErrEmailSignIn)
+		return asError(redact.Mail(err, "", to, string(code)), ErrEmailSignIn)
 	}
 	c.note(ctx, audit.Event{Name: audit.MailAsked, Outcome: audit.OK, UserID: user.ID})
 	return nil

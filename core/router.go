@@ -24,7 +24,7 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 		v.collected.Leave()
 	}
 	a.mounted.setServed()
-	a.mail.perhaps()
+	a.mail.Perhaps()
 	if response := a.site.preflight(r); response != nil {
 		return response
 	}

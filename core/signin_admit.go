@@ -36,7 +36,7 @@ type browserNote struct {
 // Of concurrent sign-ins, in any process, one sends the email. A failure is logged and does not affect the sign-in.
 func (ps *plugins) noticeBrowser(ctx context.Context, c *call, who member, known bool) {
 	records := ps.auth.store.records
-	if ps.notices.mailer == nil || records == nil || ps.limits.known == nil || who.keepsSession {
+	if ps.notifier == nil || records == nil || ps.limits.known == nil || who.keepsSession {
 		return
 	}
 	now, key := ps.now(), publicID("user "+who.user.ID)

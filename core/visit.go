@@ -63,7 +63,7 @@ func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 		return v
 	}
 	v.auth, v.pages = chosen, chosen.pages
-	chosen.mail.perhaps()
+	chosen.mail.Perhaps()
 	chosen.sessions.cleaning.Visited()
 	v.at = chosen.site.unsettled(r)
 	if v.refused = v.at.settle(); v.refused != nil {
