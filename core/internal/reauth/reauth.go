@@ -1,5 +1,5 @@
-// Package reauth has the rules of re-authentication: which sign-in methods can satisfy a request, and whether a response
-// shows that the user of the session has authenticated since the request.
+// Package reauth has the rules of re-authentication: which sign-in methods can satisfy a request, and whether a
+// response shows that the user of the session has authenticated since the request.
 package reauth
 
 import (
@@ -33,8 +33,8 @@ func Satisfies(r *flowstate.Reauth, has, adds []amr.Method, reportsACR bool) boo
 	return (len(r.ACR) == 0 || reportsACR) && (!r.Strong || TwoFactors(slices.Concat(has, adds)))
 }
 
-// AuthTime returns the claim auth_time of an ID token, at most now. known is false if there is none. An invalid value is
-// the zero time.
+// AuthTime returns the claim auth_time of an ID token, at most now. known is false if there is none. An invalid value
+// is the zero time.
 func AuthTime(claims map[string]any, now time.Time) (at time.Time, known bool) {
 	claim := claims["auth_time"]
 	if claim == nil {
