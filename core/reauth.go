@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/amr"
@@ -550,14 +549,15 @@ func (s *signIns) reauthFailed(
 		e = problem.logged()
 	}
 	c.log.failure(ctx, e, c.attrs()...)
-	shown := e.Type.Public()
-	if isProblem {
-		shown = reauth.Shown(problem.Code)
-		if left, ok := problem.Members["left"].(int); ok {
-			more = append(more, "left", strconv.Itoa(left))
-		}
+	query, isCode := codeError(err)
+	switch {
+	case isCode:
+	case isProblem:
+		query = []string{"error", reauth.Shown(problem.Code)}
+	default:
+		query = []string{"error", e.Type.Public()}
 	}
-	response := a.Redirect(c.reauthAddress(request, back, "", append(more, "error", shown)...))
+	response := a.Redirect(c.reauthAddress(request, back, "", append(more, query...)...))
 	response.Err = e
 	return response, nil
 }

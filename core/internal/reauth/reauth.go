@@ -109,8 +109,7 @@ func (p *Response) Check(userID string, r *flowstate.Reauth, now time.Time) erro
 
 // shown are the errors that the page shows, by problem code.
 var shown = map[string]string{
-	"other_user": "OtherUser", "stale": "StaleSignIn", "acr_missing": "StaleSignIn",
-	"reauth_replayed": "StaleSignIn", "code_wrong": "CodeWrong", "code_expired": "CodeExpired", "too_many": "TooManyCodes",
+	"other_user": "OtherUser", "stale": "StaleSignIn", "acr_missing": "StaleSignIn", "reauth_replayed": "StaleSignIn",
 }
 
 // Shown returns the error that the page shows for a problem code. Unknown codes have a general text.

@@ -152,7 +152,7 @@ func TestCheck(t *testing.T) {
 func TestShown(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]string{
-		"other_user": "OtherUser", "stale": "StaleSignIn", "code_wrong": "CodeWrong", "not_found": "Callback",
+		"other_user": "OtherUser", "stale": "StaleSignIn", "not_found": "Callback",
 	} {
 		if got := reauth.Shown(code); got != want {
 			t.Errorf("%s: %s", code, got)
