@@ -173,3 +173,20 @@ func (o *oauthClient) watchedBy(w observed.Calls) {
 		}
 	}
 }
+
+// watchProviders makes Config.Observe receive the calls to providers and to the providers' functions.
+func watchProviders(all []*provider, w observed.Calls) {
+	if !w.On() {
+		return
+	}
+	for _, p := range all {
+		switch {
+		case p.oauth != nil:
+			p.oauth.watchedBy(w)
+		case p.credentials != nil && p.credentials.Admit != nil:
+			p.credentials.Admit = watchedAdmit(p.credentials.Admit, w, p.id)
+		case p.email != nil && p.email.Send != nil:
+			p.email.Send = watchedSend(p.email.Send, w, p.id)
+		}
+	}
+}

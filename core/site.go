@@ -76,43 +76,6 @@ func (s *site) placeOf(at weburl.Origin) *place {
 	return p
 }
 
-// mounted detects that an application has guards but no auth routes. A browser that a guard redirects to the built-in
-// sign-in page requests that page next; if it does not, the routes are probably missing.
-type mounted struct {
-	// registered reports whether an adapter called MountPath, and served whether an auth route was requested.
-	registered, served atomic.Bool
-	sent               atomic.Int32 // redirects to the sign-in page
-}
-
-// enoughSent is the number of redirects to the sign-in page without a request for it, after which mounted routes count
-// as missing too. With fewer, the users may have closed their windows.
-const enoughSent = 3
-
-func (m *mounted) setServed() {
-	if !m.served.Load() {
-		m.served.Store(true)
-	}
-}
-
-func (m *mounted) setRegistered() {
-	if !m.registered.Load() {
-		m.registered.Store(true)
-	}
-}
-
-// countRedirect counts a redirect to the sign-in page. It reports, once, that the routes seem to be missing: at the
-// first redirect if no adapter has mounted them, else at redirect enoughSent.
-func (m *mounted) countRedirect() (missing bool) {
-	if m.served.Load() {
-		return false
-	}
-	count := m.sent.Add(1)
-	if m.registered.Load() {
-		return count == enoughSent
-	}
-	return count == 1
-}
-
 // locales selects a language of Config.Locales for a request. If it is nil, everything is in English.
 type locales struct {
 	all     []ui.Locale
