@@ -78,7 +78,7 @@ func (c *call) rememberLocale(response *Response) {
 	if c.locales == nil || c.cookies == nil || c.askedLocale() == "" {
 		return
 	}
-	chosen := c.locales.find(c.askedLocale())
+	chosen := c.locales.Find(c.askedLocale())
 	spec := c.partCookie(localeCookie)
 	kept, _ := c.jar.Get(spec.Name())
 	if chosen == nil || kept == or(chosen.Tag, "en") {
@@ -124,7 +124,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 	if to.badQuery != nil && (!lenient || r.Method != http.MethodPost) {
 		return rule, to.badQuery
 	}
-	c.locales.settle(ctx, &c.arrival, c.askedLocale())
+	c.settleLocale(ctx, c.askedLocale())
 	if !lenient {
 		foreign := to.action == "signin" || to.action == "callback"
 		if err := c.checkAsked(c.query.Get("callbackUrl"), foreign); err != nil {

@@ -115,7 +115,7 @@ func (v *Visit) makeState() {
 	v.spoken = &v.at
 	if v.at.locales != nil {
 		at := v.at
-		at.locales.settle(v, &at, "")
+		at.settleLocale(v, "")
 		v.spoken = &at
 		v.collected.note(&v.collected.localeRendered)
 	}
