@@ -138,7 +138,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		return redirectTo(c.base + "/signin"), nil
 	}
 	if own := p.config.SignIn; own != "" {
-		params := []string{"callbackUrl", c.callbackURL.target}
+		params := []string{"callbackUrl", c.callbackURL.Target}
 		if e := c.query.Get("error"); e != "" {
 			params = append(params, "error", e)
 		}
@@ -252,15 +252,15 @@ func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 
 // signOut handles POST signout. The browser's cookies are deleted even if the store fails; the failure is logged.
 func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
-	response := redirectTo(c.callbackURL.target)
+	response := redirectTo(c.callbackURL.Target)
 	s.exchanges.Erase(c.browser(), "")
 	session, err := s.of(ctx, &c.arrival)
 	if err != nil {
 		c.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), c.attrs()...)
 	}
 	carrier := session.carrier()
-	if carrier.value() == "" && !carrier.cookies.Stray() {
-		if !carrier.fromHeader && s.endActor(ctx, &c.arrival) { // of an impersonation that has ended
+	if carrier.Value() == "" && !carrier.Tokens.Stray() {
+		if !carrier.FromHeader && s.endActor(ctx, &c.arrival) { // of an impersonation that has ended
 			response.Cookies = carrier.clear()
 		}
 		s.away.leave(ctx, c, "", response)

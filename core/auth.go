@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
@@ -34,7 +35,7 @@ type Auth struct {
 	tokens      tokenReaders
 	linker      *linker
 	plugins     plugins
-	mail        *mailQueue
+	mail        *mailqueue.Queue
 	log         *reporter
 	mounted     mounted
 	validTokens validTokens

@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/challenge"
+	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/internal/upstream"
@@ -35,11 +36,11 @@ type challenges struct {
 	challenge.Challenge
 	client  *http.Client
 	limits  *limits
-	watch   watch
+	watch   observed.Calls
 	running chan struct{}
 }
 
-func newChallenges(c *Config, l *limits, w watch) *challenges {
+func newChallenges(c *Config, l *limits, w observed.Calls) *challenges {
 	if c.Callbacks.Challenge == nil {
 		return nil
 	}
@@ -104,14 +105,14 @@ func (s *challenges) check(ctx context.Context, c *call, action string) error {
 }
 
 func (s *challenges) verify(ctx context.Context, c *call, p challenge.Params) error {
-	received := c.r.received()
+	received := received(c.r)
 	if at, own := c.origins.Proxies.Address(&received); own {
 		p.RemoteIP = at
 	}
 	ctx, cancel := context.WithTimeout(ctx, challenge.Timeout)
 	defer cancel()
 	call := observe.Call{Target: observe.Provider, Name: "challenge"}
-	return watchedOnly(ctx, s.watch, call, func(ctx context.Context) error {
+	return s.watch.Do(ctx, call, func(ctx context.Context) error {
 		return guard("Challenge.Verify", func() error { return s.Verify(ctx, p) })
 	})
 }

@@ -245,7 +245,7 @@ func (w *writer) endEarlierSessions(ctx context.Context, userID string) error {
 	if !w.endsEarlierSessions || s.revoked == nil {
 		return nil
 	}
-	if err := s.endUser(ctx, userID, ""); err != nil {
+	if err := s.all.EndUser(ctx, userID, ""); err != nil {
 		return errorf(ErrStore, "end the sessions from before the email verification: %w", err)
 	}
 	w.at.decided(ctx, audit.SessionsEnded, audit.ReasonProved, userID)

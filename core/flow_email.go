@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/mailboxes"
+	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -169,7 +170,7 @@ func (f *emailFlow) storeAndSend(
 		return "", nil, err
 	}
 	link, err := weburl.AddQuery(c.base+"/callback/"+f.ID,
-		"callbackUrl", c.callbackURL.target, "token", token, "email", address)
+		"callbackUrl", c.callbackURL.Target, "token", token, "email", address)
 	if err != nil {
 		return "", nil, errorf(ErrEmailSignIn, "link: %w", err)
 	}
@@ -214,7 +215,7 @@ type linkOfCode struct {
 func (f *emailFlow) issueCode(
 	ctx context.Context, c *call, link *store.VerificationToken,
 ) (code Secret, cookies []Cookie, err error) {
-	data, err := json.Marshal(linkOfCode{f.ID, link.Token, c.callbackURL.target})
+	data, err := json.Marshal(linkOfCode{f.ID, link.Token, c.callbackURL.Target})
 	if err != nil {
 		return "", nil, err
 	}
@@ -247,7 +248,7 @@ func (f *emailFlow) finishCode(ctx context.Context, c *call, code string) (outco
 	}
 	f.sent.Forget(ctx, c.origin, invite.Identifier)
 	out := outcome{cookies: []Cookie{f.codes.forget(c, codeSignIn)}, typed: invite.Identifier}
-	if link.CallbackURL != c.callbackURL.target {
+	if link.CallbackURL != c.callbackURL.Target {
 		if out.returnTo, err = c.redirectTarget(ctx, link.CallbackURL); err != nil {
 			out.returnTo = ""
 		}
@@ -279,7 +280,8 @@ func (f *emailFlow) refuseCode(ctx context.Context, c *call, err error) (outcome
 func (f *emailFlow) send(ctx context.Context, mail Email) error {
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
-	return hideCode(hideLink(guard("Send", func() error { return f.Send(ctx, mail) }), mail.URL, mail.To), mail.Code)
+	err := guard("Send", func() error { return f.Send(ctx, mail) })
+	return redact.Mail(err, string(mail.URL), mail.To, string(mail.Code))
 }
 
 func (f *emailFlow) newToken(ctx context.Context) (string, error) {
@@ -425,7 +427,7 @@ func (f *emailFlow) needsConfirmation(c *call) bool {
 	if c.r.Method == "POST" || f.ConfirmLink == False || token == "" {
 		return false
 	}
-	return c.session.carrier().cookies.Any() || !f.askedHere(c, token, address)
+	return c.session.carrier().Tokens.Any() || !f.askedHere(c, token, address)
 }
 
 func (c *call) askedLinks() emaillinks.Browser {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/forminput"
 )
 
@@ -102,7 +103,7 @@ func (a *Auth) SignInWith(ctx context.Context, r *Request, in *SignInInput) *Res
 	}
 	redirectTo := or(in.inOptions, in.RedirectTo)
 	if v, err := a.site.arrive(r); err == nil && redirectTo != "" { // otherwise the route rejects the request
-		if _, err := sameOrigin(redirectTo, v.at, a.site.appSchemes); err != nil {
+		if _, err := callbackurl.SameOrigin(redirectTo, v.at, a.site.appSchemes); err != nil {
 			wrong.Field("redirectTo", "expected a path or an http(s) URL")
 		}
 	}

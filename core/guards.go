@@ -15,6 +15,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
+	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -139,7 +140,7 @@ func (v *Visit) forbiddenView(at *arrival) ui.ErrorView {
 // previousPage returns the previous page of the browser (Referer) if it is another page of this site, else "".
 func (v *Visit) previousPage() string {
 	from := v.at.header("Referer")
-	back, err := sameOrigin(from, v.at.at, nil)
+	back, err := callbackurl.SameOrigin(from, v.at.at, nil)
 	if from == "" || err != nil || v.at.r.Method != http.MethodGet || back == absolute(v.at.origin, v.at.currentPage()) ||
 		strings.HasPrefix(back, v.at.base+"/") { // the sign-in page
 		return ""

@@ -5,17 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
-	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/ui"
 )
-
-// impersonationAge is the lifetime of an impersonated session, which is not renewed.
-const impersonationAge = time.Hour
 
 // maxActorID is the maximum length of an ID in the token of a stored session, whose column has 255 characters.
 const maxActorID = 80
@@ -40,7 +35,7 @@ func actorIn(t *Token) actor {
 // actorOf returns the ID of the user who impersonates the user of a request, for the audit log. It is empty if there is
 // none.
 func (s *sessions) actorOf(ctx context.Context, v *arrival) string {
-	if v.cookies == nil || !cookie.Join(v.jar, actorCookie(v)).Any() {
+	if !s.hasActor(v) {
 		return ""
 	}
 	session, err := s.choose(ctx, s.carrierOf(v)) // not restore, which has events itself
@@ -50,18 +45,13 @@ func (s *sessions) actorOf(ctx context.Context, v *arrival) string {
 	return session.actor(ctx).userID
 }
 
-// actorCookie returns the name of the cookie with the actor's own session.
-func actorCookie(v *arrival) string { return v.cookies.Session.Name() + "-actor" }
-
-// actorCookies returns the cookies with the actor's own session.
-func (p *tokenCarrier) actorCookies() cookie.Joined { return cookie.Join(p.at.jar, actorCookie(p.at)) }
-
-// clearActor returns the cookies that remove the actor's own session.
-func (p *tokenCarrier) clearActor() (out []Cookie) {
-	for _, name := range p.actorCookies().Present() {
-		out = append(out, Cookie(p.at.cookies.Session.ClearName(name)))
+// hasActor reports whether the browser has a cookie with an administrator's own session.
+func (s *sessions) hasActor(v *arrival) bool {
+	if v.cookies == nil {
+		return false
 	}
-	return out
+	b := s.browserOf(v)
+	return b.Actor().Any()
 }
 
 // restore is choose for the cookies of a request. After an impersonation has expired, it returns the administrator's
@@ -69,7 +59,7 @@ func (p *tokenCarrier) clearActor() (out []Cookie) {
 // still shows the impersonated user must not act as the administrator.
 func (s *sessions) restore(ctx context.Context, c tokenCarrier) (requestSession, error) {
 	r, err := s.choose(ctx, c)
-	if err != nil || s.impersonation == nil || c.fromHeader || !c.actorCookies().Any() {
+	if err != nil || s.impersonation == nil || c.FromHeader || !c.Actor().Any() {
 		return r, err
 	}
 	by := r.expiredActor()
@@ -78,7 +68,7 @@ func (s *sessions) restore(ctx context.Context, c tokenCarrier) (requestSession,
 	}
 	if method := c.at.r.Method; method != http.MethodGet && method != http.MethodHead ||
 		c.at.caller() != negotiate.Browser {
-		r.carrier().waits = true
+		r.carrier().Waits = true
 		return r, nil
 	}
 	if current, err := r.current(ctx); err != nil || current != nil { // deletes the stored session
@@ -92,9 +82,9 @@ func (s *sessions) restore(ctx context.Context, c tokenCarrier) (requestSession,
 	if err != nil || session == nil || session.UserID != by.userID || session.ID != by.sessionID {
 		return r, err
 	}
-	value := own.carrier().value()
+	value := own.carrier().Value()
 	s.replaced.Forget(value)
-	c.cookies, c.restored = c.cookies.With(value), true
+	c.Tokens, c.Restored = c.Tokens.With(value), true
 	return s.choose(ctx, c)
 }
 
@@ -109,7 +99,7 @@ func (s *sessions) checkActor(ctx context.Context, c *tokenCarrier, by actor, us
 	if by == (actor{}) {
 		return nil, nil
 	}
-	if s.impersonation == nil || c.fromHeader {
+	if s.impersonation == nil || c.FromHeader {
 		return nil, errImpersonationEnded
 	}
 	own, err := s.actorSession(ctx, c.at)
@@ -158,7 +148,7 @@ func (c withoutVisit) Value(key any) any {
 // actorSession returns the session in the second cookie.
 func (s *sessions) actorSession(ctx context.Context, v *arrival) (requestSession, error) {
 	c := s.carrierOf(v)
-	c.cookies = cookie.Join(v.jar, actorCookie(v))
+	c.Tokens = c.Actor()
 	return s.choose(ctx, c)
 }
 
@@ -247,7 +237,7 @@ func (s *sessions) impersonated(ctx context.Context, r requestSession) string {
 
 // endActor ends the own session of a user who signs out during an impersonation. It returns false if there is none.
 func (s *sessions) endActor(ctx context.Context, v *arrival) (there bool) {
-	if v.cookies == nil || !cookie.Join(v.jar, actorCookie(v)).Any() {
+	if !s.hasActor(v) {
 		return false
 	}
 	own, err := s.actorSession(ctx, v)

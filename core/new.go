@@ -16,6 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
@@ -41,19 +42,18 @@ func New(config Config) (*Auth, error) {
 	codes := checkConfig(&c, config.Session.Strategy, faults)
 
 	a := &Auth{log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience}
-	observed := watch{c.Observe, a.log}
-	a.store = newStores(c.Store, observed, c.StoreTimeout)
+	calls := newWatch(&c, a.log)
+	a.store = newStores(c.Store, calls, c.StoreTimeout)
 	if a.store.records != nil {
 		a.store.records = &cleanup.Records{RecordStore: a.store.records}
 	}
 	a.site = newSite(&c, a.log, faults)
 	a.mail = newMailQueue(&c, a)
-	a.mail.made, a.mail.bounced = a.plugins.noticeMade, a.plugins.bouncedSince
 	a.plugins.attach(a, &c, faults)
 	a.providers = newProviders(&c, faults)
 	a.plugins.addPasskeyDocuments(a.providers)
 	a.plugins.checkIDTokens(a.providers, faults)
-	watchProviders(a.providers, observed)
+	watchProviders(a.providers, calls)
 	data := dataOptions(&c, a.log, faults)
 	checkNeeds(&c, a, faults)
 	checks := newChecks(&c, a.site.secrets)
@@ -131,12 +131,11 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	a.plugins.assemble(a, entry, asked)
 	entry.codes = newEmailCodes(c, a, asked)
 	a.plugins.completeOneTap(a)
-	a.plugins.challenges = newChallenges(c, asked, watch{c.Observe, a.log})
+	a.plugins.challenges = newChallenges(c, asked, newWatch(c, a.log))
 	if facts {
 		a.plugins.reauth = entry.reauthActions(a.providers)
 		a.site.plugins = a.plugins.paths()
 	}
-	checks.exchanges = a.sessions.exchanges
 	m := flowMaker{
 		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
 		plugins: &a.plugins,
@@ -180,12 +179,10 @@ type flowMaker struct {
 
 func (m *flowMaker) flow(p *provider) flow {
 	switch {
-	case p.oauth != nil && p.oauth.RequestToken.URL != "":
-		return &oauth1Flow{oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID}
 	case p.oauth != nil:
+		p.oauth.flow.Exchanges = m.sessions.exchanges
 		return &oauthFlow{
-			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID,
-			targets: m.config.RedirectProxyTargets, ends: m.logouts, plugins: m.plugins,
+			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID, ends: m.logouts, plugins: m.plugins,
 		}
 	case p.email != nil:
 		f := &emailFlow{
@@ -410,24 +407,9 @@ func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
 	}
 }
 
-func newAwaySessions(c *Config, providers []*provider, records store.RecordStore) *awaySessions {
-	a := &awaySessions{
-		clients: map[string]*oauthClient{}, records: records, maxAge: c.Session.MaxAge, now: c.Now, rand: c.Rand,
-	}
-	for _, p := range providers {
-		if p.oauth != nil && p.oauth.Logout == True {
-			a.clients[p.id] = p.oauth
-		}
-	}
-	if len(a.clients) == 0 {
-		return nil
-	}
-	return a
-}
-
 // watchProviders makes Config.Observe receive the calls to providers and to the providers' functions.
-func watchProviders(all []*provider, w watch) {
-	if !w.on() {
+func watchProviders(all []*provider, w observed.Calls) {
+	if !w.On() {
 		return
 	}
 	for _, p := range all {

@@ -42,7 +42,7 @@ func (h *PluginHost) ProtectOrigins(origins ...string) func(*Request) (origin st
 	}
 	s.protected = append(s.protected, protected...)
 	return func(r *Request) (string, error) {
-		received := r.received()
-		return s.origins.Proxies.Protected(&received, protected)
+		asked := received(r)
+		return s.origins.Proxies.Protected(&asked, protected)
 	}
 }

@@ -23,14 +23,6 @@ type PasskeyRegistration struct {
 	Purpose string
 }
 
-// NewUserPasskey is a verified passkey that belongs to no user yet.
-type NewUserPasskey struct {
-	id     *identity
-	in     *call
-	stores stores
-	stored string // ID of the user of the last call of Store
-}
-
 var errNewPasskey = errors.New("core: PasskeyRegistration: Purpose is empty, or Handle has not 16 to 64 bytes")
 
 // NewPasskeyOptions returns the response with the options of a registration for a new user, and sets the challenge

@@ -9,6 +9,8 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessionlist"
+	"github.com/latchkey-go/latchkey/internal/callbackurl"
 )
 
 // SignIn describes a sign-in of a user whom a plugin has authenticated.
@@ -134,7 +136,7 @@ func (c *ActionRequest) EndSessions(ctx context.Context, o EndOptions) (ended in
 	switch {
 	case err != nil || o.Except != "" || o.One != "" && o.One != session.ID:
 		return ended, err
-	case slices.ContainsFunc(list, func(s listedSession) bool { return session.ID != "" && s.ID == session.ID }):
+	case slices.ContainsFunc(list, func(s sessionlist.Session) bool { return session.ID != "" && s.ID == session.ID }):
 		c.forgetSession(ctx)
 		return ended, nil
 	}
@@ -260,7 +262,7 @@ func (a *Auth) NewSession(
 	}
 	who := member{user: id.user}
 	if o.AskGates {
-		c := &call{arrival: v, session: session, callbackURL: callbackURLs{target: v.home}}
+		c := &call{arrival: v, session: session, callbackURL: callbackurl.Choice{Target: v.home}}
 		out := outcome{identity: id}
 		next, err := a.plugins.runGates(ctx, c, &out, who, nil)
 		if err == nil && next != "" {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/internal/ascii"
@@ -114,12 +115,12 @@ type admitter = func(ctx context.Context, fields map[string]string, r *Request) 
 
 // watchedAdmit turns "no user and no error" into the error that the flow would return for it, so that the outcome is
 // "refused".
-func watchedAdmit(admit admitter, w watch, id string) admitter {
+func watchedAdmit(admit admitter, w observed.Calls, id string) admitter {
 	asked := observe.Call{Target: observe.Provider, Name: "authorize", Provider: id}
 	return func(ctx context.Context, fields map[string]string, r *Request) (
 		user *User, still func(ctx context.Context) error, err error,
 	) {
-		user, err = watched(ctx, w, asked, func(ctx context.Context) (user *User, err error) {
+		user, err = observed.Call(ctx, w, asked, func(ctx context.Context) (user *User, err error) {
 			user, still, err = admit(ctx, fields, r)
 			if err == nil && user == nil {
 				err = errorf(ErrCredentialsSignin, "Authorize refused")
@@ -131,11 +132,11 @@ func watchedAdmit(admit admitter, w watch, id string) admitter {
 }
 
 func watchedSend(
-	send func(context.Context, Email) error, w watch, id string,
+	send func(context.Context, Email) error, w observed.Calls, id string,
 ) func(context.Context, Email) error {
 	asked := observe.Call{Target: observe.Provider, Name: "mail", Provider: id}
 	return func(ctx context.Context, m Email) error {
-		return watchedOnly(ctx, w, asked, func(ctx context.Context) error { return send(ctx, m) })
+		return w.Do(ctx, asked, func(ctx context.Context) error { return send(ctx, m) })
 	}
 }
 
@@ -167,18 +168,18 @@ func clockCheck(c *Config) func(host string, date time.Time) {
 const maxClockSkew = time.Minute
 
 // watchedBy makes w observe the requests of the client and of FetchUserinfo.
-func (o *oauthClient) watchedBy(w watch) {
+func (o *oauthClient) watchedBy(w observed.Calls) {
 	asked := func(operation string) observe.Call {
 		return observe.Call{Target: observe.Provider, Name: operation, Provider: o.ID}
 	}
 	observer := func(ctx context.Context, operation string) (context.Context, func(error)) {
-		ctx, end := w.begin(ctx, asked(operation))
+		ctx, end := w.Begin(ctx, asked(operation))
 		return ctx, func(err error) { end(callOutcome(ctx, err)) }
 	}
 	o.client.Observer, o.client1.Observer = observer, observer
 	if fetch := o.FetchUserinfo; fetch != nil {
 		o.FetchUserinfo = func(ctx context.Context, r *UserinfoRequest) (Profile, error) {
-			return watched(ctx, w, asked("userinfo"), func(ctx context.Context) (Profile, error) { return fetch(ctx, r) })
+			return observed.Call(ctx, w, asked("userinfo"), func(ctx context.Context) (Profile, error) { return fetch(ctx, r) })
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/random"
 )
@@ -48,8 +49,8 @@ func (s *sessions) issue(
 	if cookies, sessionID, err = r.start(ctx, id, who); err != nil {
 		return nil, sessionID, err
 	}
-	if id.actor == (actor{}) && !c.fromHeader && len(cookies) > 0 {
-		cookies = append(cookies, c.clearActor()...)
+	if id.actor == (actor{}) && !c.FromHeader && len(cookies) > 0 {
+		cookies = append(cookies, ownCookies(c.ClearActor())...)
 	}
 	if id.actor == (actor{}) && !who.keepsSession {
 		kept, err := s.keptAfterSignIn(ctx, c, who.user.ID)
@@ -59,11 +60,11 @@ func (s *sessions) issue(
 		cookies = append(cookies, kept...)
 	}
 	switch {
-	case who.session != nil && random.Same(c.value(), who.session.Token):
+	case who.session != nil && random.Same(c.Value(), who.session.Token):
 	case who.keepsSession:
-		c.noteReplaced(tokenUpdated)
+		c.NoteReplaced(sessioncookies.Updated)
 	default:
-		c.noteReplaced(tokenReplaced)
+		c.NoteReplaced(sessioncookies.Replaced)
 	}
 	return cookies, sessionID, nil
 }

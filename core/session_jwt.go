@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
@@ -24,10 +25,10 @@ func (p *jwtSession) decode(ctx context.Context) (*Token, error) {
 }
 
 func (p *jwtSession) decodeCandidates(ctx context.Context) (token *Token, err error) {
-	if p.value() == "" {
+	if p.Value() == "" {
 		return nil, errNoSession
 	}
-	for value := range p.cookies.Values() {
+	for value := range p.Tokens.Values() {
 		t, decodeErr := p.jwt.OpenSession(ctx, p.at.cookies, value)
 		if decodeErr == nil {
 			return t, nil
@@ -186,7 +187,7 @@ func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessi
 		next.token, next.data, next.renew = p.carryData(ctx, p.at, before, next.token)
 	}
 	next.now = p.now()
-	next.renew = next.renew || why.updates() || why.asked && p.fromHeader || p.jwt.NeedsRenewal(before, next.now) ||
+	next.renew = next.renew || why.updates() || why.asked && p.FromHeader || p.jwt.NeedsRenewal(before, next.now) ||
 		p.outdatedForm() || p.callbacks.JWT != nil && !sessionstate.SameClaims(before, next.token)
 	if actorIn(before) != (actor{}) {
 		next.renew = false
@@ -202,8 +203,8 @@ func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessi
 // outdatedForm reports whether the session cookie must be written again although the session is unchanged. This is so
 // if it is encrypted with an older secret, or if its chunks are not the ones that its value needs.
 func (p *jwtSession) outdatedForm() bool {
-	oldSecret := p.jwt.Decode == nil && !p.at.cookies.Session.Keys.Current(p.value())
-	return oldSecret && !p.fromHeader || p.outdatedChunks()
+	oldSecret := p.jwt.Decode == nil && !p.at.cookies.Session.Keys.Current(p.Value())
+	return oldSecret && !p.FromHeader || p.Outdated()
 }
 
 // sessionOf returns the session with a token's claims, and records that it was used.
@@ -230,7 +231,7 @@ func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken, by *Session
 func (p *jwtSession) reissue(
 	ctx context.Context, before *Token, next *nextToken, why sessionRead,
 ) (cookies []Cookie, err error) {
-	if !next.renew || why.again || !p.mayRenew(why.updates()) || p.jwt.HasEnded(before) {
+	if !next.renew || why.again || !p.MayRenew(why.updates()) || p.jwt.HasEnded(before) {
 		return nil, nil
 	}
 	value, err := p.jwt.SealSession(ctx, p.at.cookies, p.withRevocationID(before, next.token))
@@ -238,13 +239,13 @@ func (p *jwtSession) reissue(
 		return nil, err
 	}
 	cookies, err = p.set(value, p.config.cookieExpiry(sessionstate.IsShort(next.token), next.expires))
-	var small *headerLimitError
+	var small *sessioncookies.LimitError
 	if errors.As(err, &small) {
 		p.at.log.failure(ctx, asError(err, ErrSessionToken), p.at.attrs()...)
 		cookies, err = nil, nil
 	}
 	if err == nil {
-		p.noteReplaced(why.replaces())
+		p.NoteReplaced(why.replaces())
 	}
 	return cookies, err
 }
@@ -388,7 +389,7 @@ func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cook
 		return nil, err
 	}
 	after := before.Clone()
-	again.moved.write(after)
+	again.moved.Write(after)
 	recent := again.now && p.facts
 	if recent {
 		by := authentication{time: p.now(), methods: again.methods, acr: or(again.acr, sessiontoken.ACR(before))}
@@ -404,14 +405,14 @@ func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cook
 		return nil, err
 	}
 	expires := p.jwt.Ends(after, p.now())
-	if !p.mayRenew(true) || p.jwt.HasEnded(before) {
+	if !p.MayRenew(true) || p.jwt.HasEnded(before) {
 		return nil, errEndedMeanwhile
 	}
 	cookies, err := p.set(value, p.config.cookieExpiry(sessionstate.IsShort(after), expires))
 	if err != nil {
 		return nil, err
 	}
-	p.noteReplaced(tokenUpdated)
+	p.NoteReplaced(sessioncookies.Updated)
 	if recent {
 		p.continueAs(ctx, before, after, again.methods, expires)
 	}
@@ -456,11 +457,11 @@ func (p *jwtSession) end(ctx context.Context) (event SignOutEvent, err error) {
 }
 
 // replaces returns how the response replaces the token of the request.
-func (r *sessionRead) replaces() replacement {
+func (r *sessionRead) replaces() sessioncookies.Replacement {
 	if r.updates() {
-		return tokenUpdated
+		return sessioncookies.Updated
 	}
-	return tokenRenewed
+	return sessioncookies.Renewed
 }
 
 // markShort marks the first token of a session as short. If the sign-in only linked another account, the session keeps
@@ -491,7 +492,7 @@ func (p *jwtSession) expiredActor() actor {
 	if p.jwt.Decode != nil {
 		return actor{}
 	}
-	for value := range p.cookies.Values() {
+	for value := range p.Tokens.Values() {
 		payload, err := p.at.cookies.Session.Keys.OpenAgain(value)
 		if err != nil {
 			continue

@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync/atomic"
 
+	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/announcements"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
@@ -36,7 +37,7 @@ type site struct {
 	// cookieSets contains the cookies for http and https origins. Both are the same if UseSecureCookies is set.
 	cookieSets [2]*cookies.Set
 	secrets    []string
-	plugins    *partPaths // nil without plugins
+	plugins    *actions.Table // nil without plugins
 	csrf       csrf.Guard
 	redirect   func(ctx context.Context, p RedirectParams) (string, error) // Callbacks.Redirect
 	appSchemes []string                                                    // Config.AppSchemes, in lower case
@@ -111,29 +112,4 @@ func (m *mounted) countRedirect() (missing bool) {
 		return count == enoughSent
 	}
 	return count == 1
-}
-
-// partPaths is the routing table of the plugins' actions.
-type partPaths struct {
-	names map[string]bool
-	// methods maps each path to its HTTP methods.
-	methods map[string][]string
-}
-
-// route returns the path of a request relative to the base path. ok is false if its first segment is not the name of
-// any plugin's action. If the path has no action, action is only that first segment. action is safe to log: it contains
-// no text that the client made up.
-func (p *partPaths) route(target, basePath string) (action, path string, ok bool) {
-	name, verb, ok := weburl.Segments(target, basePath)
-	if !ok || !p.names[name] {
-		return "", "", false
-	}
-	path = name
-	if verb != "" {
-		path += "/" + verb
-	}
-	if p.methods[path] != nil {
-		name = path
-	}
-	return name, path, true
 }
