@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 )
@@ -202,7 +203,7 @@ func misconfigured(ctx context.Context, r *Request, err error) *Response {
 	if errors.Is(faults, ErrNoTenant) {
 		return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
 	}
-	if _, ok := wellKnownName(r); !ok {
+	if _, ok := wellknown.Name(r.Target); !ok {
 		to, err := c.route(r)
 		c.action, c.query = to.action, to.query
 		if err != nil {
