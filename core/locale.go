@@ -17,43 +17,24 @@ func (l *locales) settle(ctx context.Context, v *arrival, asked string) {
 // choose returns the language of the first source that has one: the Locale callback, the URL, the cookie with the
 // language of an earlier URL, and the browser's settings. The default is the first language of the configuration.
 func (l *locales) choose(ctx context.Context, v *arrival, asked string) *ui.Locale {
+	decided := ""
 	if l.decide != nil {
-		tag, err := guarded("Callbacks.Locale", func() (string, error) { return l.decide(ctx, v.r), nil })
+		var err error
+		decided, err = guarded("Callbacks.Locale", func() (string, error) { return l.decide(ctx, v.r), nil })
 		if err != nil {
 			v.log.failure(ctx, asError(err, ErrAuth), v.attrs()...)
 		}
-		if chosen := l.find(tag); chosen != nil {
-			return chosen
-		}
 	}
-	if chosen := l.find(asked); chosen != nil {
-		return chosen
-	}
-	return l.browserLocale(v)
+	return l.Choose(v.header("Accept-Language"), decided, asked, v.keptLocale())
 }
 
-// browserLocale selects the language by the cookie and the Accept-Language header.
-func (l *locales) browserLocale(v *arrival) *ui.Locale {
+// keptLocale returns the language in the cookie, or "".
+func (v *arrival) keptLocale() (tag string) {
 	if v.cookies != nil {
 		spec := v.partCookie(localeCookie)
-		kept, _ := v.jar.Get(spec.Name())
-		if chosen := l.find(kept); chosen != nil {
-			return chosen
-		}
+		tag, _ = v.jar.Get(spec.Name())
 	}
-	if at, ok := l.matcher.Accept(v.header("Accept-Language")); ok {
-		return &l.all[at]
-	}
-	return &l.all[0]
-}
-
-// find returns the language for a list of tags, separated by blanks and ordered by preference. It returns nil if none
-// matches.
-func (l *locales) find(list string) *ui.Locale {
-	if at, ok := l.matcher.Find(list); ok {
-		return &l.all[at]
-	}
-	return nil
+	return tag
 }
 
 // askedLocale returns the language that the URL of a request to the auth routes requests: ui_locales (OpenID Connect
@@ -68,7 +49,7 @@ func (v *arrival) language() ui.Locale {
 	case v.locale != nil:
 		return *v.locale
 	case v.locales != nil: // the request was refused before the language was selected
-		return *v.locales.browserLocale(v)
+		return *v.locales.Choose(v.header("Accept-Language"), v.keptLocale())
 	}
 	return ui.Locale{}
 }

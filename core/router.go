@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
+	"github.com/latchkey-go/latchkey/core/internal/userlocale"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 )
@@ -79,13 +80,12 @@ func (c *call) rememberLocale(response *Response) {
 	if c.locales == nil || c.cookies == nil || c.askedLocale() == "" {
 		return
 	}
-	chosen := c.locales.find(c.askedLocale())
-	spec := c.partCookie(localeCookie)
-	kept, _ := c.jar.Get(spec.Name())
-	if chosen == nil || kept == or(chosen.Tag, "en") {
+	chosen := c.locales.Find(c.askedLocale())
+	if chosen == nil || c.keptLocale() == userlocale.Tag(chosen) {
 		return
 	}
-	response.Cookies = append(response.Cookies, Cookie(spec.Set(or(chosen.Tag, "en"))))
+	spec := c.partCookie(localeCookie)
+	response.Cookies = append(response.Cookies, Cookie(spec.Set(userlocale.Tag(chosen))))
 }
 
 // auditGuard notes a request that was refused before its action ran.

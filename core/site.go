@@ -9,13 +9,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/announcements"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/userlocale"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
-	"github.com/latchkey-go/latchkey/internal/languages"
 	"github.com/latchkey-go/latchkey/internal/reference"
 	"github.com/latchkey-go/latchkey/internal/weburl"
-	"github.com/latchkey-go/latchkey/ui"
 )
 
 // site contains the configuration needed to read a request: addresses, cookies and trust settings.
@@ -78,7 +77,6 @@ func (s *site) placeOf(at weburl.Origin) *place {
 
 // locales selects a language of Config.Locales for a request. If it is nil, everything is in English.
 type locales struct {
-	all     []ui.Locale
-	matcher *languages.Matcher
-	decide  func(ctx context.Context, r *Request) string // Callbacks.Locale
+	*userlocale.Locales
+	decide func(ctx context.Context, r *Request) string // Callbacks.Locale
 }
