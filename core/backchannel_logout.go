@@ -86,33 +86,19 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 // p.User is set to the owner of the last session that still existed.
 func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (known bool, err error) {
 	s := l.sessions
-	switch {
-	case s.revoked != nil:
-		for _, id := range s.providerSessions.Of(p.Provider, p.SessionID) {
-			known = true
-			owner, err := s.all.EndOne(ctx, id)
-			if err != nil {
-				return known, err
-			}
-			p.User, err = s.jwt.User(ctx, owner)
-			if err != nil && !errors.Is(err, ErrNotFound) {
-				return known, err
-			}
-		}
-		return known, nil
-	case s.config.Strategy != StrategyDatabase:
+	if s.revoked == nil && s.config.Strategy != StrategyDatabase {
 		return false, nil
 	}
-	for _, token := range s.providerSessions.Of(p.Provider, p.SessionID) {
+	for _, session := range s.providerSessions.Of(p.Provider, p.SessionID) {
 		known = true
-		ended, err := s.rows.Store.DeleteSession(ctx, token)
-		if errors.Is(err, ErrNotFound) || err == nil && ended == nil {
-			continue
-		}
+		owner, err := s.all.EndOne(ctx, session)
 		if err != nil {
 			return known, err
 		}
-		p.User, err = s.jwt.User(ctx, ended.UserID)
+		if owner == "" {
+			continue
+		}
+		p.User, err = s.jwt.User(ctx, owner)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return known, err
 		}

@@ -62,6 +62,7 @@ func New(config Config) (*Auth, error) {
 	if a.misconfigured(faults) {
 		return nil, faults
 	}
+	a.validTokens.Now, a.validTokens.Max = c.Now, maxValidTokens
 	can := linkablesOf(a.providers)
 	can.prove = can.prove || a.plugins.proves
 	assemble(a, &c, can, checks, faults)
@@ -185,12 +186,18 @@ func (m *flowMaker) flow(p *provider) flow {
 			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID, ends: m.logouts, plugins: m.plugins,
 		}
 	case p.email != nil:
+		secrets := m.site.secrets
+		if p.email.Secret != "" {
+			secrets = []string{string(p.email.Secret)}
+		}
 		f := &emailFlow{
 			asked:         emaillinks.Asked{Secrets: m.site.secrets, Provider: p.id, MaxAge: p.email.MaxAge},
-			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store, tokens: m.store.tokens,
-			pages: m.pages, now: m.config.Now, challenges: m.plugins.challenges,
-			cleaning: m.cleaning, sent: newSentLinks(m, p.email), sessions: m.sessions,
-			used: &once.Memory[string, struct{}]{Now: m.config.Now},
+			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store,
+			links: emaillinks.Tokens{
+				Store: m.store.tokens, Secrets: secrets, Life: p.email.MaxAge, Now: m.config.Now,
+			},
+			pages: m.pages, challenges: m.plugins.challenges, cleaning: m.cleaning, sent: newSentLinks(m, p.email),
+			sessions: m.sessions, used: &once.Memory[string, struct{}]{Now: m.config.Now},
 		}
 		if p.email.Code {
 			f.codes = m.codes

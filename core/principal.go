@@ -79,7 +79,7 @@ func (a *Auth) verifyCredential(
 		limits.right(ctx, c, attempt)
 	}
 	if p != nil && err == nil {
-		v.verified.set(p.Credential)
+		v.verified.Set(p.Credential)
 	}
 	if p != nil && err == nil && p.Credential != "" && limits.keyUse && !again {
 		err = limits.ask(ctx, c, newAttempt(limit.AttemptKeyUse, p.Credential))

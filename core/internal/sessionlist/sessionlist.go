@@ -192,8 +192,19 @@ func (s *Sessions) endListed(ctx context.Context, list []Session) (ended []Sessi
 	return ended, nil
 }
 
-// EndOne revokes one session. It returns the user of the session, or "" if the user is unknown.
+// EndOne ends one session: the ID of an encrypted session token, or the token of a stored session as the store contains
+// it. It returns the user of the session, or "" if the user is unknown or if the session has already ended.
 func (s *Sessions) EndOne(ctx context.Context, id string) (userID string, err error) {
+	if s.Rows != nil {
+		row, err := s.Rows.Store.DeleteSession(ctx, id)
+		if errors.Is(err, store.ErrNotFound) || err == nil && row == nil {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		return row.UserID, nil
+	}
 	key, ok := sessionid.Parse(id)
 	if !ok {
 		return "", nil
