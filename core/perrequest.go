@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/mounts"
 	"github.com/latchkey-go/latchkey/core/internal/tenants"
 	"github.com/latchkey-go/latchkey/internal/reference"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -81,7 +82,7 @@ type chooser struct {
 	basePath string
 	choose   func(ctx context.Context, r *Request) (*Auth, error)
 	options  PerRequestOptions
-	mounted  *mounted            // state of the Auth of PerRequest
+	mounted  *mounts.State       // state of the Auth of PerRequest
 	known    tenants.Known[Auth] // the Auths that were checked for shared sessions
 	unknown  tenants.Lines       // limit for requests without a tenant
 }
@@ -92,8 +93,8 @@ func (c *chooser) resolve(ctx context.Context, r *Request) (*Auth, error) {
 		quiet := errors.Is(err, ErrNoTenant) && !c.unknown.Allow(c.options.Now())
 		return nil, &chooserError{err, c.options.Logger, quiet}
 	}
-	if c.mounted != nil && c.mounted.registered.Load() {
-		a.mounted.setRegistered()
+	if c.mounted != nil && c.mounted.Registered() {
+		a.mounted.Register()
 	}
 	return a, nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/csrf"
@@ -24,7 +25,7 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 	if v := VisitOf(ctx, a); v != nil { // the request hook may also run before the auth routes
 		v.collected.Leave()
 	}
-	a.mounted.setServed()
+	a.mounted.Serve()
 	a.mail.Perhaps()
 	if response := a.site.preflight(r); response != nil {
 		return response
@@ -221,4 +222,23 @@ func refuseAll(ctx context.Context, c *call, pages *pages, faults *ConfigError) 
 		return pages.notFound(ctx, &c.arrival, response)
 	}
 	return pages.serverError(ctx, c, response)
+}
+
+// asset returns the response to a GET request for an asset, or nil if the request is for something else.
+func (s *site) asset(r *Request) *Response {
+	if !isSafe(r.Method) {
+		return nil
+	}
+	file := assets.Find(r.Target, s.basePath)
+	if file == nil || file == assets.OneTapScript && !s.oneTap {
+		return nil
+	}
+	response := &Response{}
+	if response.Header, response.Body = file.Response(r.Target, r.Header); response.Body == nil {
+		response.Status = http.StatusNotModified
+	}
+	v := s.unsettled(r)
+	response = finish(r, response)
+	v.share(response)
+	return response
 }
