@@ -181,25 +181,15 @@ func (s *Sessions) EndAll(ctx context.Context, userID string) (err error) {
 // EndThese ends single sessions: ids are the IDs of encrypted tokens, or the tokens of stored sessions. It returns the
 // user of the last one that still existed. ended is false if there are none, or if sessions cannot be ended.
 func (s *Sessions) EndThese(ctx context.Context, ids []string) (userID string, ended bool, err error) {
+	if s.Rows == nil && s.Revoked == nil {
+		return "", false, nil
+	}
 	for _, id := range ids {
-		switch {
-		case s.Revoked != nil:
-			userID, err = s.EndOne(ctx, id)
-		case s.Rows == nil:
-			return "", false, nil
-		default:
-			var session *store.Session
-			session, err = s.Rows.Store.DeleteSession(ctx, id)
-			if session != nil {
-				userID = session.UserID
-			}
-			if errors.Is(err, store.ErrNotFound) {
-				err = nil
-			}
-		}
+		owner, err := s.EndOne(ctx, id)
 		if err != nil {
 			return userID, true, err
 		}
+		userID = cmp.Or(owner, userID)
 	}
 	return userID, len(ids) > 0, nil
 }
@@ -229,8 +219,19 @@ func (s *Sessions) endListed(ctx context.Context, list []Session) (ended []Sessi
 	return ended, nil
 }
 
-// EndOne revokes one session. It returns the user of the session, or "" if the user is unknown.
+// EndOne ends one session: the ID of an encrypted session token, or the token of a stored session as the store contains
+// it. It returns the user of the session, or "" if the user is unknown or if the session has already ended.
 func (s *Sessions) EndOne(ctx context.Context, id string) (userID string, err error) {
+	if s.Rows != nil {
+		row, err := s.Rows.Store.DeleteSession(ctx, id)
+		if errors.Is(err, store.ErrNotFound) || err == nil && row == nil {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		return row.UserID, nil
+	}
 	key, ok := sessionid.Parse(id)
 	if !ok {
 		return "", nil

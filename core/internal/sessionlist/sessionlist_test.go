@@ -162,8 +162,8 @@ func newWorld(t *testing.T, stored bool) *world {
 		}
 		w.ids[name] = id.String()
 		note := sessionrecord.Note{
-			Ends: expires.Unix(), Agent: "agent of " + name, Peer: "192.0.2.0/24", Methods: []string{"pwd", "otp"}, Provider: "p",
-			Actor: "admin",
+			Ends: expires.Unix(), Agent: "agent of " + name, Peer: "192.0.2.0/24", Methods: []string{"pwd", "otp"},
+			Provider: "p", Actor: "admin",
 		}
 		if name == "bare" {
 			continue
@@ -375,7 +375,9 @@ func TestEndThese(t *testing.T) {
 // TestEndExcess checks that the sessions that expire first end, and never the newest one.
 func TestEndExcess(t *testing.T) {
 	t.Parallel()
-	for limit, left := range map[int]string{1: "first", 2: "first second", 3: "first second bare", 9: "first second bare"} {
+	for limit, left := range map[int]string{
+		1: "first", 2: "first second", 3: "first second bare", 9: "first second bare",
+	} {
 		w := newWorld(t, true)
 		w.table.sessions[1].Expires = now.Add(time.Minute) // the newest one expires first
 		token := storedtoken.Append("first", storedtoken.Facts{
