@@ -355,7 +355,8 @@ func TestEndThese(t *testing.T) {
 			ids = []string{string(w.table.sessions[1].Token), string(w.table.sessions[4].Token), "unknown"}
 		}
 		left := map[bool]string{false: "second", true: "second bare"}[stored]
-		if userID, ended, err := w.EndThese(t.Context(), ids); userID != "u2" || !ended || err != nil || w.left() != left {
+		userID, ended, err := w.EndThese(t.Context(), ids)
+		if userID != "u2" || !ended || err != nil || w.left() != left {
 			t.Errorf("stored %t: %q, %t, %v, left %s", stored, userID, ended, err, w.left())
 		}
 		if userID, ended, err := w.EndThese(t.Context(), nil); userID != "" || ended || err != nil {
