@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
@@ -95,31 +94,6 @@ func hostnameOf(origin string) string {
 		return ""
 	}
 	return u.Hostname()
-}
-
-// permitChallenge adds the origins of a widget to the Content-Security-Policy of its page.
-func permitChallenge(response *Response, w *ui.Challenge) *Response {
-	if w == nil || response.Err != nil {
-		return response
-	}
-	response.permit("script-src", w.ScriptSources...)
-	response.permit("style-src", w.StyleSources...)
-	response.permit("connect-src", w.ConnectSources...)
-	response.permit("frame-src", w.FrameSources...)
-	return response
-}
-
-// permit adds sources to a directive of the Content-Security-Policy.
-func (r *Response) permit(directive string, sources ...string) {
-	if len(sources) == 0 {
-		return
-	}
-	policy, added := r.Header.Get("Content-Security-Policy"), "; "+directive+" "+strings.Join(sources, " ")
-	if with := strings.Replace(policy, "; "+directive+" ", added+" ", 1); with != policy {
-		r.set("Content-Security-Policy", with)
-		return
-	}
-	r.set("Content-Security-Policy", policy+added)
 }
 
 // ChallengeWidget returns the widget of Callbacks.Challenge for a form, to be set as the Challenge of its page. action

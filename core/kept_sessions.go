@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
-	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
-	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/accountcookie"
 	"github.com/latchkey-go/latchkey/internal/cookie"
-	"github.com/latchkey-go/latchkey/internal/storedtoken"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -79,14 +75,6 @@ func (s *sessions) endKept(ctx context.Context, v *arrival, k *sessioncookies.Ac
 	return event, err
 }
 
-// cookieEnds returns the expiry of the cookie of a session that is not renewed.
-func (s *sessions) cookieEnds(v *validSession, token string) time.Time {
-	if v.token != nil {
-		return s.config.cookieExpiry(sessionstate.IsShort(v.token), s.jwt.Ends(v.token, v.token.IssuedAt))
-	}
-	return s.config.cookieExpiry(storedtoken.IsShort(token), v.record.Expires)
-}
-
 // keeping is the decision about the session that a sign-in replaces.
 type keeping struct {
 	userID string                 // who signs in
@@ -118,7 +106,7 @@ func (s *sessions) keepsReplaced(ctx context.Context, c *tokenCarrier, userID st
 	}
 	change.Replace(userID)
 	change.Replace(current.user.ID)
-	if !change.Add(current.user.ID, c.Value(), s.cookieEnds(current, c.Value()), len(c.Value())) {
+	if !change.Add(current.user.ID, c.Value(), s.config.cookieExpiry(current.short, current.expires), len(c.Value())) {
 		c.at.log.info(ctx, "a sign-in ends the session of another account: no further account fits in the browser",
 			c.at.attrs()...)
 		return false
@@ -177,16 +165,12 @@ func (s *sessions) keptUser(ctx context.Context, v *arrival, k *sessioncookies.A
 			return nil, errorf(ErrStore, "read the user of another account: %w", err)
 		}
 	}
-	if s.config.Strategy != StrategyJWT || s.jwt.Decode != nil {
+	if s.config.Strategy != StrategyJWT {
 		return nil, nil
 	}
-	payload, err := v.cookies.Session.Keys.Open(k.Token)
-	if err != nil {
-		return nil, nil //nolint:nilerr // the secret was replaced
-	}
-	t, err := sessiontoken.Parse(payload, time.Time{}, true) // the token may have expired
-	if err != nil {
-		return nil, nil //nolint:nilerr // not a token of this version
+	t := s.jwt.Expired(v.cookies, k.Token) // nil after the secret was replaced
+	if t == nil {
+		return nil, nil
 	}
 	return &User{ID: k.UserID, Name: t.Name, Email: t.Email, Image: t.Picture}, nil
 }

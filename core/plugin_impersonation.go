@@ -63,10 +63,11 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		return err
 	}
 	id := &identity{
-		user: user.Clone(), methods: []amr.Method{}, authTime: new(time.Time), actor: actor{session.UserID, session.ID},
+		user: user.Clone(), methods: []amr.Method{}, authTime: new(time.Time),
+		actor:   actor{Subject: session.UserID, SID: session.ID},
 		account: &Account{Type: TypeCredentials, Provider: "impersonation", ProviderAccountID: user.ID},
 	}
-	expires := c.in.session.cookieExpires(session)
+	expires := s.config.cookieExpiry(c.in.session.short(ctx), session.Expires)
 	carrier := c.in.session.carrier()
 	actor, err := carrier.SetActor(carrier.Value(), expires)
 	if err != nil {
@@ -129,24 +130,20 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 		return false, ErrForbidden
 	}
 	s, r := c.plugins.auth.sessions, c.in.session
-	own, err := s.actorSession(ctx, &c.in.arrival)
-	if err != nil {
-		return false, err
-	}
 	by := r.actor(ctx)
 	r.carrier().NoteReplaced(sessioncookies.SignedOut)
 	if _, err := r.end(ctx); err != nil {
 		return false, err
 	}
-	before, _, err := s.read(ctx, own, sessionRead{again: true})
+	own, before, err := s.actorSession(ctx, &c.in.arrival, by)
 	if err != nil {
 		return false, err
 	}
-	if before == nil || before.UserID != by.userID || before.ID != by.sessionID {
+	if before == nil {
 		c.replaceSession(r.carrier().clear())
 		return false, nil
 	}
-	cookies, err := r.carrier().set(own.carrier().Value(), own.cookieExpires(before))
+	cookies, err := r.carrier().set(own.carrier().Value(), s.config.cookieExpiry(own.short(ctx), before.Expires))
 	if err != nil {
 		return false, err
 	}

@@ -99,14 +99,11 @@ func (c *ActionRequest) KeepSession(ctx context.Context, instead string) error {
 	}
 	change.Replace(active.user.ID)
 	value := carrier.Value()
-	ends := s.cookieEnds(active, value)
-	if !change.Add(active.user.ID, value, ends, len(value)+sessioncookies.Reserve) {
+	ends := s.config.cookieExpiry(active.short, active.expires)
+	add := func() bool { return change.Add(active.user.ID, value, ends, len(value)+sessioncookies.Reserve) }
+	if !add() {
 		other, there := change.Find(instead)
-		if !there {
-			return accountsFull()
-		}
-		change.Replace(other.UserID)
-		if !change.Add(active.user.ID, value, ends, len(value)+sessioncookies.Reserve) {
+		if change.Replace(other.UserID); !there || !add() {
 			return accountsFull()
 		}
 	}
@@ -165,12 +162,12 @@ func (c *ActionRequest) SwitchSession(ctx context.Context, ref string) (signedIn
 	if active != nil {
 		change.Replace(active.user.ID)
 		value := carrier.Value()
-		if !change.Add(active.user.ID, value, s.cookieEnds(active, value), len(k.Token)) {
+		if !change.Add(active.user.ID, value, s.config.cookieExpiry(active.short, active.expires), len(k.Token)) {
 			return false, accountsFull()
 		}
 	}
 	carrier.Keys = nil // Add has counted them
-	cookies, err := carrier.set(k.Token, s.cookieEnds(next, k.Token))
+	cookies, err := carrier.set(k.Token, s.config.cookieExpiry(next.short, next.expires))
 	if err != nil {
 		return false, err
 	}

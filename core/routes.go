@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/internal/assets"
+	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 	"github.com/latchkey-go/latchkey/core/limit"
 )
 
@@ -61,9 +62,12 @@ func (a *Auth) Routes() []Route {
 		return nil
 	}
 	for name, document := range a.plugins.documents {
-		all = append(all, Route{Method: http.MethodGet, Path: wellKnownPath + "/" + name, Plugin: document.plugin})
+		all = append(all, Route{Method: http.MethodGet, Path: wellknown.Path + "/" + name, Plugin: document.plugin})
 	}
 	for _, asset := range assets.All {
+		if asset == assets.OneTapScript && !a.site.oneTap { // it is not served
+			continue
+		}
 		all = append(all, Route{Method: http.MethodGet, Path: a.site.basePath + "/" + asset.Name})
 	}
 	slices.SortFunc(all, func(x, y Route) int {

@@ -24,12 +24,7 @@ func (s *sessions) end(ctx context.Context, r requestSession) (userID string, er
 	if err != nil {
 		return "", err
 	}
-	switch {
-	case event.Token != nil:
-		userID = event.Token.Subject
-	case event.Session != nil:
-		userID = event.Session.UserID
-	}
+	userID = event.userID()
 	s.exchanges.Erase(c.at.browser(), userID)
 	if event.Token != nil || event.Session != nil {
 		c.at.decidedOf(ctx, audit.SignOut, "", userID, event.SessionID)
@@ -38,6 +33,17 @@ func (s *sessions) end(ctx context.Context, r requestSession) (userID string, er
 		emit(ctx, c.at, "signOut", func() error { return s.events.SignOut(ctx, event) })
 	}
 	return userID, nil
+}
+
+// userID returns the user of the session that ended, or "".
+func (e *SignOutEvent) userID() string {
+	switch {
+	case e.Token != nil:
+		return e.Token.Subject
+	case e.Session != nil:
+		return e.Session.UserID
+	}
+	return ""
 }
 
 // EndOptions select the sessions to end. The zero value selects all sessions of the user. Set at most one field.

@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/random"
+	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
 
 // SessionOptions tell [Auth.NewSession] how the application authenticated the user.
@@ -75,6 +77,13 @@ func (id *identity) exchange() exchange.Key {
 		return exchange.Key{}
 	}
 	return id.oauth.exchange
+}
+
+// facts returns what the token of the new session contains of the authentication.
+func (a authentication) facts() storedtoken.Facts {
+	return storedtoken.Facts{
+		AuthTime: a.time, Methods: audit.Texts(a.methods), ACR: a.acr, Actor: a.actor.Subject, ActorSession: a.actor.SID,
+	}
 }
 
 // takeBack deletes the stored part of a session that no response sends. It works even if the request was canceled.

@@ -40,8 +40,8 @@ type requestSession interface {
 	renew(ctx context.Context, again *reauthentication) ([]Cookie, error)
 	// end ends the session and returns what Events.SignOut receives.
 	end(ctx context.Context) (SignOutEvent, error)
-	// cookieExpires returns the expiry of the cookie of a session that read has returned.
-	cookieExpires(session *Session) time.Time
+	// short reports whether the session is a short one, as the token says. It needs no query.
+	short(ctx context.Context) bool
 }
 
 // validSession is a session that was valid when it was looked up.
@@ -53,6 +53,8 @@ type validSession struct {
 	methods  []amr.Method   // how they authenticated
 	token    *Token         // StrategyJWT
 	record   *store.Session // StrategyDatabase
+	short    bool           // SessionConfig.RememberMe
+	expires  time.Time      // unless the session is renewed
 	// actor is the session of the user who impersonates this one, or nil.
 	actor *Session
 }
@@ -140,10 +142,7 @@ func (p *jwtSession) choose(ctx context.Context) error {
 		return nil
 	}
 	for _, value := range slices.Collect(p.Tokens.Values()) {
-		token, err := p.jwt.OpenSession(ctx, p.at.cookies, value)
-		if err == nil {
-			err = p.jwt.Check(ctx, token)
-		}
+		token, err := p.jwt.Valid(ctx, p.at.cookies, value)
 		switch {
 		case errors.Is(err, ErrSessionToken):
 			return asError(err, ErrSessionToken).withType(ErrSessionToken)

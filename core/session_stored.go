@@ -30,15 +30,11 @@ func (p *storedSession) current(ctx context.Context) (*validSession, error) {
 	case err != nil:
 		return nil, err
 	}
-	by, err := p.checkActor(ctx, &p.tokenCarrier, p.actor(ctx), found.User.ID)
-	switch {
-	case errors.Is(err, errImpersonationEnded):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	at, methods := factsIn(p.Value())
-	return &validSession{user: found.User, authTime: at, methods: methods, record: found.Session, actor: by}, nil
+	at, methods, _ := factsIn(p.Value())
+	return p.withActor(ctx, p, &validSession{
+		user: found.User, authTime: at, methods: methods, record: found.Session,
+		short: storedtoken.IsShort(p.Value()), expires: found.Session.Expires,
+	})
 }
 
 // read implements [requestSession], with one lookup and at most one write per UpdateAge.
@@ -103,8 +99,7 @@ func (p *storedSession) sessionOf(ctx context.Context, found *sessionstate.Found
 	}
 	if p.facts {
 		session.ID, session.readAt = publicID(p.rows.AtRest(string(record.Token))), p.now()
-		session.AuthTime, session.Methods = factsIn(string(record.Token))
-		session.ACR = acrIn(string(record.Token))
+		session.AuthTime, session.Methods, session.ACR = factsIn(string(record.Token))
 		if by == nil {
 			p.records.Use(ctx, session.ID, session.Expires)
 		}
@@ -124,7 +119,7 @@ func (p *storedSession) start(
 		p.data.Forget(who.user.ID)
 	}
 	if p.facts && !who.keepsSession {
-		note := sessionrecord.Note{Ends: who.session.Expires.Unix(), Actor: id.actor.userID}
+		note := sessionrecord.Note{Ends: who.session.Expires.Unix(), Actor: id.actor.Subject}
 		p.recordSignIn(ctx, p.at, id, who, sessionID, note)
 	}
 	cookies, err = p.setRow(who.session)
@@ -141,9 +136,9 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 		return nil, errEndedMeanwhile
 	}
 	user := current.user
+	_, _, acr := factsIn(p.Value())
 	id := &identity{
-		user: user.Clone(), methods: again.methods, acr: or(again.acr, acrIn(p.Value())),
-		short:   storedtoken.IsShort(p.Value()),
+		user: user.Clone(), methods: again.methods, acr: or(again.acr, acr), short: current.short,
 		account: &Account{Type: TypeCredentials, Provider: again.by, ProviderAccountID: user.ID},
 	}
 	before := p.rows.AtRest(p.Value())
@@ -203,7 +198,8 @@ func (s *sessions) createStored(ctx context.Context, c *tokenCarrier, id *identi
 
 // newRow stores a new session. It does not change the session of the request.
 func (s *sessions) newRow(ctx context.Context, id *identity, who *member) error {
-	session, err := s.createRow(ctx, s.rows.Store, who.user.ID, id.authenticatedAt(s.now(), *who))
+	by := id.authenticatedAt(s.now(), *who)
+	session, err := s.rows.Create(ctx, s.rows.Store, who.user.ID, by.short, by.facts())
 	switch {
 	case err != nil && id.account.Type == TypeCredentials:
 		err = errorf(ErrStore, "credentials of provider %q: the user that Authorize returns must be in the store: %w",
@@ -214,16 +210,6 @@ func (s *sessions) newRow(ctx context.Context, id *identity, who *member) error 
 	}
 	who.session = session
 	return nil
-}
-
-// createRow stores a session. rows is the store, or a transaction of it.
-func (s *sessions) createRow(
-	ctx context.Context, rows store.SessionStore, userID string, by authentication,
-) (*store.Session, error) {
-	return s.rows.Create(ctx, rows, userID, by.short, storedtoken.Facts{
-		AuthTime: by.time, Methods: audit.Texts(by.methods), ACR: by.acr,
-		Actor: by.actor.userID, ActorSession: by.actor.sessionID,
-	})
 }
 
 // withoutUser explains why the store rejected a session, if the application returned a user who is not in the store.
@@ -270,17 +256,11 @@ func (s *sessions) endOldest(ctx context.Context, v *arrival, newest *store.Sess
 	}
 }
 
-// factsIn returns the authentication time and the methods in a token. The zero time means that the token has none, or
-// that the time is unknown.
-func factsIn(token string) (at time.Time, methods []amr.Method) {
+// factsIn returns the authentication time, methods and context class in a token. The zero time means that the token has
+// none, or that the time is unknown.
+func factsIn(token string) (at time.Time, methods []amr.Method, acr string) {
 	facts, _ := storedtoken.Read(token)
-	return facts.AuthTime, sessionlist.Methods(facts.Methods)
-}
-
-// acrIn returns the authentication context class in a token, or "".
-func acrIn(token string) string {
-	facts, _ := storedtoken.Read(token)
-	return facts.ACR
+	return facts.AuthTime, sessionlist.Methods(facts.Methods), facts.ACR
 }
 
 // setRow returns the cookies for a stored session.
@@ -291,7 +271,7 @@ func (p *storedSession) setRow(s *store.Session) ([]Cookie, error) {
 // actor implements [requestSession].
 func (p *storedSession) actor(context.Context) actor {
 	userID, sessionID := storedtoken.Actor(p.Value())
-	return actor{userID, sessionID}
+	return actor{Subject: userID, SID: sessionID}
 }
 
 // expiredActor implements [requestSession].
@@ -303,6 +283,4 @@ func (p *storedSession) expiredActor() actor {
 	return by
 }
 
-func (p *storedSession) cookieExpires(s *Session) time.Time {
-	return p.config.cookieExpiry(storedtoken.IsShort(p.Value()), s.Expires)
-}
+func (p *storedSession) short(context.Context) bool { return storedtoken.IsShort(p.Value()) }

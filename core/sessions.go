@@ -69,12 +69,10 @@ func newSessions(
 		rows: sessionstate.Rows{
 			Lifetimes: c.Session.lifetimes(), Store: store.sessions, Now: c.Now, Rand: c.Rand, Audience: c.Audience,
 			HashTokens: c.Session.HashTokens, Facts: facts, Created: cleaning.Perhaps,
+			Generate: c.Session.GenerateToken,
 		},
 	}
 	s.jwt = newSessionTokens(c, seal, secrets, store.Store, proofs, facts, s.revoked)
-	if generate := c.Session.GenerateToken; generate != nil {
-		s.rows.Generate = func() (string, error) { return guarded("Session.GenerateToken", generate) }
-	}
 	if facts {
 		s.records = sessionrecord.New(sessionrecord.Options{
 			Records: records.Of(store.records), Now: c.Now,
@@ -122,12 +120,13 @@ func newSessionTokens(
 	j := sessionTokens{callback: c.Callbacks.JWT}
 	j.Tokens = sessionstate.Tokens{
 		Sealer: seal, Lifetimes: c.Session.lifetimes(), EncodedMaxAge: c.JWT.MaxAge, Users: users, Proofs: proofs,
-		Facts: facts, Revocations: revoked,
+		Facts: facts, Revocations: revoked, IsRevoked: c.JWT.Revoked,
 		Errors: sessionstate.Errors{
 			TooOld:  clientError(auditReason(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge")),
 			Ended:   clientError(errors.New("the session was ended")),
 			Revoked: clientError(auditReason(audit.ReasonRevoked, "the token was revoked")),
 			Unknown: func(err error) error { return errorf(ErrSessionToken, "%w", err) },
+			Store:   func(err error) error { return errorf(ErrStore, "%w", err) },
 		},
 	}
 	list := make([]Secret, len(secrets))
@@ -136,21 +135,12 @@ func newSessionTokens(
 	}
 	if encode := c.JWT.Encode; encode != nil {
 		j.Encode = func(ctx context.Context, t *Token, salt string, maxAge time.Duration) (string, error) {
-			return guarded("JWT.Encode", func() (string, error) {
-				return encode(ctx, EncodeParams{Token: t, Secrets: slices.Clone(list), Salt: salt, MaxAge: maxAge})
-			})
+			return encode(ctx, EncodeParams{Token: t, Secrets: slices.Clone(list), Salt: salt, MaxAge: maxAge})
 		}
 	}
 	if decode := c.JWT.Decode; decode != nil {
 		j.Decode = func(ctx context.Context, value, salt string) (*Token, error) {
-			return guarded("JWT.Decode", func() (*Token, error) {
-				return decode(ctx, DecodeParams{Token: value, Secrets: slices.Clone(list), Salt: salt})
-			})
-		}
-	}
-	if revoked := c.JWT.Revoked; revoked != nil {
-		j.IsRevoked = func(ctx context.Context, t *Token) (bool, error) {
-			return guarded("JWT.Revoked", func() (bool, error) { return revoked(ctx, t) })
+			return decode(ctx, DecodeParams{Token: value, Secrets: slices.Clone(list), Salt: salt})
 		}
 	}
 	return j

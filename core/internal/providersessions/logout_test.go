@@ -110,7 +110,8 @@ func TestLogout(t *testing.T) {
 		}
 	}
 	r, err := w.leave("u1")
-	if r.Target != "https://op.example/end?https://app.example/logout/op.x&key1&id-token" || r.Shortened != "" || err != nil {
+	want := "https://op.example/end?https://app.example/logout/op.x&key1&id-token"
+	if r.Target != want || r.Shortened != "" || err != nil {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if w.value != "op.x.key1~" || !w.set.Expires.Equal(now.Add(15*time.Minute)) || len(w.records.all) != 0 {
