@@ -389,3 +389,11 @@ type outcome struct {
 type gatekeeper struct {
 	signIn func(ctx context.Context, p SignInParams) (SignInResult, error) // Callbacks.SignIn
 }
+
+// NewUserPasskey is a verified passkey that belongs to no user yet.
+type NewUserPasskey struct {
+	id     *identity
+	in     *call
+	stores stores
+	stored string // ID of the user of the last call of Store
+}

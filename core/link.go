@@ -133,7 +133,8 @@ func (w *writer) createSession(ctx context.Context, who member) (*store.Session,
 	if w.linker.sessions.config.Strategy == StrategyJWT || w.gated || w.byApp {
 		return nil, nil
 	}
-	return w.linker.sessions.createRow(ctx, w.sessions, who.user.ID, w.authentication(who))
+	by := w.authentication(who)
+	return w.linker.sessions.rows.Create(ctx, w.sessions, who.user.ID, by.short, by.facts())
 }
 
 // mostMethods is the maximum number of accounts, and of passkeys, that a user may have. Stores list them without

@@ -469,7 +469,7 @@ func (l *linker) linkCredentials(ctx context.Context, c *tokenCarrier, id *ident
 // sessionUserOf reads the user of the request's session. An unreadable token means that no user is signed in. A failure
 // of the store is an error.
 func (l *linker) sessionUserOf(ctx context.Context, r requestSession) (sessionUser, error) {
-	none := sessionUser{token: r.carrier().value()}
+	none := sessionUser{token: r.carrier().Value()}
 	current, err := r.current(ctx)
 	if err != nil || current == nil || current.user.ID == "" {
 		return none, err
@@ -527,4 +527,17 @@ func pause(ctx context.Context, d time.Duration) bool {
 	case <-timer.C:
 		return true
 	}
+}
+
+// withoutProvisional returns the session user that the rules of linking see, which is never a provisional user. It sets
+// the user to upgrade.
+func (w *writer) withoutProvisional(id *identity, signedIn sessionUser) sessionUser {
+	w.upgrades = ""
+	if signedIn.user == nil || !w.plugins.provisional.has(signedIn.methods) {
+		return signedIn
+	}
+	if id.provisional == signedIn.user.ID && w.plugins.provisional.upgrades() {
+		w.upgrades = id.provisional
+	}
+	return sessionUser{token: signedIn.token}
 }

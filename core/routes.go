@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/internal/assets"
+	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 	"github.com/latchkey-go/latchkey/core/limit"
 )
 
@@ -61,9 +62,12 @@ func (a *Auth) Routes() []Route {
 		return nil
 	}
 	for name, document := range a.plugins.documents {
-		all = append(all, Route{Method: http.MethodGet, Path: wellKnownPath + "/" + name, Plugin: document.plugin})
+		all = append(all, Route{Method: http.MethodGet, Path: wellknown.Path + "/" + name, Plugin: document.plugin})
 	}
 	for _, asset := range assets.All {
+		if asset == assets.OneTapScript && !a.site.oneTap { // it is not served
+			continue
+		}
 		all = append(all, Route{Method: http.MethodGet, Path: a.site.basePath + "/" + asset.Name})
 	}
 	slices.SortFunc(all, func(x, y Route) int {
@@ -99,7 +103,7 @@ func perProvider(at route) func(*provider) bool {
 	case route{http.MethodPost, "signin"}, route{http.MethodGet, "callback"}:
 		return outside
 	case route{http.MethodPost, "callback"}:
-		return func(p *provider) bool { return !outside(p) || oauth(p) && p.oauth.formPost }
+		return func(p *provider) bool { return !outside(p) || oauth(p) && p.oauth.flow.Provider.FormPost }
 	case route{http.MethodGet, "webauthn-options"}:
 		return func(p *provider) bool { return p.webauthn != nil }
 	case route{http.MethodGet, "logout"}:

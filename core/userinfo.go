@@ -2,28 +2,10 @@ package core
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"net/url"
-	"strings"
-	"time"
+
+	"github.com/latchkey-go/latchkey/internal/oauth"
 )
-
-// optionalUserinfo is the timeout of a userinfo request whose failure does not fail the sign-in.
-const optionalUserinfo = 3 * time.Second
-
-// requestedProfile reports whether the scope profile or email was requested and granted.
-func (o *oauthClient) requestedProfile(tokens *TokenSet) bool {
-	scope := or(tokens.Scope, or(o.sentParam("scope"), o.scope))
-	for name := range strings.FieldsFuncSeq(scope, func(r rune) bool { return r == ' ' || r == ',' || r == '+' }) {
-		if name == "profile" || name == "email" {
-			return true
-		}
-	}
-	return false
-}
 
 // Get sends a GET request with the access token as bearer token and parses the response. headers are pairs of name and
 // value.
@@ -51,19 +33,9 @@ func (r *UserinfoRequest) Do(request *http.Request) (Profile, error) {
 // Send sends a request to the provider and returns the body of the response. The status must be 200 to 299. Errors
 // contain the host, but no tokens and no other part of the URL.
 func (t *TokenSet) Send(request *http.Request) ([]byte, error) {
-	if request.Header.Get("Accept") == "" {
-		request.Header.Set("Accept", "application/json")
-	}
-	response, err := t.Client.Do(request)
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err // without the URL, which contains the token for some providers
-	}
+	body, err := oauth.Send(t.Client, request)
 	if err != nil {
-		return nil, t.hide(fmt.Errorf("%s: %w", request.URL.Host, err))
+		return nil, t.hide(err)
 	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode/100 != 2 {
-		return nil, fmt.Errorf("%s answered status %d", request.URL.Host, response.StatusCode)
-	}
-	return io.ReadAll(response.Body) // the client limits the size
+	return body, nil
 }

@@ -2,15 +2,13 @@ package core
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/internal/weburl"
+	"github.com/latchkey-go/latchkey/core/internal/passkeys"
+	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 )
 
 // AddWellKnown adds a document at /.well-known/<name>, outside of the base path. It is served if the application calls
@@ -30,7 +28,7 @@ func (h *PluginHost) AddWellKnown(
 	switch {
 	case document == nil:
 		h.fault("document %q: the function is nil", name)
-	case name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" || strings.Trim(name, ".") == "":
+	case !wellknown.IsName(name):
 		h.fault("document %q: the name must consist of lower-case letters, digits, hyphens and dots", name)
 	case documents[name].get != nil:
 		h.fault("document %q: %s has added it", name, documents[name].plugin)
@@ -39,40 +37,25 @@ func (h *PluginHost) AddWellKnown(
 	}
 }
 
-// wellKnownPath is the path prefix of the documents.
-const wellKnownPath = "/.well-known"
-
 // WellKnownPaths returns the paths of the documents outside of the base path, sorted, such as
 // "/.well-known/change-password". Adapters send GET and HEAD requests for them to [Auth.Handle]. An Auth made by
 // [PerRequest] returns "/.well-known/*", because its documents depend on the request.
 func (a *Auth) WellKnownPaths() []string {
 	if a.choose != nil {
-		return []string{wellKnownPath + "/*"}
+		return []string{wellknown.Path + "/*"}
 	}
 	var paths []string
 	for name := range a.plugins.documents {
-		paths = append(paths, wellKnownPath+"/"+name)
+		paths = append(paths, wellknown.Path+"/"+name)
 	}
 	slices.Sort(paths)
 	return paths
 }
 
-// wellKnownName returns the name of the document that a request is for. ok is false if its path is another one.
-func wellKnownName(r *Request) (name string, ok bool) {
-	if !strings.Contains(r.Target, wellKnownPath) {
-		return "", false
-	}
-	name, more, ok := weburl.Segments(r.Target, wellKnownPath)
-	if more != "" {
-		name += "/" + more
-	}
-	return name, ok
-}
-
 // wellKnown returns the response to a request for a document outside of the base path, or nil for any other request.
 func (a *Auth) wellKnown(ctx context.Context, r *Request) *Response {
-	name, ok := wellKnownName(r)
-	if !ok || strings.HasPrefix(a.site.basePath+"/", wellKnownPath+"/") {
+	name, ok := wellknown.Name(r.Target)
+	if !ok || strings.HasPrefix(a.site.basePath+"/", wellknown.Path+"/") {
 		return nil
 	}
 	c := a.site.callOf(r)
@@ -106,13 +89,12 @@ func (a *Auth) wellKnown(ctx context.Context, r *Request) *Response {
 }
 
 // publish completes the response with a document: every client may read it, and a client with the same document gets
-// status 304 (RFC 9110 section 13.1.2).
+// status 304.
 func publish(r *Request, response *Response) *Response {
 	if response.Redirect == "" {
-		sum := sha256.Sum256(response.Body)
-		etag := `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
-		response.set("Etag", etag)
-		if strings.Contains(strings.Join(r.Header["If-None-Match"], ","), etag) {
+		tag, same := wellknown.Tag(response.Body, r.Header["If-None-Match"])
+		response.set("Etag", tag)
+		if same {
 			response.Status, response.Body = http.StatusNotModified, nil
 		}
 	}
@@ -121,57 +103,19 @@ func publish(r *Request, response *Response) *Response {
 	return response
 }
 
-// addPasskeyDocuments adds the documents of the passkey providers: webauthn (WebAuthn Level 3 section 5.11.1) for other
-// origins, which browsers request at the domain that is the relying party's ID, assetlinks.json for Android apps, and
-// apple-app-site-association for Apple's apps.
+// addPasskeyDocuments adds the documents of the passkey providers, unless a plugin has added one of that name.
 func (ps *plugins) addPasskeyDocuments(providers []*provider) {
-	var origins, apple []string
-	var android []any
+	var all []*RelyingParty
 	for _, p := range providers {
-		if p.webauthn == nil {
-			continue
-		}
-		rp := &p.webauthn.RelyingParty
-		for _, origin := range rp.Origins {
-			if strings.HasPrefix(origin, "https://") && !slices.Contains(origins, origin) {
-				origins = append(origins, origin)
-			}
-		}
-		for _, app := range rp.AndroidApps {
-			android = append(android, map[string]any{
-				"relation": []string{"delegate_permission/common.handle_all_urls", "delegate_permission/common.get_login_creds"},
-				"target": map[string]any{
-					"namespace": "android_app", "package_name": app.Package, "sha256_cert_fingerprints": app.Certificates,
-				},
-			})
-		}
-		for _, app := range rp.AppleApps {
-			if !slices.Contains(apple, app) {
-				apple = append(apple, app)
-			}
+		if p.webauthn != nil {
+			all = append(all, &p.webauthn.ceremonies.RelyingParty)
 		}
 	}
-	if len(origins) > 0 {
-		ps.addDocument("webauthn", map[string][]string{"origins": origins})
+	for name, body := range passkeys.Documents(all) {
+		if _, taken := ps.documents[name]; !taken {
+			ps.documents[name] = wellKnown{get: func(context.Context, string) (*Response, error) {
+				return &Response{Body: slices.Clone(body), Header: newHeader("Content-Type", typeJSON)}, nil
+			}}
+		}
 	}
-	if len(android) > 0 {
-		ps.addDocument("assetlinks.json", android)
-	}
-	if len(apple) > 0 {
-		ps.addDocument("apple-app-site-association", map[string]any{"webcredentials": map[string]any{"apps": apple}})
-	}
-}
-
-// addDocument adds a JSON document unless a plugin has added a document of that name.
-func (ps *plugins) addDocument(name string, content any) {
-	if _, taken := ps.documents[name]; taken {
-		return
-	}
-	body, err := json.Marshal(content)
-	if err != nil { // strings can always be encoded
-		panic(err)
-	}
-	ps.documents[name] = wellKnown{get: func(context.Context, string) (*Response, error) {
-		return &Response{Body: slices.Clone(body), Header: newHeader("Content-Type", typeJSON)}, nil
-	}}
 }

@@ -1,6 +1,7 @@
 package password
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -112,11 +113,12 @@ func oneScript(name string) bool {
 	return true
 }
 
-// usernames stores and finds usernames. A nil *usernames has none.
+// usernames stores and finds usernames.
 type usernames struct {
 	options Usernames
 	records store.RecordStore
 	users   core.Store
+	codes   *recoveryCodes // nil without Usernames.Alone
 	now     func() time.Time
 }
 
@@ -151,7 +153,7 @@ func (u *usernames) find(ctx context.Context, typed string) (*core.User, error) 
 	if claim != nil && u.valid(claim) {
 		id = claim.UserID
 	}
-	_, has, err := u.load(ctx, orDash(id))
+	_, has, err := u.load(ctx, cmp.Or(id, "-"))
 	if err != nil {
 		return nil, err
 	}
@@ -159,14 +161,6 @@ func (u *usernames) find(ctx context.Context, typed string) (*core.User, error) 
 		id = core.NewID()
 	}
 	return userByID(ctx, u.users, id)
-}
-
-// orDash returns the key of a record that does not exist for an empty ID.
-func orDash(id string) string {
-	if id == "" {
-		return "-"
-	}
-	return id
 }
 
 // valid reports whether a claim has not expired.
@@ -196,16 +190,13 @@ func (u *usernames) load(ctx context.Context, userID string) (r *store.Record, n
 	return r, n, nil
 }
 
-// wanted returns the normalized username of a sign-up, which is optional. It does not read the store.
-func (u *usernames) wanted(typed string) (string, error) {
-	if u == nil || strings.TrimSpace(typed) == "" {
-		return "", nil
-	}
+// choose returns the normalized form of a username that users can choose. It does not read the store.
+func (u *usernames) choose(typed string) (string, error) {
 	name, ok := normalUsername(typed)
-	switch {
-	case !ok:
+	if !ok {
 		return "", errUsername
-	case u.isReserved(name):
+	}
+	if u.isReserved(name) {
 		return "", errUsernameTaken
 	}
 	return name, nil
@@ -214,12 +205,9 @@ func (u *usernames) wanted(typed string) (string, error) {
 // set makes name the username of a user. Of concurrent claims of one name, one succeeds; the store decides. The old
 // name stays reserved for the user until the cooldown is over.
 func (u *usernames) set(ctx context.Context, userID, typed string) (string, error) {
-	name, ok := normalUsername(typed)
-	if !ok {
-		return "", errUsername
-	}
-	if u.isReserved(name) {
-		return "", errUsernameTaken
+	name, err := u.choose(typed)
+	if err != nil {
+		return "", err
 	}
 	record, before, err := u.load(ctx, userID)
 	switch {
@@ -342,6 +330,35 @@ func (u *usernames) expire(ctx context.Context, userID, name string, at time.Tim
 	}
 	r.Expires = at
 	return u.records.UpdateRecord(ctx, r)
+}
+
+// free returns errUsernameTaken if a user has a name, or gave it up during the cooldown. It deletes an expired claim:
+// give can then create another one.
+func (u *usernames) free(ctx context.Context, name string) error {
+	claim, err := u.record(ctx, kindUsername, name)
+	switch {
+	case err != nil || claim == nil:
+		return err
+	case u.valid(claim):
+		return errUsernameTaken
+	}
+	return claimError(u.release(ctx, claim))
+}
+
+// usernameData is what an administrator and the user see of the username.
+type usernameData struct {
+	Username string `json:"username"`
+	// RecoveryCodes is the number of unused codes. It is nil without Usernames.Alone.
+	RecoveryCodes *int `json:"recoveryCodes,omitempty"`
+}
+
+func (u *usernames) data(ctx context.Context, userID string) (usernameData, error) {
+	_, has, err := u.load(ctx, userID)
+	if err != nil || u.codes == nil {
+		return usernameData{Username: has.Name}, err
+	}
+	left, err := u.codes.left(ctx, userID)
+	return usernameData{has.Name, &left}, err
 }
 
 // usernamePages are the page on which a user chooses a username, and the section of the account page.
