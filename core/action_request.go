@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
@@ -182,7 +183,7 @@ func (c *ActionRequest) UpdatedUser(ctx context.Context, before, after *User) {
 // of page. If view fails, the error is logged and the response has status 500.
 func (c *ActionRequest) Render(ctx context.Context, status int, page ui.Page, view templ.Component) *Response {
 	response := c.plugins.auth.pages.render(ctx, &c.in.arrival, &Response{Status: status}, page.Nonce, view)
-	return permitChallenge(permitPicture(response, page.Picture), page.Challenge)
+	return response.permit(page.Picture, page.Challenge, nil)
 }
 
 // JSON returns a response with v as JSON. If v cannot be encoded, or does not have the type of [Action].Output, the

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/internal/announcements"
+	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -38,7 +39,7 @@ type arrival struct {
 	pending announcements.Pending
 	// verified is the credential of the request. Copies of the arrival share it. It is nil if the request cannot have
 	// one.
-	verified *verifiedCredential
+	verified *auditor.Credential
 	// misconfigured is the reference of a request that has no Auth.
 	misconfigured string
 }
@@ -56,7 +57,7 @@ func (v *arrival) settle() error {
 	}
 	v.place, v.jar = settled, cookie.Parse(v.r.Header["Cookie"])
 	if len(v.credentials) > 0 && len(v.r.Header["Authorization"]) > 0 {
-		v.verified = &verifiedCredential{}
+		v.verified = &auditor.Credential{}
 	}
 	return nil
 }

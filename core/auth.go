@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
+	"github.com/latchkey-go/latchkey/core/internal/mounts"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
+	"github.com/latchkey-go/latchkey/core/internal/validtokens"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/internal/once"
@@ -25,21 +27,19 @@ type Auth struct {
 	// the log of site. If choose is nil, this Auth serves all requests.
 	choose func(ctx context.Context, r *Request) (*Auth, error)
 
-	site      *site
-	providers []*provider // in order
-	byID      map[string]*provider
-	router    *router
-	pages     *pages
-	sessions  *sessions
-	tokens    tokenReaders
-	linker    *linker
-	plugins   plugins
-	mail      *mailqueue.Queue
-	log       *reporter
-	mounted   mounted
-	// validTokens has the hashes of tokens that were valid in this process. Their requests are not counted as attempts, so
-	// that wrong tokens of a network do not stop its valid ones. It says nothing about whether a token is still valid.
-	validTokens once.Memory[[sha256.Size]byte, struct{}]
+	site        *site
+	providers   []*provider // in order
+	byID        map[string]*provider
+	router      *router
+	pages       *pages
+	sessions    *sessions
+	tokens      tokenReaders
+	linker      *linker
+	plugins     plugins
+	mail        *mailqueue.Queue
+	log         *reporter
+	mounted     mounts.State
+	validTokens validtokens.Memory
 
 	audience string
 	// sharedWarned is set after the warning shared-sessions was logged.
@@ -103,7 +103,7 @@ func (a *Auth) warnShared(ctx context.Context) {
 // when it mounts them on a group. It panics if the base path does not begin with the prefix, because the routes would
 // then be outside the base path and no sign-in could complete.
 func (a *Auth) MountPath(prefix string) string {
-	a.mounted.setRegistered()
+	a.mounted.Register()
 	basePath := a.site.basePath
 	if basePath == "" {
 		panic("core: PerRequest has no base path to mount the auth routes at: pass the BasePath of its Auths to it")

@@ -3,9 +3,9 @@ package core
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/emailproof"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/internal/linking"
 )
@@ -67,7 +67,7 @@ func (ps *plugins) prove(ctx context.Context, v *arrival, userID, address string
 	switch {
 	case err == nil:
 		return w.unlinked, nil
-	case errors.Is(err, ErrNotFound), errors.Is(err, errAddressChanged):
+	case errors.Is(err, ErrNotFound), errors.Is(err, emailproof.ErrChanged):
 		return nil, err
 	case errors.Is(err, ErrConflict): // a write conflict in the store, not a conflict of addresses
 		return nil, errorf(ErrStore, "verify an address: %v", err)
@@ -93,22 +93,15 @@ func (ps *plugins) canProve() error {
 	return nil
 }
 
-// errAddressChanged says that the user now has another address than the one that was verified.
-var errAddressChanged = fmt.Errorf("core: MarkEmailVerified: the user has another address now: %w", ErrConflict)
-
 // verifyFirst verifies the address of a user, and removes accounts and passkeys that no provider vouched for. It
 // returns false if the address was verified before.
 func (w *writer) verifyFirst(ctx context.Context, userID, address string) (bool, error) {
 	known, err := w.tx.User(ctx, userID)
-	switch {
-	case err != nil:
+	if err != nil {
 		return false, err
-	case address == "":
-		return false, errors.New("core: MarkEmailVerified: address is empty")
-	case known.Email != address:
-		return false, errAddressChanged
-	case !known.EmailVerified.IsZero():
-		return false, nil
+	}
+	if needed, err := emailproof.Needed(known, address); err != nil || !needed {
+		return false, err
 	}
 	linked, err := w.tx.linked(ctx, known)
 	if err != nil {
@@ -122,44 +115,16 @@ func (w *writer) verifyFirst(ctx context.Context, userID, address string) (bool,
 	return true, err
 }
 
-// unlinkUnvouched unlinks the accounts of a user whose provider has not vouched for the user's address, and deletes the
-// passkeys of these accounts. An attacker may have added them before the owner verified the address.
+// unlinkUnvouched removes the sign-in methods that no provider vouched for; see [emailproof.Methods.Remove].
 func (w *writer) unlinkUnvouched(ctx context.Context, s stores, u *User, linked []*Account) error {
-	kept, passkeys := map[string]bool{}, false
-	for _, a := range linked {
-		if SameMailbox(a.VerifiedEmail, u.Email) {
-			kept[a.ProviderAccountID] = true
-			continue
-		}
-		passkeys = passkeys || a.Type == TypeWebAuthn
-		err := s.accounts.UnlinkAccount(ctx, a.Provider, a.ProviderAccountID)
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return err
-		}
-		w.unlinked = append(w.unlinked, w.plugins.unlinkedMethod(a))
+	m := &emailproof.Methods{Accounts: s.accounts, Passkeys: s.passkeys, Deleter: s.unkey}
+	removed, err := m.Remove(ctx, u, linked)
+	for _, a := range removed {
+		method := w.plugins.accountMethod(a)
+		method.Passkey = a.Type == TypeWebAuthn
+		w.unlinked = append(w.unlinked, method)
 	}
-	if !passkeys || s.passkeys == nil || s.unkey == nil {
-		return nil
-	}
-	return removePasskeys(ctx, s, u.ID, kept)
-}
-
-// removePasskeys deletes the passkeys of a user, except those of the account IDs in kept.
-func removePasskeys(ctx context.Context, s stores, userID string, kept map[string]bool) error {
-	keys, err := s.passkeys.Authenticators(ctx, userID)
-	if err != nil {
-		return err
-	}
-	for _, k := range keys {
-		if kept[k.ProviderAccountID] {
-			continue
-		}
-		err := s.unkey.DeleteAuthenticator(ctx, k.CredentialID)
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // recheckAccounts removes unvouched accounts a second time, after the verification is committed. Another request may
@@ -185,13 +150,6 @@ func (ps *plugins) recheckAccounts(ctx context.Context, w *writer, userID string
 		ps.notify(ctx, w.at, known, SecurityNotice{Kind: kind, UserID: userID, Provider: m.Provider})
 	}
 	return w.endEarlierSessions(ctx, userID)
-}
-
-// unlinkedMethod returns the sign-in method of an account that a verification removed.
-func (ps *plugins) unlinkedMethod(a *Account) SignInMethod {
-	m := ps.accountMethod(a)
-	m.Passkey = a.Type == TypeWebAuthn
-	return m
 }
 
 // prove marks the address of a user as verified. If alone is true, the user's existing sessions end: those in the store

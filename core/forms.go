@@ -1,12 +1,13 @@
 package core
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"bytes"
 
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/panics"
@@ -20,15 +21,9 @@ func (a *Auth) SignIn(ctx context.Context, r *Request) *Response {
 	return formAction(ctx, a, r, func(a *Auth, f form.Fields) string {
 		id, _ := f.Text("providerId")
 		p := a.byID[id]
-		switch {
-		case p == nil:
-			if id != "" {
-				a.log.info(ctx, "a form asks for a provider that is not configured: its field providerId has another value",
-					slog.String("provider_id", panics.Bounded(id)))
-			}
-			return "/signin"
-		case p.kind == TypeCredentials:
-			return "/callback/" + id
+		if p == nil && id != "" {
+			a.log.info(ctx, "a form asks for a provider that is not configured: its field providerId has another value",
+				slog.String("provider_id", panics.Bounded(id)))
 		}
 		query := url.Values{}
 		for _, name := range f.Names() {
@@ -37,8 +32,19 @@ func (a *Auth) SignIn(ctx context.Context, r *Request) *Response {
 				query.Set(param, value)
 			}
 		}
-		return "/signin/" + id + "?" + query.Encode()
+		return signInRoute(p, query)
 	})
+}
+
+// signInRoute returns the auth route that starts a sign-in with a provider. Without one, it is the sign-in page.
+func signInRoute(p *provider, query url.Values) string {
+	switch {
+	case p == nil:
+		return "/signin"
+	case p.kind == TypeCredentials:
+		return "/callback/" + p.id
+	}
+	return "/signin/" + p.id + "?" + query.Encode()
 }
 
 // SignOut handles a form of the application that signs the user out. Its fields are csrfToken and redirectTo. Methods
@@ -50,13 +56,9 @@ func (a *Auth) SignOut(ctx context.Context, r *Request) *Response {
 // formAction converts a form of the application to a request to the corresponding auth route, which does the CSRF
 // check.
 func formAction(ctx context.Context, a *Auth, r *Request, route func(*Auth, form.Fields) string) *Response {
-	a, err := a.resolve(ctx, r)
-	if err != nil {
-		c, pages, faults := withoutAuth(r, err)
-		return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
-	}
-	if r.Method != http.MethodPost {
-		return a.site.refuseForm(ctx, r)
+	a, refusal := forInput(ctx, a, r)
+	if refusal != nil {
+		return refusal
 	}
 	posted, err := readBody(ctx, r)
 	if err != nil {
@@ -76,29 +78,48 @@ func formAction(ctx context.Context, a *Auth, r *Request, route func(*Auth, form
 	}
 	fields.Del("redirectTo")
 	fields.Del("providerId")
-	stays := staysOnPage(fields)
+	return post(ctx, a, r, route(a, posted), fields, posted.Unread() == "")
+}
+
+// forInput returns the Auth of a request, or an error response.
+func forInput(ctx context.Context, a *Auth, r *Request) (*Auth, *Response) {
+	a, err := a.resolve(ctx, r)
+	if err != nil {
+		c, pages, faults := withoutAuth(r, err)
+		return nil, c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
+	}
+	if r.Method != http.MethodPost {
+		return nil, a.site.refuseForm(ctx, r)
+	}
+	return a, nil
+}
+
+// post calls an auth route with fields, as a form on the page of the request would. The route does the CSRF check. If
+// the body of the request was not read, the route reports why there are no fields.
+func post(ctx context.Context, a *Auth, r *Request, route string, fields url.Values, read bool) *Response {
+	stays := fields.Get("redirect")
+	if stays == "true" || stays == "false" {
+		fields.Del("redirect")
+	}
 	inner := *r
 	inner.Path, inner.MountPrefix, inner.ContentLength = "", "", 0
-	inner.Target = a.site.basePath + route(a, posted)
+	inner.Target = a.site.basePath + route
 	inner.Header = r.Header.Clone()
-	if posted.Unread() == "" { // else the route reports why there are no fields
+	if inner.Header == nil {
+		inner.Header = http.Header{}
+	}
+	if read {
 		inner.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	if stays {
+	if stays == "false" { // the response is {"url": …} instead of a redirect, for a script that navigates itself
 		inner.Header["X-Auth-Return-Redirect"] = []string{"1"}
 	}
 	inner.Body = bytes.NewReader([]byte(fields.Encode()))
-	return seeOther(a.Handle(ctx, &inner))
-}
-
-// staysOnPage removes the field redirect from a form. It reports whether the value is "false": the response is then
-// {"url": …} instead of a redirect, for a script that navigates itself.
-func staysOnPage(fields url.Values) bool {
-	said := fields.Get("redirect")
-	if said == "true" || said == "false" {
-		fields.Del("redirect")
+	response := a.Handle(ctx, &inner)
+	if response.Status == http.StatusFound { // the request was a POST
+		response.Status = http.StatusSeeOther
 	}
-	return said == "false"
+	return response
 }
 
 // refuseForm rejects a form action with another method than POST: following a link must not start a sign-in or end a
@@ -111,12 +132,4 @@ func (s *site) refuseForm(ctx context.Context, r *Request) *Response {
 	response := refuse(&Response{Err: err}, http.StatusMethodNotAllowed, []byte(`{"message":"Send a POST."}`))
 	response.set("Allow", http.MethodPost)
 	return c.refer(finish(r, response))
-}
-
-// seeOther changes the status of a redirect from 302 to 303, because the request was a POST.
-func seeOther(response *Response) *Response {
-	if response.Status == http.StatusFound {
-		response.Status = http.StatusSeeOther
-	}
-	return response
 }

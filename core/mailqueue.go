@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
@@ -19,13 +18,6 @@ func (h *PluginHost) AddEmailSender(s EmailSender) {
 	}
 }
 
-// MailConfig configures emails that are sent in the background.
-type MailConfig struct {
-	// Retries are the waits between the attempts to send an email. A random tenth is added. Nil means 10 seconds and 1, 2,
-	// 5, 10, 15 and 15 minutes, which are eight attempts in 50 minutes. An empty slice means one attempt.
-	Retries []time.Duration
-}
-
 // ErrMailQueueFull is returned by [ActionRequest.SendLater] if too many emails are waiting, of all clients or of this
 // one. The plugin responds with status 503.
 var ErrMailQueueFull = errors.New("core: too many emails wait to be sent")
@@ -36,7 +28,7 @@ func newMailQueue(c *Config, a *Auth) *mailqueue.Queue {
 	}
 	return mailqueue.New(mailqueue.Config{
 		Records: a.store.records, Lister: a.store.listing, Keys: &a.plugins.seals.Keys, Rand: c.Rand, Now: c.Now,
-		Retries: c.Mail.Retries, Theme: c.Theme, Locales: c.Locales, Calls: newWatch(c, a.log), Logger: c.Logger,
+		Retries: c.Mail.Retries, Theme: c.Theme, Locales: c.Locales, Calls: a.store.watch, Logger: c.Logger,
 		Failed: failed(ErrAuth), NotListed: failed(ErrStore), Outside: mailOrigin{a.site.audit, nil},
 		Made: a.plugins.noticeMade, Bounced: a.plugins.bouncedSince,
 	})

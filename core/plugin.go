@@ -130,7 +130,7 @@ type plugins struct {
 	now        func() time.Time
 	entry      *signIns
 	limits     *limits
-	challenges *challenges
+	challenges *challengeGuard
 	auth       *Auth
 	// provisional was passed to PluginHost.AddProvisionalUsers, or nil.
 	provisional *provisional

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/limit"
 )
@@ -53,9 +52,6 @@ func (h *PluginHost) AddCredential(c Credential) {
 	h.Auth.site.credentials = append(h.Auth.site.credentials, c)
 }
 
-// maxValidTokens is the maximum number of hashes of valid tokens. If there are more, the oldest is forgotten.
-const maxValidTokens = 1 << 14
-
 // verifyCredential returns the principal of a credential, or nil if it is not valid. again reports that a stream checks
 // it again, which does not count as a use.
 func (a *Auth) verifyCredential(
@@ -66,8 +62,7 @@ func (a *Auth) verifyCredential(
 	}
 	hash, limits := sha256.Sum256([]byte(token)), a.plugins.limits
 	c, attempt := &call{arrival: *v}, newAttempt(limit.AttemptKey, "")
-	_, valid := a.validTokens.Get(hash)
-	known := valid || kind.Unlimited
+	known := kind.Unlimited || a.validTokens.Has(hash)
 	if !known {
 		if err := limits.ask(ctx, c, attempt); err != nil {
 			return nil, err
@@ -77,14 +72,14 @@ func (a *Auth) verifyCredential(
 		return kind.Verify(ctx, token, v.client().network)
 	})
 	switch {
-	case valid && (err != nil || p == nil):
-		a.validTokens.Put(hash, struct{}{}, time.Unix(1, 0)) // expired
-	case p != nil && err == nil && !known:
-		a.validTokens.Put(hash, struct{}{}, time.Time{})
+	case err != nil || p == nil && known:
+		a.validTokens.Note(hash, false)
+	case p != nil && !known:
+		a.validTokens.Note(hash, true)
 		limits.right(ctx, c, attempt)
 	}
 	if p != nil && err == nil {
-		v.verified.set(p.Credential)
+		v.verified.Set(p.Credential)
 	}
 	if p != nil && err == nil && p.Credential != "" && limits.keyUse && !again {
 		err = limits.ask(ctx, c, newAttempt(limit.AttemptKeyUse, p.Credential))

@@ -6,6 +6,8 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/assets"
+	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 )
@@ -23,7 +25,7 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 	if v := VisitOf(ctx, a); v != nil { // the request hook may also run before the auth routes
 		v.collected.Leave()
 	}
-	a.mounted.setServed()
+	a.mounted.Serve()
 	a.mail.Perhaps()
 	if response := a.site.preflight(r); response != nil {
 		return response
@@ -78,7 +80,7 @@ func (c *call) rememberLocale(response *Response) {
 	if c.locales == nil || c.cookies == nil || c.askedLocale() == "" {
 		return
 	}
-	chosen := c.locales.find(c.askedLocale())
+	chosen := c.locales.Find(c.askedLocale())
 	spec := c.partCookie(localeCookie)
 	kept, _ := c.jar.Get(spec.Name())
 	if chosen == nil || kept == or(chosen.Tag, "en") {
@@ -124,7 +126,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 	if to.badQuery != nil && (!lenient || r.Method != http.MethodPost) {
 		return rule, to.badQuery
 	}
-	c.locales.settle(ctx, &c.arrival, c.askedLocale())
+	c.settleLocale(ctx, c.askedLocale())
 	if !lenient {
 		foreign := to.action == "signin" || to.action == "callback"
 		if err := callbackurl.Validate(c.query.Get("callbackUrl"), c.at, foreign); err != nil {
@@ -202,7 +204,7 @@ func misconfigured(ctx context.Context, r *Request, err error) *Response {
 	if errors.Is(faults, ErrNoTenant) {
 		return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
 	}
-	if _, ok := wellKnownName(r); !ok {
+	if _, ok := wellknown.Name(r.Target); !ok {
 		to, err := c.route(r)
 		c.action, c.query = to.action, to.query
 		if err != nil {
@@ -220,4 +222,23 @@ func refuseAll(ctx context.Context, c *call, pages *pages, faults *ConfigError) 
 		return pages.notFound(ctx, &c.arrival, response)
 	}
 	return pages.serverError(ctx, c, response)
+}
+
+// asset returns the response to a GET request for an asset, or nil if the request is for something else.
+func (s *site) asset(r *Request) *Response {
+	if !isSafe(r.Method) {
+		return nil
+	}
+	file := assets.Find(r.Target, s.basePath)
+	if file == nil || file == assets.OneTapScript && !s.oneTap {
+		return nil
+	}
+	response := &Response{}
+	if response.Header, response.Body = file.Response(r.Target, r.Header); response.Body == nil {
+		response.Status = http.StatusNotModified
+	}
+	v := s.unsettled(r)
+	response = finish(r, response)
+	v.share(response)
+	return response
 }

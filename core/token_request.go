@@ -7,33 +7,11 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/jwe"
 	"github.com/latchkey-go/latchkey/internal/panics"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 )
-
-// newTokenReaders returns the readers of an Auth. For an https origin, the cookie without the prefix is ignored,
-// because sibling subdomains can set it over plain http. For an http origin both names count: a proxy may terminate TLS
-// without telling the server. If the request has only a header, the origin is unknown.
-func newTokenReaders(s *site, jwt *sessionTokens) tokenReaders {
-	plain, secure := s.cookieSets[0], s.cookieSets[1]
-	reader := func(sets ...*cookies.Set) (sources tokensource.Sources[*Token]) {
-		if plain == secure { // UseSecureCookies is set
-			sets = sets[:1]
-		}
-		sources.HeaderFirst = s.bearers
-		for _, set := range sets {
-			sources.Cookies = append(sources.Cookies, tokensource.Cookie[*Token]{
-				Name: set.Session.Name(),
-				Open: func(ctx context.Context, value string) (*Token, error) { return jwt.Valid(ctx, set, value) },
-			})
-		}
-		return sources
-	}
-	return tokenReaders{https: reader(secure), http: reader(plain, secure), unknown: reader(secure, plain)}
-}
 
 // of returns the reader for a request.
 func (t *tokenReaders) of(s *site, r *Request) (*tokensource.Sources[*Token], error) {

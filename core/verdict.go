@@ -7,7 +7,6 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/challenge"
-	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/panics"
@@ -60,13 +59,6 @@ func reasonOf(t ErrorType) audit.Reason {
 // auditReason returns an error with a reason for the audit event.
 func auditReason(r audit.Reason, text string) error {
 	return &audit.Denial{Reason: r, Err: errors.New(text)}
-}
-
-// newWatch returns the reports to Config.Observe.
-func newWatch(c *Config, log *reporter) observed.Calls {
-	return observed.Calls{Observe: c.Observe, Outcome: callOutcome, Panicked: func(ctx context.Context, err error) {
-		log.failure(ctx, errorf(errEvent, "observe: %w", err))
-	}}
 }
 
 // callOutcome maps an error to an outcome, so that the error's text, which may contain anything, is not reported.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/internal/pageheaders"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
@@ -82,8 +83,8 @@ func (v *Visit) Value(key any) any {
 		if v.entry == key.auth || v.auth == key.auth {
 			return v
 		}
-	case credentialOf:
-		if v.auth != nil && v.auth.site.audit == key.audit {
+	case auditor.CredentialKey:
+		if v.auth != nil && v.auth.site.audit == key.Of {
 			return v.at.verified
 		}
 	default:
@@ -115,7 +116,7 @@ func (v *Visit) makeState() {
 	v.spoken = &v.at
 	if v.at.locales != nil {
 		at := v.at
-		at.locales.settle(v, &at, "")
+		at.settleLocale(v, "")
 		v.spoken = &at
 		v.collected.Note(pageheaders.Locale)
 	}
