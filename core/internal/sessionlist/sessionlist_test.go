@@ -205,7 +205,7 @@ func (w *world) list() []sessionlist.Session {
 	return list
 }
 
-// TestList checks the order of a list, and what it says of each session.
+// TestList checks the order and the content of a list.
 func TestList(t *testing.T) {
 	t.Parallel()
 	for stored, names := range map[bool]string{true: "second first bare", false: "second first"} {

@@ -267,7 +267,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestChoose checks which of several tokens is the session of a request.
+// TestChoose checks that the first valid token is chosen.
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	j, set := newTokens()
@@ -322,11 +322,12 @@ func TestUnknownTokens(t *testing.T) {
 	}
 }
 
-// TestSeveralRows checks which of several stored sessions is that of a request, and that all end.
+// TestSeveralRows checks that the first session that exists is chosen, and that all end.
 func TestSeveralRows(t *testing.T) {
 	t.Parallel()
 	s := &table{users: map[string]*store.User{"u1": {ID: "u1"}}, sessions: map[string]*store.Session{
-		"a": {Token: "a", UserID: "u1", Expires: now.Add(time.Hour)}, "b": {Token: "b", UserID: "u1", Expires: now.Add(time.Hour)},
+		"a": {Token: "a", UserID: "u1", Expires: now.Add(time.Hour)},
+		"b": {Token: "b", UserID: "u1", Expires: now.Add(time.Hour)},
 	}}
 	rows := &sessionstate.Rows{Store: s, Now: func() time.Time { return now }}
 	tokens := []string{"planted", "b", "a"}
