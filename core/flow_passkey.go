@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/accounts"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/mailboxes"
@@ -479,7 +480,7 @@ func (f *passkeyFlow) userInfo(ctx context.Context, c *call) (user *User, exists
 	}
 	user, err = mailboxes.FindCanonical(ctx, f.users, address, c.query.Get("email"))
 	if errors.Is(err, ErrNotFound) && f.namesByTyped() {
-		user, err = userByAccount(ctx, f.users, typedAccount(f.ID, address))
+		user, err = userByAccount(ctx, f.users, accounts.TypedAccount(f.ID, address))
 	}
 	if errors.Is(err, ErrNotFound) {
 		return &User{Email: address}, false, nil
@@ -555,7 +556,7 @@ func (f *passkeyFlow) registrationOptions(
 		if excluded, err = f.descriptors(ctx, user.ID); err != nil {
 			return nil, err
 		}
-		if len(excluded) >= mostMethods {
+		if len(excluded) >= accounts.Max {
 			return optionsRefused("Too many passkeys: remove one first"), nil
 		}
 	}

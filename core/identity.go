@@ -76,7 +76,7 @@ type oauthResult struct {
 type passkeyResult struct {
 	*store.Authenticator
 	// typed is the address that an unauthenticated user typed for the passkey. It is not their email address: see
-	// typedAccount.
+	// accounts.TypedAccount.
 	typed string
 	// aaguid and handle are the AAGUID and the user handle, for PasskeyTracker.Added.
 	aaguid string
@@ -100,19 +100,6 @@ type signUpResult struct {
 
 // byOAuth reports whether an OAuth provider has authenticated the user with this request.
 func (id *identity) byOAuth() bool { return id.oauth != nil }
-
-// linksByAddress reports whether the provider's account may be linked to the user who has its verified address.
-func (id *identity) linksByAddress() bool {
-	return id.oauth != nil && id.oauth.client.AllowDangerousEmailAccountLinking
-}
-
-// typed returns the address that an unauthenticated user typed for a new passkey.
-func (id *identity) typed() string {
-	if id.passkey == nil {
-		return ""
-	}
-	return id.passkey.typed
-}
 
 // sid returns the provider's ID of the session (OpenID Connect Front-Channel Logout section 3), or "".
 func (id *identity) sid() string {
@@ -197,18 +184,6 @@ func (id *identity) label() string {
 
 // maxLabel is the maximum length of an account's label in bytes. Email addresses have at most 254.
 const maxLabel = 254
-
-// isAccount reports whether a is the account of the identity.
-func (id *identity) isAccount(a *Account) bool {
-	return a.Provider == id.account.Provider && a.ProviderAccountID == id.account.ProviderAccountID
-}
-
-// typedAccount returns the account that finds a user's passkeys by the text they typed at registration, if the user has
-// no email address. The text is an address and therefore never equals a credential ID. The account does not grant
-// access; only a passkey does.
-func typedAccount(provider, typed string) *Account {
-	return &Account{Type: TypeWebAuthn, Provider: provider, ProviderAccountID: typed}
-}
 
 // authentication describes when and how a user authenticated. The zero time counts as long ago.
 type authentication struct {

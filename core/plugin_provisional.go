@@ -105,19 +105,6 @@ func (p *provisional) identify(ctx context.Context, r requestSession, id *identi
 // provisional user ends with Upgraded or SignedIn: if the process stops before, the user can sign in again.
 func (id *identity) endsReplaced() bool { return id.provisional == "" }
 
-// withoutProvisional returns the session user that the rules of linking see, which is never a provisional user. It sets
-// the user to upgrade.
-func (w *writer) withoutProvisional(id *identity, signedIn sessionUser) sessionUser {
-	w.upgrades = ""
-	if signedIn.user == nil || !w.plugins.provisional.has(signedIn.methods) {
-		return signedIn
-	}
-	if id.provisional == signedIn.user.ID && w.plugins.provisional.upgrades() {
-		w.upgrades = id.provisional
-	}
-	return sessionUser{token: signedIn.token}
-}
-
 // upgraded ends the sessions and credentials that a user had before the upgrade, before a new session is issued.
 func (p *provisional) upgraded(ctx context.Context, v *arrival, userID string) error {
 	a := p.auth
