@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
-	"weak"
 
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
 )
@@ -36,8 +34,7 @@ type SessionData[T any] struct {
 	// nothing is sent. A member "data" that Callbacks.Session has set takes precedence.
 	Public func(T) any
 
-	mu      sync.Mutex
-	keepers []weak.Pointer[sessiondata.Keeper] // one for each Auth
+	keepers sessiondata.Keepers // one for each Auth
 }
 
 func (d *SessionData[T]) options() (o sessiondata.Options, err error) {
@@ -78,22 +75,7 @@ func (d *SessionData[T]) options() (o sessiondata.Options, err error) {
 	return o, nil
 }
 
-func (d *SessionData[T]) keptBy(k *sessiondata.Keeper) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.keepers = append(existing(d.keepers), weak.Make(k))
-}
-
-// existing returns the keepers that still exist.
-func existing(keepers []weak.Pointer[sessiondata.Keeper]) []weak.Pointer[sessiondata.Keeper] {
-	out := keepers[:0:0]
-	for _, k := range keepers {
-		if k.Value() != nil {
-			out = append(out, k)
-		}
-	}
-	return out
-}
+func (d *SessionData[T]) keptBy(k *sessiondata.Keeper) { d.keepers.Add(k) }
 
 func decodeData[T any](raw json.RawMessage) (value T, err error) {
 	if err = json.Unmarshal(raw, &value); err != nil {
@@ -137,17 +119,7 @@ func (d *SessionData[T]) Get(ctx context.Context, s *Session) (T, error) {
 // Session.Revocation is on. Otherwise the other processes use their copies until these are older than MaxAge. An error
 // means that the other processes were not notified.
 func (d *SessionData[T]) Refresh(ctx context.Context, userID string) error {
-	d.mu.Lock()
-	d.keepers = existing(d.keepers)
-	keepers := d.keepers
-	d.mu.Unlock()
-	var all []error
-	for _, weakly := range keepers {
-		if k := weakly.Value(); k != nil {
-			all = append(all, k.Refresh(ctx, userID))
-		}
-	}
-	return errors.Join(all...)
+	return d.keepers.Refresh(ctx, userID)
 }
 
 // Guard returns a guard that lets a request pass if allowed returns true for its data. It refuses other requests with

@@ -10,6 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/profiletext"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
@@ -133,7 +134,7 @@ func validACR(list string) []string {
 	values := strings.Fields(list)
 	for _, value := range values {
 		invalid := func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }
-		if len(value) > maxACR || strings.ContainsFunc(value, invalid) {
+		if len(value) > profiletext.MaxACR || strings.ContainsFunc(value, invalid) {
 			return nil
 		}
 	}
