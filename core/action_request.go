@@ -6,17 +6,16 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/a-h/templ"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/internal/signinmethods"
 	"github.com/latchkey-go/latchkey/core/limit"
-	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -47,8 +46,8 @@ type ActionRequest struct {
 	plugin  string
 	action  *partAction // nil for the actions of core
 
-	moved   movedAddress // set by UpdatedUser
-	read    bool         // the session has been read
+	moved   sessionstate.Moved // set by UpdatedUser
+	read    bool               // the session has been read
 	session *Session
 	failed  error
 
@@ -62,7 +61,7 @@ type ActionRequest struct {
 // newCall returns a request to an action of the plugin that configuration errors call part.
 func newCall(in *call, ps *plugins, plugin string) *ActionRequest {
 	return &ActionRequest{
-		Request: in.r, Origin: in.origin, Home: in.home, CallbackURL: in.callbackURL.target,
+		Request: in.r, Origin: in.origin, Home: in.home, CallbackURL: in.callbackURL.Target,
 		CSRFToken: in.csrf.Token, Locale: in.language(), WantsJSON: in.wantsData(),
 		in: in, plugins: ps, plugin: plugin,
 	}
@@ -97,37 +96,12 @@ func (c *ActionRequest) JSONMember(name string, v any) bool {
 
 // declared reports whether the action may read a field.
 func (c *ActionRequest) declared(name string) bool {
-	if c.action == nil || c.action.inputs == nil || c.action.inputs["*"] || c.action.inputs[name] ||
-		name == "csrfToken" || name == "callbackUrl" {
+	if c.action == nil || c.action.inputs.Has(name) {
 		return true
 	}
 	c.in.log.logger.ErrorContext(context.Background(), "auth: an action reads a field that is not in Action.Input",
 		slog.String("action", c.action.path()), slog.String("field", name))
 	return false
-}
-
-// returns reports whether v has the type of Output, or points to it.
-func (a *partAction) returns(v any) bool {
-	if a.Output == nil {
-		return true
-	}
-	got, want := reflect.TypeOf(v), reflect.TypeOf(a.Output)
-	return got == want || got == reflect.PointerTo(want)
-}
-
-// inputNames returns the json names of the members of a struct, or nil without one.
-func inputNames(input any) map[string]bool {
-	if input == nil || reflect.TypeOf(input).Kind() != reflect.Struct {
-		return nil
-	}
-	names := map[string]bool{}
-	for _, member := range reflect.VisibleFields(reflect.TypeOf(input)) {
-		name, _, _ := strings.Cut(member.Tag.Get("json"), ",")
-		if member.IsExported() && !member.Anonymous {
-			names[or(name, member.Name)] = true
-		}
-	}
-	return names
 }
 
 // URL returns the absolute URL of an action, for emails and forms. query lists the names and values of parameters:
@@ -194,48 +168,12 @@ func (c *ActionRequest) Audit(ctx context.Context, e audit.Event) {
 	c.in.note(ctx, e)
 }
 
-// movedAddress describes how a user changed in this request, as far as a session token contains it.
-type movedAddress struct {
-	moved    bool
-	from, to *User
-	verified bool
-}
-
-// write replaces the old address, name and picture in a session token, unless the application has set the claim to
-// another value. If the new address is verified, it removes the claim email_unproved, so that this session does not end
-// with the verification.
-func (m movedAddress) write(t *Token) {
-	if !m.moved {
-		return
-	}
-	for _, claim := range []struct {
-		value    *string
-		from, to string
-		null     store.Nulls
-	}{
-		{&t.Email, m.from.Email, m.to.Email, store.NullEmail}, {&t.Name, m.from.Name, m.to.Name, store.NullName},
-		{&t.Picture, m.from.Image, m.to.Image, store.NullImage},
-	} {
-		if *claim.value != claim.from || claim.from == claim.to {
-			continue
-		}
-		*claim.value, t.Null = claim.to, t.Null&^claim.null
-		if claim.to == "" {
-			t.Null |= claim.null
-		}
-	}
-	if m.verified {
-		delete(t.Extra, sessionstate.EmailUnproved)
-	}
-}
-
 // UpdatedUser calls Events.UpdateUser after the plugin has changed a user in the store. before is the user before the
 // change. If before is the current user and the name or the picture was changed, or the address was changed or
 // verified, call [ActionRequest.RenewSession] afterwards: it updates the session token.
 func (c *ActionRequest) UpdatedUser(ctx context.Context, before, after *User) {
-	verified := before.EmailVerified.IsZero() && !after.EmailVerified.IsZero()
-	if before.Email != after.Email || before.Name != after.Name || before.Image != after.Image || verified {
-		c.moved = movedAddress{true, before, after, !after.EmailVerified.IsZero()}
+	if moved := sessionstate.Between(before, after); moved != (sessionstate.Moved{}) {
+		c.moved = moved
 	}
 	c.plugins.entry.linker.events.updatedUser(ctx, &c.in.arrival, after)
 }
@@ -245,14 +183,14 @@ func (c *ActionRequest) UpdatedUser(ctx context.Context, before, after *User) {
 // of page. If view fails, the error is logged and the response has status 500.
 func (c *ActionRequest) Render(ctx context.Context, status int, page ui.Page, view templ.Component) *Response {
 	response := c.plugins.auth.pages.render(ctx, &c.in.arrival, &Response{Status: status}, page.Nonce, view)
-	return permitChallenge(permitPicture(response, page.Picture), page.Challenge)
+	return response.permit(page.Picture, page.Challenge, nil)
 }
 
 // JSON returns a response with v as JSON. If v cannot be encoded, or does not have the type of [Action].Output, the
 // error is logged and the response has status 500.
 func (c *ActionRequest) JSON(ctx context.Context, status int, v any) *Response {
 	body, err := json.Marshal(v)
-	if c.action != nil && status < http.StatusMultipleChoices && !c.action.returns(v) {
+	if c.action != nil && status < http.StatusMultipleChoices && !actions.SameType(v, c.action.Output) {
 		err = fmt.Errorf("the type of the response is %T, and Action.Output is %T", v, c.action.Output)
 	}
 	if err != nil {
@@ -282,7 +220,7 @@ func (c *ActionRequest) Redirect(address string) *Response {
 // plugin's Name. v may have about 3,000 bytes of JSON. A user can copy the cookie and send it again until ttl is over:
 // use a record for anything that may happen only once.
 func (c *ActionRequest) SetEncryptedCookie(name string, v any, ttl time.Duration) error {
-	if !isActionName(name) || slices.Contains(reservedCookies[:], name) || strings.HasPrefix(name, codeCookie) {
+	if !actions.IsName(name) || slices.Contains(reservedCookies[:], name) || strings.HasPrefix(name, codeCookie) {
 		return fmt.Errorf("core: Keep: invalid name %q: use at most 32 lower-case letters, digits and hyphens, and "+
 			"none of %q", name, reservedCookies)
 	}

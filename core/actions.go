@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/challenge"
+	"github.com/latchkey-go/latchkey/core/internal/pagepolicy"
+	"github.com/latchkey-go/latchkey/core/internal/providerlist"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -29,7 +31,7 @@ func newRules(a *Auth, s *signIns, l *logouts, faults *ConfigError) map[route]ru
 	rules := map[route]rule{
 		{"GET", "session"}:        {act: a.sessions.getSession, opens: true, session: true, impersonated: true},
 		{"GET", "csrf"}:           {act: getCSRF, opens: true},
-		{"GET", "providers"}:      {act: newProviderList(a.providers).get, bare: true},
+		{"GET", "providers"}:      {act: getProviders(a.providers), bare: true},
 		{"GET", "signin"}:         {act: a.pages.signInPage, opens: true},
 		{"GET", "signout"}:        {act: a.pages.signOutPage, opens: true, ends: true},
 		{"GET", "callback"}:       {act: s.callback, session: true, browsing: true}, // sets the opening cookies itself
@@ -85,41 +87,14 @@ func getCSRF(ctx context.Context, c *call) (*Response, error) {
 	return uncachedJSON(append(exactjson.AppendText(body, c.csrf.Token), '}')), nil
 }
 
-// providerList is the prepared JSON of GET providers, split at each place where the public URL of the auth routes
-// belongs: that URL depends on the request.
-type providerList []string
-
-// get handles GET providers.
-func (l providerList) get(_ context.Context, c *call) (*Response, error) {
-	size := (len(l) - 1) * len(c.base)
-	for _, part := range l {
-		size += len(part)
+// getProviders returns the handler of GET providers.
+func getProviders(all []*provider) func(context.Context, *call) (*Response, error) {
+	listed := make([]providerlist.Provider, len(all))
+	for i, p := range all {
+		listed[i] = providerlist.Provider{ID: p.id, Name: p.name, Type: string(p.kind)}
 	}
-	body := append(make([]byte, 0, size), l[0]...)
-	for _, part := range l[1:] {
-		body = append(append(body, c.base...), part...)
-	}
-	return jsonResponse(body), nil
-}
-
-// newProviderList prepares the JSON. The public URL needs no JSON escaping.
-func newProviderList(providers []*provider) (parts providerList) {
-	text := []byte{'{'}
-	cut := func(name, path string) {
-		text = append(exactjson.AppendName(text, name), '"')
-		parts = append(parts, string(text))
-		text = append(append(text[:0], path...), '"')
-	}
-	for _, p := range providers {
-		text = append(exactjson.AppendName(text, p.id), '{')
-		text = exactjson.AppendText(exactjson.AppendName(text, "id"), p.id)
-		text = exactjson.AppendText(exactjson.AppendName(text, "name"), p.name)
-		text = exactjson.AppendText(exactjson.AppendName(text, "type"), string(p.kind))
-		cut("signinUrl", "/signin/"+p.id)
-		cut("callbackUrl", "/callback/"+p.id)
-		text = append(text, '}')
-	}
-	return append(parts, string(append(text, '}')))
+	list := providerlist.New(listed)
+	return func(_ context.Context, c *call) (*Response, error) { return jsonResponse(list.At(c.base)), nil }
 }
 
 // promptLogin is the value of the query parameter prompt of the sign-in page, as in OpenID Connect Core section
@@ -138,7 +113,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		return redirectTo(c.base + "/signin"), nil
 	}
 	if own := p.config.SignIn; own != "" {
-		params := []string{"callbackUrl", c.callbackURL.target}
+		params := []string{"callbackUrl", c.callbackURL.Target}
 		if e := c.query.Get("error"); e != "" {
 			params = append(params, "error", e)
 		}
@@ -187,24 +162,25 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 	draw := func(view ui.SignInView) *Response {
 		view.Providers = p.providerViews(&c.arrival)
 		response := p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
-		return permitOneTap(permitChallenge(permitPicture(response, view.Picture), view.Challenge), view.OneTap)
+		return response.permit(view.Picture, view.Challenge, view.OneTap)
 	}
 	plain := p.builtIn && (p.plugins.provisional == nil || view.GuestURL != "") &&
 		view.SignedIn == (ui.Visitor{}) && view.Error == "" && view.Email == "" && view.Signals == nil && view.Links == nil &&
 		view.CallbackURL == c.home
-	if !plain || len(view.Nonce) != nonceLen || len(view.CSRFToken) != csrf.TokenLen {
+	if !plain || len(view.Nonce) != pagepolicy.NonceLen || len(view.CSRFToken) != csrf.TokenLen {
 		return draw(view)
 	}
 	key := pagecache.Key{Origin: c.origin, Language: view.Locale.Tag}
 	page := p.cached.Find(key)
 	if page == nil {
 		// Random placeholders, so that no text on the page equals them by accident or by a client's choice.
-		marks, err := randomBytes(c.rand, nonceBytes+csrf.TokenLen/2)
+		marks, err := randomBytes(c.rand, pagepolicy.NonceBytes+csrf.TokenLen/2)
 		if err != nil {
 			return draw(view)
 		}
 		marked := view
-		marked.Nonce, marked.CSRFToken = nonceOf(marks[:nonceBytes]), hex.EncodeToString(marks[nonceBytes:])
+		marked.Nonce = pagepolicy.Nonce(marks[:pagepolicy.NonceBytes])
+		marked.CSRFToken = hex.EncodeToString(marks[pagepolicy.NonceBytes:])
 		response := draw(marked)
 		if response.Err != nil {
 			return response
@@ -213,7 +189,7 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		p.cached.Keep(key, page)
 	}
 	response := &Response{Body: page.For(view.Nonce, view.CSRFToken)}
-	return permitOneTap(permitChallenge(p.asPage(&c.arrival, response, view.Nonce), view.Challenge), view.OneTap)
+	return p.asPage(&c.arrival, response, view.Nonce).permit("", view.Challenge, view.OneTap)
 }
 
 // hasForm reports whether a provider has a form that needs a challenge.
@@ -252,15 +228,15 @@ func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 
 // signOut handles POST signout. The browser's cookies are deleted even if the store fails; the failure is logged.
 func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
-	response := redirectTo(c.callbackURL.target)
+	response := redirectTo(c.callbackURL.Target)
 	s.exchanges.Erase(c.browser(), "")
 	session, err := s.of(ctx, &c.arrival)
 	if err != nil {
 		c.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), c.attrs()...)
 	}
 	carrier := session.carrier()
-	if carrier.value() == "" && !carrier.cookies.Stray() {
-		if !carrier.fromHeader && s.endActor(ctx, &c.arrival) { // of an impersonation that has ended
+	if carrier.Value() == "" && !carrier.Tokens.Stray() {
+		if !carrier.FromHeader && s.endActor(ctx, &c.arrival) { // of an impersonation that has ended
 			response.Cookies = carrier.clear()
 		}
 		s.away.leave(ctx, c, "", response)
@@ -313,24 +289,21 @@ func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 		}
 		return redirectTo(target), nil
 	}
-	response := &Response{}
+	status := 0
 	switch name {
 	case "Configuration":
-		response.Status = http.StatusInternalServerError
+		status = http.StatusInternalServerError
 		if reason != "" { // caused by the user: started too long ago, or in another browser
-			response.Status = http.StatusBadRequest
+			status = http.StatusBadRequest
 		}
 	case "AccessDenied", "Verification":
-		response.Status = http.StatusForbidden
+		status = http.StatusForbidden
 	}
-	view := ui.ErrorView{
-		Page: p.shell(&c.arrival), Error: name, Reason: string(reason), SignInURL: c.base + "/signin",
-		URL: c.home, Host: hostOf(c.origin),
-	}
+	view := ui.ErrorView{Error: name, Reason: string(reason), SignInURL: c.base + "/signin"}
 	if name != "" { // a failure redirected the browser to this page
 		view.Reference = c.lastRef()
 	}
-	return p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view)), nil
+	return p.errorView(ctx, &c.arrival, &Response{}, status, view), nil
 }
 
 // readReason reads the parameter of the error page. It returns "" for a value that is not a reason.
@@ -375,7 +348,7 @@ func (s *signIns) verifyRequestPage(ctx context.Context, c *call) (*Response, er
 		view.Challenge = s.plugins.challenges.widget(challenge.SignIn)
 	}
 	response := p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.VerifyRequest(view))
-	return permitChallenge(response, view.Challenge), nil
+	return response.permit("", view.Challenge, nil), nil
 }
 
 // addRules adds the plugins' actions to those of core. An action that would replace one of core is a configuration

@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"errors"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -58,9 +57,4 @@ func (v *arrival) announce(ctx context.Context, tx store.RecordStore, e audit.Ev
 		return errorf(ErrStore, "%w", err)
 	}
 	return nil
-}
-
-// refusesChange reports whether an error means that a change was not made, and not that its result is unknown.
-func refusesChange(err error) bool {
-	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) || errors.As(err, new(*Problem))
 }

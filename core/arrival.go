@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/internal/announcements"
+	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -38,7 +39,7 @@ type arrival struct {
 	pending announcements.Pending
 	// verified is the credential of the request. Copies of the arrival share it. It is nil if the request cannot have
 	// one.
-	verified *verifiedCredential
+	verified *auditor.Credential
 	// misconfigured is the reference of a request that has no Auth.
 	misconfigured string
 }
@@ -56,7 +57,7 @@ func (v *arrival) settle() error {
 	}
 	v.place, v.jar = settled, cookie.Parse(v.r.Header["Cookie"])
 	if len(v.credentials) > 0 && len(v.r.Header["Authorization"]) > 0 {
-		v.verified = &verifiedCredential{}
+		v.verified = &auditor.Credential{}
 	}
 	return nil
 }
@@ -81,7 +82,7 @@ func (v *arrival) page(own, action string, params ...string) (string, error) {
 
 // placeOfRequest returns the place of a request.
 func (s *site) placeOfRequest(r *Request) (*place, error) {
-	received := r.received()
+	received := received(r)
 	if s.pinned {
 		s.warnOfOtherOrigin(&received)
 		return s.pinnedPlace, nil
@@ -94,14 +95,6 @@ func (s *site) placeOfRequest(r *Request) (*place, error) {
 		return nil, &badRequest{cause: errorf(ErrUntrustedHost, "%w", suspiciousError(err))}
 	}
 	return settled, nil
-}
-
-// received returns the parts of a request that proxies may have changed.
-func (r *Request) received() forwarded.Request {
-	return forwarded.Request{
-		Scheme: r.Scheme, Target: r.Target, RemoteAddr: r.RemoteAddr, ProxyUntrusted: r.ProxyUntrusted, Hosts: r.Hosts,
-		Header: r.Header,
-	}
 }
 
 // warnOfOtherOrigin logs a warning, once, if a request names another origin than the configured one. The browser is
@@ -139,7 +132,7 @@ func (v *arrival) client() client {
 // peer returns the client's network for limits; see [forwarded.Proxies.Client]. visitor reports whether the network is
 // the client's own, see [LimitParams].PeerIsVisitor.
 func (s *site) peer(r *Request) (network netip.Prefix, visitor bool) {
-	received := r.received()
+	received := received(r)
 	return s.origins.Proxies.Client(&received)
 }
 

@@ -3,12 +3,10 @@ package core
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/internal/cleantext"
-	"github.com/latchkey-go/latchkey/internal/panics"
 )
 
 // note passes an event about the request to Config.Audit, after the change is committed. e.Subject is the identifier as
@@ -24,7 +22,7 @@ func (v *arrival) note(ctx context.Context, e audit.Event) {
 	if v.actorOf != nil && e.ActorID == "" {
 		e.ActorID = v.actorOf(ctx, v)
 	}
-	e.Credential = or(e.Credential, v.verified.get())
+	e.Credential = or(e.Credential, v.verified.Get())
 	v.audit.Note(v.pending.Reported(ctx, e), e)
 }
 
@@ -69,51 +67,18 @@ func (e *Events) updatedUser(ctx context.Context, v *arrival, u *User) {
 	}
 }
 
-// auditSink returns receive without its panics, which are logged and have no other effect.
+// auditSink returns receive without its panics; see [auditor.Safe].
 func auditSink(log *reporter, receive func(ctx context.Context, e audit.Event)) func(context.Context, audit.Event) {
-	return func(ctx context.Context, e audit.Event) {
-		defer func() {
-			if v := recover(); v != nil {
-				panicked := panics.New("Audit", v)
-				log.failure(ctx, errorf(errEvent, "audit: %w", panicked))
-			}
-		}()
-		receive(ctx, e)
-	}
+	return auditor.Safe(receive, func(ctx context.Context, err error) {
+		log.failure(ctx, errorf(errEvent, "audit: %w", err))
+	})
 }
 
-// noteAt passes an event to Config.Audit. at is nil if the event does not belong to an auth route: if ctx is that of a
-// handler of the application, the event names the credential of its request.
+// noteAt passes an event to Config.Audit. at is nil if the event does not belong to an auth route.
 func noteAt(ctx context.Context, a *auditor.Auditor, at *arrival, e audit.Event) {
 	if at != nil {
 		at.note(ctx, e)
 		return
 	}
-	if verified, ok := ctx.Value(credentialOf{a}).(*verifiedCredential); ok {
-		e.Credential = or(e.Credential, verified.get())
-	}
-	a.Note(ctx, e)
-}
-
-// credentialOf is the context key of the credential of a request to an Auth, which has the auditor.
-type credentialOf struct{ audit *auditor.Auditor }
-
-// verifiedCredential is the public ID of a credential, for audit events and log lines. It is empty until a credential
-// was verified. It is safe for concurrent use; a nil one stays empty.
-type verifiedCredential struct{ id atomic.Pointer[string] }
-
-func (c *verifiedCredential) set(id string) {
-	if c != nil {
-		c.id.Store(&id)
-	}
-}
-
-func (c *verifiedCredential) get() string {
-	if c == nil {
-		return ""
-	}
-	if id := c.id.Load(); id != nil {
-		return *id
-	}
-	return ""
+	a.NoteWithin(ctx, e)
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"sync/atomic"
 
+	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
+	"github.com/latchkey-go/latchkey/core/internal/mounts"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
+	"github.com/latchkey-go/latchkey/core/internal/validtokens"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/internal/once"
@@ -32,10 +34,10 @@ type Auth struct {
 	tokens      tokenReaders
 	linker      *linker
 	plugins     plugins
-	mail        *mailQueue
+	mail        *mailqueue.Queue
 	log         *reporter
-	mounted     mounted
-	validTokens validTokens
+	mounted     mounts.State
+	validTokens validtokens.Memory
 
 	audience string
 	// sharedWarned is set after the warning shared-sessions was logged.
@@ -99,7 +101,7 @@ func (a *Auth) warnShared(ctx context.Context) {
 // when it mounts them on a group. It panics if the base path does not begin with the prefix, because the routes would
 // then be outside the base path and no sign-in could complete.
 func (a *Auth) MountPath(prefix string) string {
-	a.mounted.setRegistered()
+	a.mounted.Register()
 	basePath := a.site.basePath
 	if basePath == "" {
 		panic("core: PerRequest has no base path to mount the auth routes at: pass the BasePath of its Auths to it")
@@ -128,13 +130,6 @@ const enoughHeader = 12 << 10
 
 // tokenReaders read the session tokens of requests with the possible origins.
 type tokenReaders struct{ https, http, unknown tokensource.Sources[*Token] }
-
-// validTokens remembers hashes of tokens that were valid in this process. Their requests are not counted as attempts,
-// so that wrong tokens of a network do not stop its valid ones. It says nothing about whether a token is still valid.
-type validTokens struct {
-	mu   sync.Mutex
-	seen map[[sha256.Size]byte]struct{}
-}
 
 // realmOf identifies the Auths that decrypt each other's session cookies: same secret, audience and cookie name.
 func realmOf(a *Auth) [sha256.Size]byte {

@@ -17,8 +17,8 @@ const maxLogouts = 1 << 16
 // token that names only a session (sid) ends the local session that it started, if this process remembers it. Sessions
 // under the jwt strategy end too if Session.Revocation is on; otherwise the callback must end them.
 func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, error) {
-	from, _ := c.flow.(remoteLogout)
-	if from == nil || c.kind != TypeOIDC || !l.endSessions() {
+	from, _ := c.flow.(*oauthFlow)
+	if from == nil || c.kind != TypeOIDC || from.flow.Client1 != nil || !l.endSessions() {
 		return nil, &badRequest{cause: errorf(ErrUnknownAction,
 			"back-channel logout is not available for this provider: it needs "+
 				"OpenID Connect, and database sessions, Session.Revocation or the callback BackChannelLogout")}
@@ -49,7 +49,7 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 	}
 	switch {
 	case p.User != nil && l.sessions.revoked != nil:
-		if err := l.sessions.endUser(ctx, p.User.ID, ""); err != nil {
+		if err := l.sessions.all.EndUser(ctx, p.User.ID, ""); err != nil {
 			return errorf(ErrStore, "%w", err)
 		}
 	case p.User != nil && l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil:
@@ -86,33 +86,19 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 // p.User is set to the owner of the last session that still existed.
 func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (known bool, err error) {
 	s := l.sessions
-	switch {
-	case s.revoked != nil:
-		for _, id := range s.providerSessions.Of(p.Provider, p.SessionID) {
-			known = true
-			owner, err := s.endOne(ctx, id)
-			if err != nil {
-				return known, err
-			}
-			p.User, err = s.jwt.User(ctx, owner)
-			if err != nil && !errors.Is(err, ErrNotFound) {
-				return known, err
-			}
-		}
-		return known, nil
-	case s.config.Strategy != StrategyDatabase:
+	if s.revoked == nil && s.config.Strategy != StrategyDatabase {
 		return false, nil
 	}
-	for _, token := range s.providerSessions.Of(p.Provider, p.SessionID) {
+	for _, session := range s.providerSessions.Of(p.Provider, p.SessionID) {
 		known = true
-		ended, err := s.rows.Store.DeleteSession(ctx, token)
-		if errors.Is(err, ErrNotFound) || err == nil && ended == nil {
-			continue
-		}
+		owner, err := s.all.EndOne(ctx, session)
 		if err != nil {
 			return known, err
 		}
-		p.User, err = s.jwt.User(ctx, ended.UserID)
+		if owner == "" {
+			continue
+		}
+		p.User, err = s.jwt.User(ctx, owner)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return known, err
 		}
@@ -120,12 +106,7 @@ func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kno
 	return known, nil
 }
 
-// remoteLogout is a flow whose provider can end sessions by a back-channel logout.
-type remoteLogout interface {
-	logout(ctx context.Context, c *call) error
-}
-
-// logout implements [remoteLogout] (OpenID Connect Back-Channel Logout).
+// logout verifies a logout token and ends its sessions (OpenID Connect Back-Channel Logout).
 func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	raw, _ := c.fields.Text("logout_token")
 	token, err := f.client.ReadLogoutToken(raw)

@@ -57,8 +57,8 @@ func (c *call) answerBearer(response *Response) {
 		return
 	}
 	response.Cookies = nil
-	if c.session != nil && c.session.carrier().renewed != "" {
-		response.set(renewedField, url.PathEscape(c.session.carrier().renewed))
+	if c.session != nil && c.session.carrier().Renewed != "" {
+		response.set(renewedField, url.PathEscape(c.session.carrier().Renewed))
 	}
 }
 

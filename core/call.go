@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -22,7 +23,7 @@ type call struct {
 	// part reports whether the path belongs to a [Plugin].
 	plugin bool
 	// callbackURL is where the browser continues after the action, as an absolute URL.
-	callbackURL callbackURLs
+	callbackURL callbackurl.Choice
 	// session is the session of the request's cookie or bearer token. It is nil if the rule of the action does not need
 	// it.
 	session requestSession
@@ -60,8 +61,8 @@ func (s *site) route(r *Request) (to parsedRoute, err error) {
 			to.action, to.providerID, to.rule = first, second, first
 		}
 	}
-	if !ok && s.plugins != nil {
-		to.action, to.rule, ok = s.plugins.route(r.Target, s.basePath)
+	if !ok {
+		to.action, to.rule, ok = s.plugins.Route(r.Target, s.basePath)
 		to.plugin = ok
 	}
 	if !ok {
@@ -87,15 +88,15 @@ func (c *call) text(name string) string {
 // initialCookies returns the initial cookies that the browser does not have yet. All responses except errors and those
 // of bare rules set them.
 func (c *call) initialCookies() []Cookie {
-	if c.csrf.Fresh == "" && c.callbackURL.cookie == "" {
+	if c.csrf.Fresh == "" && c.callbackURL.Cookie == "" {
 		return nil
 	}
 	out := make([]Cookie, 0, 2)
 	if c.csrf.Fresh != "" {
 		out = append(out, Cookie(c.cookies.CSRF.Set(c.csrf.Fresh)))
 	}
-	if c.callbackURL.cookie != "" {
-		out = append(out, Cookie(c.cookies.CallbackURL.Set(c.callbackURL.cookie)))
+	if c.callbackURL.Cookie != "" {
+		out = append(out, Cookie(c.cookies.CallbackURL.Set(c.callbackURL.Cookie)))
 	}
 	return out
 }
@@ -103,10 +104,10 @@ func (c *call) initialCookies() []Cookie {
 // shownCallbackURL returns the callback URL for forms, as a path if it was requested as a valid path.
 func (c *call) shownCallbackURL() string {
 	asked := c.query.Get("callbackUrl")
-	if strings.HasPrefix(asked, "/") && c.origin+asked == c.callbackURL.target {
+	if strings.HasPrefix(asked, "/") && c.origin+asked == c.callbackURL.Target {
 		return asked
 	}
-	return c.callbackURL.target
+	return c.callbackURL.Target
 }
 
 // readBody reads the fields of a POST request.

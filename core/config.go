@@ -202,3 +202,10 @@ func defaults(c *Config) {
 		c.Theme.ColorScheme = "auto"
 	}
 }
+
+// MailConfig configures emails that are sent in the background.
+type MailConfig struct {
+	// Retries are the waits between the attempts to send an email. A random tenth is added. Nil means 10 seconds and 1, 2,
+	// 5, 10, 15 and 15 minutes, which are eight attempts in 50 minutes. An empty slice means one attempt.
+	Retries []time.Duration
+}

@@ -3,14 +3,12 @@ package core
 import (
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/configcheck"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
-	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // checkConfig reads the environment and checks the fields that can be checked independently. chosen is the configured
@@ -100,51 +98,32 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 	}
 	needs.Check(faults.report)
 	checkRevocation(c, &a.plugins, kept, faults)
-	checkProvisional(c, &a.plugins, faults)
 	needs.Limits(c.Limits.Shared, c.InsecureNoLimits, c.Limits.Rates, faults.report)
-	proxied := slices.ContainsFunc(providers, func(p *provider) bool { return p.oauth != nil && p.oauth.proxyURL != "" })
+	proxied := slices.ContainsFunc(providers, func(p *provider) bool { return p.oauth != nil && p.oauth.flow.ProxyURL != "" })
 	configcheck.RedirectProxy(c.RedirectProxyURL, c.RedirectProxyTargets, proxied,
 		a.site.pinned || len(c.TrustedHosts) > 0, faults.report)
 }
 
 // checkRevocation decides whether Session.Revocation is on if it is Default, and checks what it needs of the store.
 func checkRevocation(c *Config, ps *plugins, kept stores, faults *ConfigError) {
-	on := &c.Session.Revocation.On
-	switch {
-	case *on == False && ps.impersonation != nil && c.Session.Strategy == StrategyJWT:
-		faults.add(ErrInvalidConfig, "a plugin allows impersonation, which must be revocable, and Session.Revocation is "+
-			"off: remove Session.Revocation.On: core.False, or set Strategy to StrategyDatabase")
-	case *on == False:
-	case c.Session.Strategy == StrategyDatabase:
-		if *on == True {
-			faults.add(ErrInvalidConfig, "Session.Revocation is for StrategyJWT, and Session.Strategy is StrategyDatabase, "+
-				"whose sessions end with their record: switch Revocation off, or set Strategy to StrategyJWT")
-		}
-	case *on == True && c.Store == nil:
-		faults.add(ErrMissingStore, "Session.Revocation needs a Store that keeps records: set Store")
-	case *on == True && kept.records == nil:
-		faults.add(ErrMissingStoreMethods, "Session.Revocation needs a Store that is a store.RecordStore too "+
-			"(package core/store): %T is not", c.Store)
-	case *on == Default && ps.ends != "" && kept.records == nil:
-		kind := ErrMissingStoreMethods
-		if c.Store == nil {
-			if kind = ErrMissingStore; faults.names(kind, ps.ends) {
-				return // the plugin does not work without a store
-			}
-		}
-		faults.add(kind, "%s ends sessions, and Session.Strategy keeps them in cookies, which end before they expire only "+
-			"if the Store is a store.RecordStore (package core/store): set such a Store, or set Session.Revocation.On to "+
-			"core.False if sessions may continue after a password reset", ps.ends)
-	case *on == Default && ps.ends != "":
-		*on = True
+	r := configcheck.Revocation{
+		On: c.Session.Revocation.On.choice(), Database: c.Session.Strategy == StrategyDatabase, Records: kept.records != nil,
+		Ends: ps.ends, Impersonates: ps.impersonation != nil,
+		Named: slices.ContainsFunc(faults.Problems, func(p *Error) bool {
+			return p.Type == ErrMissingStore && strings.HasPrefix(p.Cause.Error(), ps.ends)
+		}),
 	}
-}
-
-// names reports whether the text of a problem of this type starts with text, the name of a plugin.
-func (e *ConfigError) names(t ErrorType, text string) bool {
-	return slices.ContainsFunc(e.Problems, func(p *Error) bool {
-		return p.Type == t && strings.HasPrefix(p.Cause.Error(), text)
-	})
+	if c.Store != nil {
+		r.Store = c.Store
+	}
+	if r.Check(faults.report) {
+		c.Session.Revocation.On = True
+	}
+	guests := ""
+	if ps.provisional != nil {
+		guests = ps.provisional.plugin
+	}
+	r.Guests(guests, c.Callbacks.Merge != nil, faults.report)
 }
 
 // checkNeeds checks that the functions which a provider requires are set.
@@ -176,68 +155,18 @@ func readEnvironment(c *Config, faults *ConfigError) (codes []warnings.Code) {
 	if len(c.Secrets) == 0 {
 		c.Secrets = tokensource.Secrets[Secret](c.Getenv)
 	}
-	codes = readURL(c, faults)
-	readTrustHost(c, faults)
-	if v := c.Getenv("AUTH_REDIRECT_PROXY_URL"); c.RedirectProxyURL == "" && v != "" {
-		if _, _, err := weburl.ParseOrigin(v); err != nil {
-			faults.add(ErrInvalidConfig, "%s: %s: "+configcheck.HowToSetProxy,
-				configcheck.Named("RedirectProxyURL", v, "AUTH_REDIRECT_PROXY_URL"), configcheck.Reason(err))
-		} else {
-			c.RedirectProxyURL = v
-		}
+	e := configcheck.Environment{
+		URL: c.URL, BasePath: c.BasePath, PublicPath: c.PublicPath, RedirectProxyURL: c.RedirectProxyURL,
+		TrustHost: c.TrustHost.choice(),
 	}
-	for _, s := range c.Secrets {
-		if len(s) < configcheck.MinSecret && c.InsecureShortSecrets {
-			return append(codes, warnings.ShortSecret)
-		}
-	}
-	return codes
-}
-
-// readURL sets URL, and BasePath from its path.
-func readURL(c *Config, faults *ConfigError) (codes []warnings.Code) {
-	variable := ""
-	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
-		if v := c.Getenv(name); c.URL == "" && v != "" {
-			c.URL, variable = v, name
-		}
-	}
-	if c.URL == "" {
-		return nil
-	}
-	_, spelt, err := weburl.ParseOrigin(c.URL)
-	path := strings.TrimRight(spelt, "/")
-	switch {
-	case err != nil:
-		faults.add(ErrInvalidConfig, "%s: %s: write https://app.example, or http://localhost:3000 while you develop, "+
-			"followed by the base path if it is not /auth", configcheck.Named("URL", c.URL, variable), configcheck.Reason(err))
-	case c.BasePath == "":
-		c.BasePath = strings.TrimPrefix(path, strings.TrimRight(c.PublicPath, "/"))
-	case path != "":
-		codes = append(codes, warnings.URLBasePathRedundant)
-		full := strings.TrimRight(c.PublicPath, "/") + c.BasePath
-		if spelt != full && c.BasePath != "/" { // compared exactly, as in Auth.js
-			codes = append(codes, warnings.URLBasePathMismatch)
-		}
-	}
-	return codes
-}
-
-func readTrustHost(c *Config, faults *ConfigError) {
-	if c.TrustHost != Default {
-		return
-	}
-	v := c.Getenv("AUTH_TRUST_HOST")
-	if v == "" {
-		if c.Getenv("VERCEL") != "" || c.Getenv("CF_PAGES") != "" { // these platforms set the headers themselves
-			c.TrustHost = True
-		}
-		return
-	}
-	on, err := strconv.ParseBool(v)
-	if err != nil {
-		faults.add(ErrInvalidConfig, "AUTH_TRUST_HOST is not a boolean: write true or false")
-	} else if on {
+	codes = e.Read(c.Getenv, faults.report)
+	c.URL, c.BasePath, c.RedirectProxyURL = e.URL, e.BasePath, e.RedirectProxyURL
+	if e.TrustHost != nil && *e.TrustHost {
 		c.TrustHost = True
 	}
+	short := func(s Secret) bool { return len(s) < configcheck.MinSecret }
+	if c.InsecureShortSecrets && slices.ContainsFunc(c.Secrets, short) {
+		codes = append(codes, warnings.ShortSecret)
+	}
+	return codes
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
@@ -67,13 +68,11 @@ const (
 	rememberCookie = "remember"
 	// unknownCookie has the ID of a passkey that the site does not know, for the sign-in page.
 	unknownCookie = "passkey-unknown"
-	// accountsCookie identifies the browser that has the sessions of further accounts.
-	accountsCookie = "accounts"
 )
 
 // reservedCookies lists the names of core's own cookies. Plugins cannot use them.
 var reservedCookies = [...]string{
-	pendingCookie, localeCookie, knownCookie, addressCookie, rememberCookie, unknownCookie, accountsCookie,
+	pendingCookie, localeCookie, knownCookie, addressCookie, rememberCookie, unknownCookie, sessioncookies.BrowserCookie,
 }
 
 const knownCookie = "known"

@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -46,43 +45,15 @@ func (d *SessionData[T]) options() (o sessiondata.Options, err error) {
 	case d.MaxAge < 0:
 		return o, fmt.Errorf("Data.MaxAge is %v: set a positive duration, or zero for 5 minutes", d.MaxAge)
 	}
-	load := func(ctx context.Context, user *User) (json.RawMessage, error) {
-		value, err := d.Load(ctx, user)
-		if err != nil {
-			return nil, fmt.Errorf("Data.Load: %w", err)
-		}
-		return json.Marshal(value)
-	}
-	o = sessiondata.Options{Source: d, MaxAge: d.MaxAge, Load: func(
-		ctx context.Context, user any,
-	) (json.RawMessage, error) {
+	o = sessiondata.Typed(func(ctx context.Context, user any) (T, error) {
 		own := *user.(*User) // the application may change it
-		return guarded("Data.Load", func() (json.RawMessage, error) { return load(ctx, &own) })
-	}}
-	if d.Public == nil {
-		return o, nil
-	}
-	show := func(raw json.RawMessage) (json.RawMessage, error) {
-		value, err := decodeData[T](raw)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(d.Public(value))
-	}
-	o.Public = func(raw json.RawMessage) (json.RawMessage, error) {
-		return guarded("Data.Public", func() (json.RawMessage, error) { return show(raw) })
-	}
+		return d.Load(ctx, &own)
+	}, d.Public)
+	o.Source, o.MaxAge = d, d.MaxAge
 	return o, nil
 }
 
 func (d *SessionData[T]) keptBy(k *sessiondata.Keeper) { d.keepers.Add(k) }
-
-func decodeData[T any](raw json.RawMessage) (value T, err error) {
-	if err = json.Unmarshal(raw, &value); err != nil {
-		return value, fmt.Errorf("core: the data of a session: %w", err)
-	}
-	return value, nil
-}
 
 // FromContext returns the session in ctx and its data. Both are zero if no user is signed in or if err is not nil. An
 // error means that the session or the data is unknown. FromContext needs the request hook, like [SessionFrom].
@@ -111,7 +82,7 @@ func (d *SessionData[T]) Get(ctx context.Context, s *Session) (T, error) {
 	if err != nil {
 		return none, err
 	}
-	return decodeData[T](raw)
+	return sessiondata.Decode[T](raw)
 }
 
 // Refresh discards the copies of a user's data, so that their next request loads it again. Call it after the data has

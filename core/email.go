@@ -4,106 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/mailkind"
-	"github.com/latchkey-go/latchkey/internal/mailaddr"
-	"github.com/latchkey-go/latchkey/ui"
+	"github.com/latchkey-go/latchkey/core/mail"
 )
 
-// Mailer sends emails. The mail services of package providers and providers/smtp are Mailers ([EmailProvider.Mailer]),
-// and so is the mailbox for development.
-//
-// Send is called concurrently, with a context that has a deadline. It returns when the email has been accepted for
-// delivery. Its error is logged and never shown to a browser; it must contain neither URL nor Code. If Send does not
-// support the email, for example a Kind of a later version, it returns an error and sends nothing.
-type Mailer interface {
-	Send(ctx context.Context, l Email) error
-}
-
-// ConfiguredMailer is a [Mailer] that reads its missing options from the environment before the first email. A plugin
-// calls Configure while it is attached. An error is a configuration error.
-type ConfiguredMailer interface {
-	Mailer
-	Configure(getenv func(name string) string) error
-}
-
-// Email is an email to send. It contains facts and no sentences; the sender writes the text from them. It contains no
-// text that a client chose, except Organization, so that an attacker cannot make this site send a message of their
-// choice.
-type Email struct {
-	// ID identifies the email in all attempts to send it: 32 hexadecimal digits, for the header Message-ID or the
-	// idempotency key of a mail service. It is empty if the email is sent once.
-	ID string
-	// To is the recipient's address in its canonical form.
-	To string
-	// From is the From field of the provider that sends the email. It is empty for emails of plugins, whose sender the
-	// Mailer knows.
-	From string
-	// Kind is the kind of the email.
-	Kind mailkind.Kind
-	// URL is the link, or empty if there is none. It must be sent to the recipient only, and never be logged.
-	URL Secret
-	// Token is the token within URL of a sign-in link. It is empty in other emails.
-	Token Secret
-	// Code is the code that the recipient types into the waiting page, or empty if there is none.
-	Code Secret
-	// Expires is the time when URL and Code expire. It is zero if they do not expire or are empty.
-	Expires time.Time
-	// At is the time of the reported event, or zero if it is not stated.
-	At time.Time
-	// Peer is the network of the browser that caused the event, or zero if it is not stated.
-	Peer netip.Prefix
-	// Device names the browser and the system that caused the event, such as "Firefox, Windows", or is empty if they are
-	// unknown. It contains names from a fixed list, never the text of the header User-Agent.
-	Device string
-	// Service is the configured name of the provider that the email is about, the host of an endpoint for webhooks, or
-	// empty.
-	Service string
-	// Organization is the name of the organization that the email is about, or empty. A user chose it: it has at most 64
-	// characters, no control characters, and nothing that mail clients turn into a link or a telephone number. Escape it
-	// in HTML.
-	Organization string
-	// EndsSessions reports that following URL also ends all sessions of the account.
-	EndsSessions bool
-	// Host is the host of the site.
-	Host string
-	// ProviderID is the ID of the EmailProvider of a sign-in link. It is empty in other emails.
-	ProviderID string
-	// Theme is the configured theme.
-	Theme Theme
-	// Locale is the language of the email. The zero value is English.
-	Locale ui.Locale
-	// Request is the request that caused the email. It is nil if there is none, for example in an administrator's program.
-	Request *Request
-}
-
-// Send sends the email with a Mailer, for a [Plugin]. A panic of the Mailer is returned as an error, so that the
-// plugin can roll back. Errors contain neither URL nor Code, whatever the Mailer returns. ctx limits the time.
-func (e Email) Send(ctx context.Context, by Mailer) error {
-	err := guard("Mailer.Send", func() error { return by.Send(ctx, e) })
-	return hideCode(hideLink(err, e.URL, e.To), e.Code)
-}
-
-// Recipient returns To with the domain in ASCII (RFC 5890), which every mail server supports. A local part with
-// non-ASCII characters is not changed: it requires a mail server that supports them.
-func (e Email) Recipient() string { return mailaddr.ASCII(e.To) }
-
-// String returns the kind, without recipient, link and code.
-func (e Email) String() string { return fmt.Sprintf("email %q", string(e.Kind)) }
-
-// Format writes String for every fmt verb.
-func (e Email) Format(f fmt.State, _ rune) { printed(f, e.String()) }
-
-// LogValue returns the kind.
-func (e Email) LogValue() slog.Value { return slog.GroupValue(slog.String("kind", string(e.Kind))) }
-
-// MarshalText returns String, for encoding/json and similar packages.
-func (e Email) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+// The types of package core/mail that plugins and applications use.
+type (
+	// Mailer sends emails.
+	Mailer = mail.Mailer
+	// ConfiguredMailer is a Mailer that reads its missing options from the environment.
+	ConfiguredMailer = mail.ConfiguredMailer
+	// Email is an email to send.
+	Email = mail.Email
+	// BackgroundEmail is an email that a plugin sends after the response.
+	BackgroundEmail = mail.Background
+	// EmailSender sends the background emails of a plugin.
+	EmailSender = mail.Sender
+	// SecurityNotice describes a change of an account.
+	SecurityNotice = mail.SecurityNotice
+)
 
 // Mailer returns a Mailer that sends emails of every kind with the service of p, so that one mail service sends both
 // sign-in links and other emails. It uses a copy of p, made now; p need not be in Config.Providers. It is safe for

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/ui"
@@ -173,7 +174,7 @@ func (ps *plugins) emailCodes(purpose string) (*emailCodes, error) {
 	switch codes := ps.entry.codes; {
 	case codes == nil:
 		return nil, errors.New("core: codes need a Store that implements store.RecordStore")
-	case !isActionName(purpose) || len(purpose) > 24 || slices.Contains([]string{codeReauth, codeSignIn}, purpose):
+	case !actions.IsName(purpose) || len(purpose) > 24 || slices.Contains([]string{codeReauth, codeSignIn}, purpose):
 		return nil, fmt.Errorf("core: invalid purpose of a code: %q", purpose)
 	default:
 		return codes, nil

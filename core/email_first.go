@@ -59,7 +59,7 @@ func (p *pages) addressTyped(c *call) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	target, err := weburl.AddQuery(c.base+"/signin", "callbackUrl", c.callbackURL.target, addressParameter, stepPassword)
+	target, err := weburl.AddQuery(c.base+"/signin", "callbackUrl", c.callbackURL.Target, addressParameter, stepPassword)
 	if err != nil {
 		return nil, err
 	}

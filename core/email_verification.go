@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/latchkey-go/latchkey/core/internal/accounts"
+	"github.com/latchkey-go/latchkey/core/internal/emailproof"
 	"github.com/latchkey-go/latchkey/core/internal/signinmethods"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 )
@@ -66,7 +66,7 @@ func (ps *plugins) prove(ctx context.Context, v *arrival, userID, address string
 	switch {
 	case err == nil:
 		return removed, nil
-	case errors.Is(err, ErrNotFound), errors.Is(err, accounts.ErrAddressChanged):
+	case errors.Is(err, ErrNotFound), errors.Is(err, emailproof.ErrChanged):
 		return nil, err
 	case errors.Is(err, ErrConflict): // a write conflict in the store, not a conflict of addresses
 		return nil, errorf(ErrStore, "verify an address: %v", err)

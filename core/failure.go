@@ -127,12 +127,21 @@ func (p *Problem) retryAfter(response *Response) {
 
 // problemPage renders the error page for a problem.
 func (p *pages) problemPage(ctx context.Context, c *call, problem *Problem, response *Response) *Response {
-	response.Status = problem.status()
-	view := ui.ErrorView{
-		Page: p.shell(&c.arrival), Error: problem.Code, Detail: problem.detail(&c.arrival), Reference: c.ref(),
-		SignInURL: c.base + "/signin", URL: c.home, Host: hostOf(c.origin),
+	return p.errorView(ctx, &c.arrival, response, problem.status(), ui.ErrorView{
+		Error: problem.Code, Detail: problem.detail(&c.arrival), Reference: c.ref(), SignInURL: c.base + "/signin",
+	})
+}
+
+// errorView renders a page about an error. It sets the fields of the view that all these pages have.
+func (p *pages) errorView(
+	ctx context.Context, v *arrival, response *Response, status int, view ui.ErrorView,
+) *Response {
+	response.Status = status
+	view.Page, view.Host = p.shell(v), hostOf(v.origin)
+	if view.URL == "" {
+		view.URL = v.home
 	}
-	return p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view))
+	return p.render(ctx, v, response, view.Nonce, p.views.Error(view))
 }
 
 // failurePage returns the URL of the page that shows an error: the sign-in page if the user can try again there, else
@@ -195,11 +204,9 @@ func (p *pages) serverError(ctx context.Context, c *call, response *Response) *R
 }
 
 func (p *pages) serverErrorPage(ctx context.Context, v *arrival, response *Response) *Response {
-	response.Status = http.StatusInternalServerError
-	view := ui.ErrorView{
-		Page: p.shell(v), Error: "Configuration", Reference: v.ref(), URL: v.home, Host: hostOf(v.origin),
-	}
-	return p.render(ctx, v, response, view.Nonce, p.views.Error(view))
+	return p.errorView(ctx, v, response, http.StatusInternalServerError, ui.ErrorView{
+		Error: "Configuration", Reference: v.ref(),
+	})
 }
 
 // asksForPage reports whether the request is for a built-in page.
@@ -220,11 +227,8 @@ func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *
 	if wantsURL(c.r) || !wantsPage(c.r) {
 		refuse(response, http.StatusTooManyRequests, []byte(`{"message":"Too many attempts. Try again later."}`))
 	} else {
-		response.Status = http.StatusTooManyRequests
-		view := ui.ErrorView{
-			Page: p.shell(&c.arrival), Error: string(ErrTooManyRequests), URL: c.home, Host: hostOf(c.origin),
-		}
-		response = p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view))
+		view := ui.ErrorView{Error: string(ErrTooManyRequests)}
+		response = p.errorView(ctx, &c.arrival, response, http.StatusTooManyRequests, view)
 	}
 	response.set("Retry-After", e.seconds())
 	return response
@@ -236,14 +240,11 @@ func (p *pages) notFound(ctx context.Context, v *arrival, response *Response) *R
 	if !negotiate.PrefersHTML(v.r.Header["Accept"]) {
 		return refuse(response, http.StatusNotFound, []byte(`{"message":"Not found."}`))
 	}
-	response.Status = http.StatusNotFound
-	view := ui.ErrorView{Page: p.shell(v), Error: "NotFound", URL: or(v.home, "/"), Host: hostOf(v.origin)}
-	if errors.Is(response.Err, ErrNoTenant) {
-		view.Error, view.URL = "NoTenant", ""
-	} else {
-		view.SignInURL = v.base + "/signin"
+	view := ui.ErrorView{Error: "NotFound", URL: or(v.home, "/"), SignInURL: v.base + "/signin"}
+	if errors.Is(response.Err, ErrNoTenant) { // the home page is unknown
+		view = ui.ErrorView{Error: "NoTenant"}
 	}
-	response = p.render(ctx, v, response, view.Nonce, p.views.Error(view))
+	response = p.errorView(ctx, v, response, http.StatusNotFound, view)
 	response.set("Vary", "Accept")
 	return response
 }
@@ -256,11 +257,8 @@ const storeRetryAfter = "5"
 // cookie.
 func (p *pages) unavailable(ctx context.Context, v *arrival, page bool, response *Response) *Response {
 	if page {
-		response.Status = http.StatusServiceUnavailable
-		view := ui.ErrorView{
-			Page: p.shell(v), Error: "ServiceUnavailable", Reference: v.ref(), URL: v.home, Host: hostOf(v.origin),
-		}
-		response = p.render(ctx, v, response, view.Nonce, p.views.Error(view))
+		view := ui.ErrorView{Error: "ServiceUnavailable", Reference: v.ref()}
+		response = p.errorView(ctx, v, response, http.StatusServiceUnavailable, view)
 	} else {
 		const message = `{"message":"The service is busy. Try again in a moment.","reference":`
 		body := append(exactjson.AppendText([]byte(message), v.ref()), '}')

@@ -15,7 +15,7 @@ type credentialsFlow struct {
 	*CredentialsProvider
 	*site
 	limits     *limits
-	challenges *challenges
+	challenges *challengeGuard
 }
 
 // start implements [flow].

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/mailboxes"
+	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -36,12 +36,11 @@ type emailFlow struct {
 	asked  emaillinks.Asked
 	sent   *emaillinks.Sent
 	users  Store
-	tokens store.VerificationTokenStore
+	links  emaillinks.Tokens
 	pages  *pages
-	now    func() time.Time
 
 	sessions   *sessions
-	challenges *challenges
+	challenges *challengeGuard
 	cleaning   *cleanup.Schedule
 	// used contains the hashes of links that this process has redeemed.
 	used *once.Memory[string, struct{}]
@@ -121,7 +120,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 
 // noteSent remembers a link that was sent. If that fails, the next request sends another one.
 func (f *emailFlow) noteSent(ctx context.Context, c *call, address, token string) {
-	if err := f.sent.Note(ctx, c.origin, address, f.stored(token)); err != nil {
+	if err := f.sent.Note(ctx, c.origin, address, f.links.Hash(token)); err != nil {
 		c.log.failure(ctx, errorf(ErrStore, "remember a link that was sent: %w", err), c.attrs()...)
 	}
 }
@@ -169,19 +168,17 @@ func (f *emailFlow) storeAndSend(
 		return "", nil, err
 	}
 	link, err := weburl.AddQuery(c.base+"/callback/"+f.ID,
-		"callbackUrl", c.callbackURL.target, "token", token, "email", address)
+		"callbackUrl", c.callbackURL.Target, "token", token, "email", address)
 	if err != nil {
 		return "", nil, errorf(ErrEmailSignIn, "link: %w", err)
 	}
-	expires := f.now().Add(f.MaxAge)
-	row := &store.VerificationToken{Identifier: address, Token: f.stored(token), Expires: expires}
 	f.cleaning.Perhaps()
-	err = f.tokens.CreateVerificationToken(ctx, row)
+	row, err := f.links.Create(ctx, token, address)
 	if err != nil {
 		return "", nil, errorf(ErrStore, "%w", err)
 	}
 	mail := Email{
-		To: address, Kind: mailkind.SignIn, From: f.From, URL: Secret(link), Token: Secret(token), Expires: expires,
+		To: address, Kind: mailkind.SignIn, From: f.From, URL: Secret(link), Token: Secret(token), Expires: row.Expires,
 		Theme: f.pages.theme,
 		Host:  hostOf(c.origin), ProviderID: f.ID, Request: c.r, Locale: c.language(),
 	}
@@ -191,8 +188,7 @@ func (f *emailFlow) storeAndSend(
 		}
 	}
 	if err := f.send(ctx, mail); err != nil {
-		_, undo := f.tokens.UseVerificationToken(context.WithoutCancel(ctx), address, row.Token)
-		if undo != nil && !errors.Is(undo, ErrNotFound) {
+		if undo := f.links.Withdraw(ctx, row); undo != nil {
 			undo := errorf(ErrStore, "delete the token of an email that was not sent: %w", undo)
 			c.log.failure(ctx, undo, c.attrs()...)
 		}
@@ -214,7 +210,7 @@ type linkOfCode struct {
 func (f *emailFlow) issueCode(
 	ctx context.Context, c *call, link *store.VerificationToken,
 ) (code Secret, cookies []Cookie, err error) {
-	data, err := json.Marshal(linkOfCode{f.ID, link.Token, c.callbackURL.target})
+	data, err := json.Marshal(linkOfCode{f.ID, link.Token, c.callbackURL.Target})
 	if err != nil {
 		return "", nil, err
 	}
@@ -234,9 +230,9 @@ func (f *emailFlow) finishCode(ctx context.Context, c *call, code string) (outco
 	}
 	var invite *store.VerificationToken
 	if err == nil {
-		invite, err = f.tokens.UseVerificationToken(ctx, r.Address, link.Token)
+		invite, err = f.links.RedeemHash(ctx, link.Token, r.Address)
 		switch {
-		case errors.Is(err, ErrNotFound), err == nil && invite.Expires.Before(f.now()):
+		case errors.Is(err, emaillinks.ErrUnknown), errors.Is(err, emaillinks.ErrExpired):
 			err = errCodeExpired() // the link was used
 		case err != nil:
 			err = errorf(ErrStore, "%w", err)
@@ -247,7 +243,7 @@ func (f *emailFlow) finishCode(ctx context.Context, c *call, code string) (outco
 	}
 	f.sent.Forget(ctx, c.origin, invite.Identifier)
 	out := outcome{cookies: []Cookie{f.codes.forget(c, codeSignIn)}, typed: invite.Identifier}
-	if link.CallbackURL != c.callbackURL.target {
+	if link.CallbackURL != c.callbackURL.Target {
 		if out.returnTo, err = c.redirectTarget(ctx, link.CallbackURL); err != nil {
 			out.returnTo = ""
 		}
@@ -279,7 +275,8 @@ func (f *emailFlow) refuseCode(ctx context.Context, c *call, err error) (outcome
 func (f *emailFlow) send(ctx context.Context, mail Email) error {
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
-	return hideCode(hideLink(guard("Send", func() error { return f.Send(ctx, mail) }), mail.URL, mail.To), mail.Code)
+	err := guard("Send", func() error { return f.Send(ctx, mail) })
+	return redact.Mail(err, string(mail.URL), mail.To, string(mail.Code))
 }
 
 func (f *emailFlow) newToken(ctx context.Context) (string, error) {
@@ -293,24 +290,13 @@ func (f *emailFlow) newToken(ctx context.Context) (string, error) {
 	return token, err
 }
 
-// stored returns the hash of a token that is stored.
-func (f *emailFlow) stored(token string) string { return emaillinks.Hash(token, f.linkSecrets()[0]) }
-
-// linkSecrets returns the secrets that tokens may be hashed with, the current one first.
-func (f *emailFlow) linkSecrets() []string {
-	if f.Secret != "" {
-		return []string{string(f.Secret)}
-	}
-	return f.secrets
-}
-
 // finish implements [flow]. It redeems the token of a link once, or first shows a page with a button (docs/protocol.md
 // §9.3).
 func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	if code, there := c.fields.Text("code"); there && f.codes != nil {
 		return f.finishCode(ctx, c, code)
 	}
-	if _, used := f.used.Get(f.stored(c.query.Get("token"))); used && f.isOwn(ctx, c) {
+	if _, used := f.used.Get(f.links.Hash(c.query.Get("token"))); used && f.isOwn(ctx, c) {
 		return outcome{typed: c.query.Get("email")}, callbackErrorf(ErrVerification, reasonUsed, "%w",
 			auditReason(audit.ReasonTokenUnknown, "the link was used before, and its user is signed in"))
 	}
@@ -340,10 +326,10 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 		return outcome{typed: address}, err
 	}
 	f.limits.right(ctx, c, attempt)
-	f.used.Put(f.stored(token), struct{}{}, invite.Expires)
+	f.used.Put(f.links.Hash(token), struct{}{}, invite.Expires)
 	out := outcome{cookies: ownCookies(f.asked.Forget(c.askedLinks(), token, address))}
 	if f.codes != nil && out.cookies == nil {
-		out.cookies = ownCookies(f.asked.Forget(c.askedLinks(), f.stored(token), address))
+		out.cookies = ownCookies(f.asked.Forget(c.askedLinks(), f.links.Hash(token), address))
 	}
 	if f.codes != nil && f.codes.key(c, codeSignIn) != "" {
 		out.cookies = append(out.cookies, f.codes.forget(c, codeSignIn))
@@ -382,40 +368,27 @@ func (f *emailFlow) confirmPage(ctx context.Context, c *call) *Response {
 
 // redeem deletes the token of a link from the store and validates it.
 func (f *emailFlow) redeem(ctx context.Context, c *call, token, address string) (*store.VerificationToken, error) {
-	invite, err := f.useToken(ctx, token, address)
-	if err == nil {
+	invite, err := f.links.Redeem(ctx, token, address)
+	if invite != nil {
 		f.sent.Forget(ctx, c.origin, invite.Identifier)
 	}
 	switch {
-	case errors.Is(err, ErrNotFound):
-		return nil, callbackErrorf(ErrVerification, reasonUsed, "%w",
-			auditReason(audit.ReasonTokenUnknown, "no such token for this address: it was used, mistyped or made up"))
-	case err != nil:
-		return nil, errorf(ErrStore, "%w", err)
-	case invite.Expires.Before(f.now()):
-		return nil, callbackErrorf(ErrVerification, reasonExpired, "%w",
-			auditReason(audit.ReasonTokenExpired, "the token has expired"))
-	case address != "" && invite.Identifier != address:
-		return nil, NewError(ErrVerification, auditReason(audit.ReasonTokenMisused, "the token belongs to another address"))
+	case err == nil:
+		return invite, nil
+	case errors.Is(err, emaillinks.ErrUnknown):
+		return nil, callbackErrorf(ErrVerification, reasonUsed, "%w", err)
+	case errors.Is(err, emaillinks.ErrExpired):
+		return nil, callbackErrorf(ErrVerification, reasonExpired, "%w", err)
+	case errors.Is(err, emaillinks.ErrAddress):
+		return nil, NewError(ErrVerification, err)
 	}
-	return invite, nil
-}
-
-// useToken tries the hashes under all secrets, so that links stay valid after a rotation of the secrets.
-func (f *emailFlow) useToken(ctx context.Context, token, address string) (invite *store.VerificationToken, err error) {
-	for _, hash := range emaillinks.Hashes(token, f.linkSecrets()) {
-		invite, err = f.tokens.UseVerificationToken(ctx, address, hash)
-		if !errors.Is(err, ErrNotFound) {
-			break
-		}
-	}
-	return invite, err
+	return nil, errorf(ErrStore, "%w", err)
 }
 
 // askedHere reports whether this browser may use a link: it requested the email, or it requested one at the limit of
 // the address, when that email was the last one.
 func (f *emailFlow) askedHere(c *call, token, address string) bool {
-	return f.asked.Has(c.askedLinks(), token, address) || f.asked.Has(c.askedLinks(), f.stored(token), address)
+	return f.asked.Has(c.askedLinks(), token, address) || f.asked.Has(c.askedLinks(), f.links.Hash(token), address)
 }
 
 // needsConfirmation reports whether the response to a link is the page with the button; then only its POST redeems the
@@ -425,7 +398,7 @@ func (f *emailFlow) needsConfirmation(c *call) bool {
 	if c.r.Method == "POST" || f.ConfirmLink == False || token == "" {
 		return false
 	}
-	return c.session.carrier().cookies.Any() || !f.askedHere(c, token, address)
+	return c.session.carrier().Tokens.Any() || !f.askedHere(c, token, address)
 }
 
 func (c *call) askedLinks() emaillinks.Browser {

@@ -3,17 +3,16 @@ package core
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 )
 
 // checks bind a provider's callback to the browser and the session that started the sign-in.
-type checks struct {
-	*flowstate.Keys
-	exchanges *exchanges
-}
+type checks struct{ *flowstate.Keys }
 
 // reauthRequest describes a re-authentication.
 type reauthRequest = flowstate.Reauth
@@ -27,18 +26,25 @@ func (s *checks) flowsOf(c *call) *flowstate.Browser {
 	}
 }
 
-// flowStart describes the flow that a request starts.
-func (c *call) flowStart(returnTo string) flowstate.Start {
-	choice, _ := c.fields.Text("switchAccount") // on the page that asks whether to continue as another user
-	return flowstate.Start{
-		CallbackURL: c.callbackURL.target, Switches: choice == "1", Reauth: c.reauth, ReturnTo: returnTo,
+// browser identifies the browser of a request among repeated callbacks: by its CSRF cookie. It is empty without one.
+func (v *arrival) browser() string {
+	if v.cookies == nil {
+		return ""
 	}
+	value, _ := v.jar.Raw(v.cookies.CSRF.Name())
+	return value
+}
+
+// flowStart describes the flow that a request starts.
+func (c *call) flowStart() flowstate.Start {
+	choice, _ := c.fields.Text("switchAccount") // on the page that asks whether to continue as another user
+	return flowstate.Start{CallbackURL: c.callbackURL.Target, Switches: choice == "1", Reauth: c.reauth}
 }
 
 // flowReturn returns where the user continues after a flow. It passes the redirect callback again, as the callback-url
 // cookie does.
 func (c *call) flowReturn(ctx context.Context, flow *flowstate.Flow) string {
-	now := c.callbackURL.target
+	now := c.callbackURL.Target
 	remembered, _ := c.jar.Get(c.cookies.CallbackURL.Name())
 	if flow.CallbackURL == "" || flow.CallbackURL == now || flow.CallbackURL == remembered {
 		return now
@@ -50,7 +56,13 @@ func (c *call) flowReturn(ctx context.Context, flow *flowstate.Flow) string {
 	return target
 }
 
-// flowError returns the error of package flowstate with its type.
+// flowErrors are the types of the errors of package oauthflow.
+var flowErrors = map[oauthflow.Kind]ErrorType{
+	oauthflow.Starting: ErrAuth, oauthflow.RequestToken: errOAuthSignIn, oauthflow.Check: errInvalidCheck,
+	oauthflow.Response: errOAuthCallback, oauthflow.Callback: errCallbackRoute,
+}
+
+// flowError returns an error of package flowstate or oauthflow with its type.
 func flowError(err error) error {
 	switch {
 	case err == nil:
@@ -62,10 +74,25 @@ func flowError(err error) error {
 	case errors.Is(err, flowstate.ErrNoFlow):
 		return callbackErrorf(errInvalidCheck, reasonExpired, "%w", err)
 	}
-	return asError(err, ErrAuth)
+	failed, ok := errors.AsType[*oauthflow.Error](err)
+	if !ok {
+		return asError(err, ErrAuth)
+	}
+	cause := failed.Err
+	switch failed.Blame {
+	case oauthflow.ByUser:
+		cause = clientError(cause)
+	case oauthflow.ByAttacker:
+		cause = suspiciousError(cause)
+	}
+	if failed.Used {
+		cause = &callbackError{cause, reasonUsed}
+	}
+	return NewError(flowErrors[failed.Kind], cause)
 }
 
 func ownCookies(all []cookie.Cookie) (own []Cookie) {
+	own = slices.Grow(own, len(all))
 	for _, c := range all {
 		own = append(own, Cookie(c))
 	}
@@ -77,15 +104,6 @@ func plainCookies(own []Cookie) (all []cookie.Cookie) {
 		all = append(all, cookie.Cookie(c))
 	}
 	return all
-}
-
-// flowClient returns what flows need to know of the provider.
-func (o *oauthClient) flowClient() *flowstate.Client {
-	client := &flowstate.Client{ID: o.ID, FormPost: o.formPost, Proxied: o.proxyURL != ""}
-	for _, check := range o.Checks {
-		client.Checks = append(client.Checks, string(check))
-	}
-	return client
 }
 
 func (o CookieOptions) plain() cookies.Options {

@@ -9,12 +9,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
+	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/profiletext"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -111,10 +109,9 @@ func (v *Visit) stepUpResponse(again *StepUp) *Response {
 // account. Other clients get a problem document (RFC 9457).
 func (v *Visit) forbiddenResponse(err error) *Response {
 	v.at.log.failure(v.Context, asError(err, ErrAccessDenied), v.at.attrs()...)
-	at, response := v.answering(), &Response{Err: err, Status: http.StatusForbidden}
+	at, response := v.answering(), &Response{Err: err}
 	if v.at.readsPages() {
-		view := v.forbiddenView(at)
-		response = v.pages.render(v.Context, at, response, view.Nonce, v.pages.views.Error(view))
+		response = v.pages.errorView(v.Context, at, response, http.StatusForbidden, v.forbiddenView())
 	} else {
 		problem := &Problem{Status: http.StatusForbidden, Code: "forbidden"}
 		response = problem.document(at, response)
@@ -123,10 +120,9 @@ func (v *Visit) forbiddenResponse(err error) *Response {
 }
 
 // forbiddenView returns the content of the 403 page.
-func (v *Visit) forbiddenView(at *arrival) ui.ErrorView {
+func (v *Visit) forbiddenView() ui.ErrorView {
 	view := ui.ErrorView{
-		Page: v.pages.shell(at), Error: "Forbidden", Reference: v.at.ref(),
-		URL: or(v.at.home, "/"), Host: hostOf(v.at.origin), BackURL: v.previousPage(),
+		Error: "Forbidden", Reference: v.at.ref(), URL: or(v.at.home, "/"), BackURL: v.previousPage(),
 	}
 	if s, err := v.Session(); err == nil && s != nil && s.User != nil {
 		view.SignedInAs = or(s.User.Email, s.User.Name)
@@ -140,7 +136,7 @@ func (v *Visit) forbiddenView(at *arrival) ui.ErrorView {
 // previousPage returns the previous page of the browser (Referer) if it is another page of this site, else "".
 func (v *Visit) previousPage() string {
 	from := v.at.header("Referer")
-	back, err := sameOrigin(from, v.at.at, nil)
+	back, err := callbackurl.SameOrigin(from, v.at.at, nil)
 	if from == "" || err != nil || v.at.r.Method != http.MethodGet || back == absolute(v.at.origin, v.at.currentPage()) ||
 		strings.HasPrefix(back, v.at.base+"/") { // the sign-in page
 		return ""
@@ -273,7 +269,7 @@ func (v *Visit) pageOrProblem(target string, problem *Problem) *Response {
 	if asks == negotiate.Browser && target != "" {
 		response.Status, response.Redirect = http.StatusSeeOther, target
 		response.set("Location", target)
-		if v.pages.config.SignIn == "" && v.auth.mounted.countRedirect() {
+		if v.pages.config.SignIn == "" && v.auth.mounted.Redirect() {
 			v.at.log.warn(v.Context, warnings.NotMounted, slog.String("hint", "a guard redirects to the sign-in page, and no "+
 				"auth route was requested so far: call the adapter's Mount, at BasePath "+v.at.basePath))
 		}
@@ -287,27 +283,10 @@ func (v *Visit) pageOrProblem(target string, problem *Problem) *Response {
 	case asks == negotiate.HTMX:
 		response.set("Hx-Redirect", target)
 	case asks == negotiate.Datastar:
-		response.Body = datastarRedirect(target)
+		response.Body = negotiate.DatastarRedirect(target)
 		response.set("Content-Type", "text/event-stream")
 	}
 	return v.setGuardHeaders(response)
-}
-
-// datastarRedirect returns an event of the Datastar protocol that opens a page. It adds an element with an expression,
-// which the library evaluates: a script element would need an exception in the content security policy. All characters
-// that mean something in HTML, in JavaScript or in such expressions are escaped.
-func datastarRedirect(target string) []byte {
-	body := []byte("event: datastar-patch-elements\ndata: selector body\ndata: mode append\n" +
-		`data: elements <div data-effect="window.location.assign('`)
-	for _, c := range utf16.Encode([]rune(target)) {
-		if c < utf8.RuneSelf && (c == '/' || c == '-' || c == '_' || c == '.' || unicode.IsLetter(rune(c)) ||
-			unicode.IsDigit(rune(c))) {
-			body = append(body, byte(c))
-		} else {
-			body = fmt.Appendf(body, `\u%04x`, c)
-		}
-	}
-	return append(body, "')\"></div>\n\n"...)
 }
 
 // setGuardHeaders sets the headers of every response of a guard: no cache may store it or send it to another kind of

@@ -74,7 +74,7 @@ type oauthResult struct {
 type passkeyResult struct {
 	*store.Authenticator
 	// typed is the address that an unauthenticated user typed for the passkey. It is not their email address: see
-	// accounts.TypedAccount.
+	// the package accounts.
 	typed string
 	// aaguid and handle are the AAGUID and the user handle, for PasskeyTracker.Added.
 	aaguid string
@@ -313,4 +313,12 @@ type outcome struct {
 // gatekeeper calls Callbacks.SignIn.
 type gatekeeper struct {
 	signIn func(ctx context.Context, p SignInParams) (SignInResult, error) // Callbacks.SignIn
+}
+
+// NewUserPasskey is a verified passkey that belongs to no user yet.
+type NewUserPasskey struct {
+	id     *identity
+	in     *call
+	stores stores
+	stored string // ID of the user of the last call of Store
 }

@@ -5,17 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
-	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/ui"
 )
-
-// impersonationAge is the lifetime of an impersonated session, which is not renewed.
-const impersonationAge = time.Hour
 
 // maxActorID is the maximum length of an ID in the token of a stored session, whose column has 255 characters.
 const maxActorID = 80
@@ -29,39 +24,28 @@ type impersonation struct {
 
 // actor is who impersonates the user of a session: a user and the public ID of that user's session. The session token
 // contains both. The token of the actor's session is in a second cookie, which must belong to that session.
-type actor struct{ userID, sessionID string }
-
-// actorIn returns who impersonates the user of a token.
-func actorIn(t *Token) actor {
-	claim := sessiontoken.Actor(t)
-	return actor{claim.Subject, claim.SID}
-}
+type actor = sessiontoken.ActorClaim
 
 // actorOf returns the ID of the user who impersonates the user of a request, for the audit log. It is empty if there is
 // none.
 func (s *sessions) actorOf(ctx context.Context, v *arrival) string {
-	if v.cookies == nil || !cookie.Join(v.jar, actorCookie(v)).Any() {
+	if !s.hasActor(v) {
 		return ""
 	}
 	session, err := s.choose(ctx, s.carrierOf(v)) // not restore, which has events itself
 	if err != nil || session.expiredActor() != (actor{}) {
 		return ""
 	}
-	return session.actor(ctx).userID
+	return session.actor(ctx).Subject
 }
 
-// actorCookie returns the name of the cookie with the actor's own session.
-func actorCookie(v *arrival) string { return v.cookies.Session.Name() + "-actor" }
-
-// actorCookies returns the cookies with the actor's own session.
-func (p *tokenCarrier) actorCookies() cookie.Joined { return cookie.Join(p.at.jar, actorCookie(p.at)) }
-
-// clearActor returns the cookies that remove the actor's own session.
-func (p *tokenCarrier) clearActor() (out []Cookie) {
-	for _, name := range p.actorCookies().Present() {
-		out = append(out, Cookie(p.at.cookies.Session.ClearName(name)))
+// hasActor reports whether the browser has a cookie with an administrator's own session.
+func (s *sessions) hasActor(v *arrival) bool {
+	if v.cookies == nil {
+		return false
 	}
-	return out
+	b := s.browserOf(v)
+	return b.Actor().Any()
 }
 
 // restore is choose for the cookies of a request. After an impersonation has expired, it returns the administrator's
@@ -69,7 +53,7 @@ func (p *tokenCarrier) clearActor() (out []Cookie) {
 // still shows the impersonated user must not act as the administrator.
 func (s *sessions) restore(ctx context.Context, c tokenCarrier) (requestSession, error) {
 	r, err := s.choose(ctx, c)
-	if err != nil || s.impersonation == nil || c.fromHeader || !c.actorCookies().Any() {
+	if err != nil || s.impersonation == nil || c.FromHeader || !c.Actor().Any() {
 		return r, err
 	}
 	by := r.expiredActor()
@@ -78,23 +62,19 @@ func (s *sessions) restore(ctx context.Context, c tokenCarrier) (requestSession,
 	}
 	if method := c.at.r.Method; method != http.MethodGet && method != http.MethodHead ||
 		c.at.caller() != negotiate.Browser {
-		r.carrier().waits = true
+		r.carrier().Waits = true
 		return r, nil
 	}
 	if current, err := r.current(ctx); err != nil || current != nil { // deletes the stored session
 		return r, err
 	}
-	own, err := s.actorSession(ctx, c.at)
-	if err != nil || own.actor(ctx) != (actor{}) {
+	own, session, err := s.actorSession(ctx, c.at, by)
+	if err != nil || session == nil {
 		return r, err
 	}
-	session, _, err := s.read(ctx, own, sessionRead{again: true})
-	if err != nil || session == nil || session.UserID != by.userID || session.ID != by.sessionID {
-		return r, err
-	}
-	value := own.carrier().value()
+	value := own.carrier().Value()
 	s.replaced.Forget(value)
-	c.cookies, c.restored = c.cookies.With(value), true
+	c.Tokens, c.Restored = c.Tokens.With(value), true
 	return s.choose(ctx, c)
 }
 
@@ -109,21 +89,14 @@ func (s *sessions) checkActor(ctx context.Context, c *tokenCarrier, by actor, us
 	if by == (actor{}) {
 		return nil, nil
 	}
-	if s.impersonation == nil || c.fromHeader {
+	if s.impersonation == nil || c.FromHeader {
 		return nil, errImpersonationEnded
 	}
-	own, err := s.actorSession(ctx, c.at)
-	if err != nil {
-		return nil, asError(err, ErrSessionToken).withType(ErrSessionToken)
-	}
-	if own.actor(ctx) != (actor{}) { // nested
-		return nil, errImpersonationEnded
-	}
-	session, _, err := s.read(ctx, own, sessionRead{again: true})
+	_, session, err := s.actorSession(ctx, c.at, by)
 	switch {
 	case err != nil:
 		return nil, asError(err, ErrSessionToken).withType(ErrSessionToken)
-	case session == nil || session.UserID != by.userID || session.ID != by.sessionID || userID == by.userID:
+	case session == nil || userID == by.Subject:
 		return nil, errImpersonationEnded
 	}
 	return session, s.askImpersonation(ctx, session, userID)
@@ -155,11 +128,39 @@ func (c withoutVisit) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// actorSession returns the session in the second cookie.
-func (s *sessions) actorSession(ctx context.Context, v *arrival) (requestSession, error) {
+// withActor returns a session with that of the user who impersonates its user. It returns nil if the impersonation has
+// ended.
+func (s *sessions) withActor(ctx context.Context, r requestSession, v *validSession) (*validSession, error) {
+	by, err := s.checkActor(ctx, r.carrier(), r.actor(ctx), v.user.ID)
+	switch {
+	case errors.Is(err, errImpersonationEnded):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	v.actor = by
+	return v, nil
+}
+
+// ownSession returns the session in the second cookie. It may have ended.
+func (s *sessions) ownSession(ctx context.Context, v *arrival) (requestSession, error) {
 	c := s.carrierOf(v)
-	c.cookies = cookie.Join(v.jar, actorCookie(v))
+	c.Tokens = c.Actor()
 	return s.choose(ctx, c)
+}
+
+// actorSession returns the session in the second cookie, if it is the one that started the impersonation and is valid.
+// Otherwise the session is nil.
+func (s *sessions) actorSession(ctx context.Context, v *arrival, by actor) (requestSession, *Session, error) {
+	own, err := s.ownSession(ctx, v)
+	if err != nil || own.actor(ctx) != (actor{}) { // an impersonation is not nested
+		return own, nil, err
+	}
+	session, _, err := s.read(ctx, own, sessionRead{again: true})
+	if err != nil || session == nil || session.UserID != by.Subject || session.ID != by.SID {
+		return own, nil, err
+	}
+	return own, session, nil
 }
 
 // endImpersonated ends an impersonated session that may not continue, and returns the cookies that clear it.
@@ -170,16 +171,9 @@ func (s *sessions) endImpersonated(ctx context.Context, r requestSession, why er
 	if err != nil {
 		c.at.log.failure(ctx, asError(err, ErrSessionToken), c.at.attrs()...)
 	}
-	var userID string
-	switch {
-	case event.Token != nil:
-		userID = event.Token.Subject
-	case event.Session != nil:
-		userID = event.Session.UserID
-	}
 	c.at.note(ctx, audit.Event{
-		Name: audit.SessionEnded, Outcome: audit.OK, Reason: audit.ReasonImpersonation, UserID: userID,
-		SessionID: event.SessionID, ActorID: r.actor(ctx).userID,
+		Name: audit.SessionEnded, Outcome: audit.OK, Reason: audit.ReasonImpersonation, UserID: event.userID(),
+		SessionID: event.SessionID, ActorID: r.actor(ctx).Subject,
 	})
 	return c.clearEnded()
 }
@@ -225,9 +219,12 @@ func (s *sessions) refuseImpersonated(ctx context.Context, c *call) error {
 	if s.impersonation == nil || c.session.actor(ctx) == (actor{}) || c.session.expiredActor() != (actor{}) {
 		return nil
 	}
-	by := c.session.actor(ctx)
+	userID, by := "", c.session.actor(ctx)
+	if current, err := c.session.current(ctx); err == nil && current != nil {
+		userID = current.user.ID
+	}
 	c.note(ctx, audit.Event{
-		Name: audit.ImpersonationRefused, Outcome: audit.Refused, UserID: s.impersonated(ctx, c.session), ActorID: by.userID,
+		Name: audit.ImpersonationRefused, Outcome: audit.Refused, UserID: userID, ActorID: by.Subject,
 	})
 	problem := &Problem{Status: http.StatusForbidden, Code: "impersonated", Text: textImpersonated}
 	if c.plugin {
@@ -236,21 +233,12 @@ func (s *sessions) refuseImpersonated(ctx context.Context, c *call) error {
 	return errorf(ErrAccessDenied, "%w", clientError(problem))
 }
 
-// impersonated returns the ID of the user of an impersonated session. It is empty if the session has ended.
-func (s *sessions) impersonated(ctx context.Context, r requestSession) string {
-	current, err := r.current(ctx)
-	if err != nil || current == nil {
-		return ""
-	}
-	return current.user.ID
-}
-
 // endActor ends the own session of a user who signs out during an impersonation. It returns false if there is none.
 func (s *sessions) endActor(ctx context.Context, v *arrival) (there bool) {
-	if v.cookies == nil || !cookie.Join(v.jar, actorCookie(v)).Any() {
+	if !s.hasActor(v) {
 		return false
 	}
-	own, err := s.actorSession(ctx, v)
+	own, err := s.ownSession(ctx, v)
 	if err == nil {
 		_, err = own.end(ctx)
 	}

@@ -93,6 +93,11 @@ func TestKeyUseOfProcesses(t *testing.T) {
 		all, sites = append(all, k), append(sites, k.site(t))
 	}
 	var allowed atomic.Int64
+	for i, k := range all { // the first request of each process counts as an attempt, until the key is known
+		if k.ask(t, sites[i], "key_one", "192.0.2.1") == nil {
+			allowed.Add(1)
+		}
+	}
 	var wait sync.WaitGroup
 	for i, k := range all {
 		for range 100 {
@@ -109,7 +114,9 @@ func TestKeyUseOfProcesses(t *testing.T) {
 		t.Errorf("%d requests were allowed, want 100", n)
 	}
 	_, writes := s.counts()
-	if writes > 60 { // for the 100 requests, and for the four that are counted as attempts
+	// Ten leases of ten requests, each of which makes at most one write of each other process conflict, and four attempts
+	// that are counted and given back.
+	if writes > 10+30+8 {
 		t.Errorf("%d writes", writes)
 	}
 	for range 20 { // a process that has waited takes what is left

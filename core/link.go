@@ -8,6 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/accounts"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -40,7 +41,7 @@ func newLinker(c *Config, a *Auth, open bool) *linker {
 	}
 	if a.sessions.revoked != nil {
 		l.EndSessions = func(ctx context.Context, userID string) error {
-			if err := a.sessions.endUser(ctx, userID, ""); err != nil {
+			if err := a.sessions.all.EndUser(ctx, userID, ""); err != nil {
 				return errorf(ErrStore, "end the sessions from before the email verification: %w", err)
 			}
 			return nil
@@ -76,7 +77,7 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 		}
 		return who, nil
 	}
-	token := c.value()
+	token := c.Value()
 	current, methods, err := l.current(ctx, r)
 	if err != nil {
 		return member{}, errorf(ErrStore, "%w", err)
@@ -124,7 +125,7 @@ func (l *linker) signInOf(id *identity) *accounts.SignIn {
 			ctx context.Context, sessions store.SessionStore, m accounts.Member,
 		) (*store.Session, error) {
 			by := id.authenticatedAt(l.Now(), member{user: m.User, created: m.Created})
-			return l.sessions.createRow(ctx, sessions, m.User.ID, by)
+			return l.sessions.rows.Create(ctx, sessions, m.User.ID, by.short, by.facts())
 		}
 	}
 	return in
@@ -160,7 +161,7 @@ func (l *linker) createSession(ctx context.Context, c *tokenCarrier, id *identit
 // current reads the user of the request's session, and how they authenticated. An unreadable token means that no user
 // is signed in. A failure of the store is an error.
 func (l *linker) current(ctx context.Context, r requestSession) (accounts.Current, []amr.Method, error) {
-	token := r.carrier().value()
+	token := r.carrier().Value()
 	current, err := r.current(ctx)
 	if err != nil || current == nil || current.user.ID == "" {
 		return accounts.Current{}, nil, err
@@ -219,7 +220,7 @@ func (e *linkEffects) Done(ctx context.Context, c accounts.Change) {
 func (e *linkEffects) Add(
 	ctx context.Context, a *accounts.Attempt, m accounts.Method, write func(ctx context.Context) error,
 ) (err error) {
-	var j *mailJob
+	var j *mailqueue.Job
 	if !m.NewUser {
 		n := SecurityNotice{Kind: m.Kind, UserID: m.User.ID, Provider: m.Provider, Method: m.ID}
 		if j, err = e.plugins.noticeJob(ctx, e.at, m.User, n); err != nil {
@@ -231,20 +232,20 @@ func (e *linkEffects) Add(
 	}
 	mail, records := e.plugins.auth.mail, a.Records()
 	if records != nil || !a.InTransaction() {
-		if err := mail.plan(ctx, records, j); err != nil {
-			return err
+		if err := mail.Plan(ctx, records, j); err != nil {
+			return asError(err, ErrStore)
 		}
 	}
 	if err := write(ctx); err != nil {
 		if !a.InTransaction() {
-			mail.cancel(j, err)
+			mail.Cancel(j, !refusesChange(err))
 		}
 		return err
 	}
 	ctx = context.WithoutCancel(ctx) // the context of a transaction ends with the transaction
 	a.AfterCommit(func() {
 		e.plugins.noteMethod(ctx, e.at, m.User.ID, m.ID)
-		mail.confirm(j)
+		mail.Confirm(j)
 	})
 	return nil
 }

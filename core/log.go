@@ -48,10 +48,7 @@ func (l *reporter) debug(ctx context.Context, message string, attrs ...slog.Attr
 func guarded[T any](where string, call func() (T, error)) (T, error) { return panics.Call(where, call) }
 
 // guard is guarded for calls that return only an error.
-func guard(where string, call func() error) error {
-	_, err := panics.Call(where, func() (struct{}, error) { return struct{}{}, call() })
-	return err
-}
+func guard(where string, call func() error) error { return panics.Guard(where, call) }
 
 // printed writes the text of a value, whatever the fmt verb and its flags.
 func printed(f fmt.State, text string) { _, _ = io.WriteString(f, text) }

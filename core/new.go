@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"sync"
-	"weak"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
@@ -16,6 +14,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/observed"
+	"github.com/latchkey-go/latchkey/core/internal/passkeys"
+	"github.com/latchkey-go/latchkey/core/internal/realms"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
@@ -27,6 +28,7 @@ import (
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
+	"github.com/latchkey-go/latchkey/internal/tokensource"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -40,19 +42,18 @@ func New(config Config) (*Auth, error) {
 	codes := checkConfig(&c, config.Session.Strategy, faults)
 
 	a := &Auth{log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience}
-	observed := watch{c.Observe, a.log}
-	a.store = newStores(c.Store, observed, c.StoreTimeout)
+	calls := newWatch(&c, a.log)
+	a.store = newStores(c.Store, calls, c.StoreTimeout)
 	if a.store.records != nil {
 		a.store.records = &cleanup.Records{RecordStore: a.store.records}
 	}
 	a.site = newSite(&c, a.log, faults)
 	a.mail = newMailQueue(&c, a)
-	a.mail.made, a.mail.bounced = a.plugins.noticeMade, a.plugins.bouncedSince
 	a.plugins.attach(a, &c, faults)
 	a.providers = newProviders(&c, faults)
 	a.plugins.addPasskeyDocuments(a.providers)
 	a.plugins.checkIDTokens(a.providers, faults)
-	watchProviders(a.providers, observed)
+	watchProviders(a.providers, calls)
 	data := dataOptions(&c, a.log, faults)
 	checkNeeds(&c, a, faults)
 	checks := newChecks(&c, a.site.secrets)
@@ -61,6 +62,7 @@ func New(config Config) (*Auth, error) {
 	if a.misconfigured(faults) {
 		return nil, faults
 	}
+	a.validTokens.Now, a.validTokens.Max = c.Now, maxValidTokens
 	can := linkablesOf(a.providers)
 	can.prove = can.prove || a.plugins.proves
 	assemble(a, &c, can, checks, faults)
@@ -127,12 +129,11 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	a.plugins.assemble(a, entry, asked)
 	entry.codes = newEmailCodes(c, a, asked)
 	a.plugins.completeOneTap(a)
-	a.plugins.challenges = newChallenges(c, asked, watch{c.Observe, a.log})
+	a.plugins.challenges = newChallenges(c, asked, newWatch(c, a.log))
 	if facts {
 		a.plugins.reauth = entry.reauthActions(a.providers)
 		a.site.plugins = a.plugins.paths()
 	}
-	checks.exchanges = a.sessions.exchanges
 	m := flowMaker{
 		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
 		plugins: &a.plugins,
@@ -176,20 +177,24 @@ type flowMaker struct {
 
 func (m *flowMaker) flow(p *provider) flow {
 	switch {
-	case p.oauth != nil && p.oauth.RequestToken.URL != "":
-		return &oauth1Flow{oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID}
 	case p.oauth != nil:
+		p.oauth.flow.Exchanges = m.sessions.exchanges
 		return &oauthFlow{
-			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID,
-			targets: m.config.RedirectProxyTargets, ends: m.logouts, plugins: m.plugins,
+			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID, ends: m.logouts, plugins: m.plugins,
 		}
 	case p.email != nil:
+		secrets := m.site.secrets
+		if p.email.Secret != "" {
+			secrets = []string{string(p.email.Secret)}
+		}
 		f := &emailFlow{
 			asked:         emaillinks.Asked{Secrets: m.site.secrets, Provider: p.id, MaxAge: p.email.MaxAge},
-			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store, tokens: m.store.tokens,
-			pages: m.pages, now: m.config.Now, challenges: m.plugins.challenges,
-			cleaning: m.cleaning, sent: newSentLinks(m, p.email), sessions: m.sessions,
-			used: &once.Memory[string, struct{}]{Now: m.config.Now},
+			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store,
+			links: emaillinks.Tokens{
+				Store: m.store.tokens, Secrets: secrets, Life: p.email.MaxAge, Now: m.config.Now,
+			},
+			pages: m.pages, challenges: m.plugins.challenges, cleaning: m.cleaning, sent: newSentLinks(m, p.email),
+			sessions: m.sessions, used: &once.Memory[string, struct{}]{Now: m.config.Now},
 		}
 		if p.email.Code {
 			f.codes = m.codes
@@ -197,9 +202,9 @@ func (m *flowMaker) flow(p *provider) flow {
 		return f
 	case p.webauthn != nil:
 		return &passkeyFlow{
-			webAuthn: p.webauthn, checks: m.checks, limits: m.limits, sessions: m.sessions,
-			users: m.store.Store, passkeys: m.store.passkeys, accounts: m.store.accounts, now: m.config.Now, rand: m.config.Rand,
-			plugins: m.plugins,
+			webAuthn: p.webauthn, checks: m.checks, limits: m.limits, sessions: m.sessions, plugins: m.plugins,
+			stores: passkeys.Stores{Users: m.store.Store, Passkeys: m.store.passkeys, Accounts: m.store.accounts},
+			now:    m.config.Now, rand: m.config.Rand,
 		}
 	}
 	return &credentialsFlow{
@@ -241,27 +246,14 @@ func announce(a *Auth, codes []warnings.Code) {
 	}
 }
 
-// realms contains the most recent Auth of each realm, to detect two Auths of one application that accept each other's
+// newest contains the most recent Auth of each realm, to detect two Auths of one application that accept each other's
 // sessions.
-var realms = struct {
-	sync.Mutex
-	newest map[[sha256.Size]byte]weak.Pointer[Auth]
-}{newest: map[[sha256.Size]byte]weak.Pointer[Auth]{}}
-
-// maxRealms is the maximum number of realms in the map.
-const maxRealms = 1024
+var newest realms.Newest[Auth]
 
 // warnOfRealm logs a warning if the previous Auth of the realm is still in use, uses the same logger and serves another
 // site. An Auth of the same site is a replacement, for example after a change of the configuration.
 func warnOfRealm(a *Auth) {
-	realm := realmOf(a)
-	realms.Lock()
-	previous := realms.newest[realm].Value()
-	if len(realms.newest) >= maxRealms {
-		clear(realms.newest)
-	}
-	realms.newest[realm] = weak.Make(a)
-	realms.Unlock()
+	previous := newest.Replace(realmOf(a), a)
 	if previous != nil && previous.log.logger == a.log.logger && !sameSite(a, previous) && a.sharesSessions(previous) {
 		a.warnShared(context.Background())
 	}
@@ -406,34 +398,30 @@ func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
 	}
 }
 
-func newAwaySessions(c *Config, providers []*provider, records store.RecordStore) *awaySessions {
-	a := &awaySessions{
-		clients: map[string]*oauthClient{}, records: records, maxAge: c.Session.MaxAge, now: c.Now, rand: c.Rand,
-	}
-	for _, p := range providers {
-		if p.oauth != nil && p.oauth.Logout == True {
-			a.clients[p.id] = p.oauth
-		}
-	}
-	if len(a.clients) == 0 {
-		return nil
-	}
-	return a
+// newWatch returns the reports to Config.Observe.
+func newWatch(c *Config, log *reporter) observed.Calls {
+	return observed.Calls{Observe: c.Observe, Outcome: callOutcome, Panicked: func(ctx context.Context, err error) {
+		log.failure(ctx, errorf(errEvent, "observe: %w", err))
+	}}
 }
 
-// watchProviders makes Config.Observe receive the calls to providers and to the providers' functions.
-func watchProviders(all []*provider, w watch) {
-	if !w.on() {
-		return
-	}
-	for _, p := range all {
-		switch {
-		case p.oauth != nil:
-			p.oauth.watchedBy(w)
-		case p.credentials != nil && p.credentials.Admit != nil:
-			p.credentials.Admit = watchedAdmit(p.credentials.Admit, w, p.id)
-		case p.email != nil && p.email.Send != nil:
-			p.email.Send = watchedSend(p.email.Send, w, p.id)
+// newTokenReaders returns the readers of an Auth. For an https origin, the cookie without the prefix is ignored,
+// because sibling subdomains can set it over plain http. For an http origin both names count: a proxy may terminate TLS
+// without telling the server. If the request has only a header, the origin is unknown.
+func newTokenReaders(s *site, jwt *sessionTokens) tokenReaders {
+	plain, secure := s.cookieSets[0], s.cookieSets[1]
+	reader := func(sets ...*cookies.Set) (sources tokensource.Sources[*Token]) {
+		if plain == secure { // UseSecureCookies is set
+			sets = sets[:1]
 		}
+		sources.HeaderFirst = s.bearers
+		for _, set := range sets {
+			sources.Cookies = append(sources.Cookies, tokensource.Cookie[*Token]{
+				Name: set.Session.Name(),
+				Open: func(ctx context.Context, value string) (*Token, error) { return jwt.Valid(ctx, set, value) },
+			})
+		}
+		return sources
 	}
+	return tokenReaders{https: reader(secure), http: reader(plain, secure), unknown: reader(secure, plain)}
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
+	"github.com/latchkey-go/latchkey/core/internal/notices"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -24,15 +26,33 @@ const noticeSender = "notices"
 // ignored.
 func (h *PluginHost) NotifyMethodChanges(action string, mailer Mailer) {
 	h.attaching("NotifyMethodChanges")
-	if h.plugins.notices.mailer == nil && mailer != nil {
-		h.plugins.notices.mailer, h.plugins.notices.action = mailer, action
-		h.AddEmailSender(EmailSender{Name: noticeSender, Mailer: mailer, Write: h.plugins.composeNotice})
+	if h.plugins.notifier != nil || mailer == nil {
+		return
 	}
+	h.plugins.notifier = mailer
+	w := &notices.Writer{
+		Links: &h.plugins.noticeLinks, Page: action, Service: h.plugins.providerName,
+		User:     func(ctx context.Context, id string) (*User, error) { return h.Auth.store.User(ctx, id) },
+		Accounts: h.Auth.store.linked,
+		LinkFailed: func(ctx context.Context, err error) {
+			h.Auth.log.failure(ctx, errorf(ErrAuth, "%w", err))
+		},
+	}
+	h.AddEmailSender(EmailSender{
+		Name: noticeSender, Mailer: mailer,
+		Write: func(ctx context.Context, l Email, data json.RawMessage) (Email, error) {
+			l, err := w.Write(ctx, l, data)
+			if err != nil {
+				err = errorf(ErrStore, "notify a user: %w", err)
+			}
+			return l, err
+		},
+	})
 }
 
 // CanNotify reports whether security notices are emailed: whether a plugin called [PluginHost.NotifyMethodChanges] with
 // a mailer. It is valid after New has returned.
-func (h *PluginHost) CanNotify() bool { return h.plugins.notices.mailer != nil }
+func (h *PluginHost) CanNotify() bool { return h.plugins.notifier != nil }
 
 // AddNoticeLink registers the function that makes the link "This wasn't me" of a security notice to a verified address.
 // link returns an action with its query, such as "account/secure?token=…", and its expiry. The page must ask for
@@ -43,8 +63,8 @@ func (h *PluginHost) AddNoticeLink(
 	link func(ctx context.Context, n SecurityNotice) (action string, expires time.Time, err error),
 ) {
 	h.attaching("AddNoticeLink")
-	if h.plugins.notices.link == nil {
-		h.plugins.notices.link = link
+	if h.plugins.noticeLinks.Secure == nil {
+		h.plugins.noticeLinks.Secure = link
 	}
 }
 
@@ -53,7 +73,7 @@ func (h *PluginHost) AddNoticeLink(
 // It must be idempotent.
 func (h *PluginHost) AddNoticeReversal(reverse func(ctx context.Context, c *ActionRequest, n SecurityNotice) error) {
 	h.attaching("AddNoticeReversal")
-	h.plugins.notices.reversal = append(h.plugins.notices.reversal, reverse)
+	h.plugins.reversals = append(h.plugins.reversals, reverse)
 }
 
 // ReverseNotice reverses a change that the owner of the account has not made, as far as possible: it removes the
@@ -77,7 +97,7 @@ func (c *ActionRequest) ReverseNotice(ctx context.Context, n SecurityNotice) err
 			}
 		}
 	}
-	for _, reverse := range c.plugins.notices.reversal {
+	for _, reverse := range c.plugins.reversals {
 		if err := guard("NoticeReversal", func() error { return reverse(ctx, c, n) }); err != nil {
 			return err
 		}
@@ -98,30 +118,14 @@ func (c *ActionRequest) NoticeLink(
 	if n.At.IsZero() {
 		n.At = c.plugins.now()
 	}
-	action := ""
-	err = guard("NoticeLink", func() (err error) { action, expires, err = c.plugins.noticeAction(ctx, n); return err })
-	if err != nil {
-		return "", time.Time{}, errorf(ErrAuth, "link of a security notice: %w", err)
-	}
-	if action == "" {
+	action, expires, err := c.plugins.noticeLinks.Action(ctx, n)
+	switch {
+	case err != nil:
+		return "", time.Time{}, errorf(ErrAuth, "%w", err)
+	case action == "":
 		return "", time.Time{}, nil
 	}
 	return Secret(base + "/" + action), expires, nil
-}
-
-// noticeAction returns the action of the link in a notice, or "". Guessed codes changed nothing that could be reversed,
-// and their sender knows the password: that link starts a password reset.
-func (ps *plugins) noticeAction(ctx context.Context, n SecurityNotice) (action string, expires time.Time, err error) {
-	if n.Kind == mailkind.FactorGuessed && ps.resetLink != nil {
-		action, expires, err = ps.resetLink(ctx, n.UserID)
-		if !errors.Is(err, ErrNotFound) {
-			return action, expires, err
-		}
-	}
-	if ps.notices.link == nil {
-		return "", time.Time{}, nil
-	}
-	return ps.notices.link(ctx, n)
 }
 
 // NotifySecurity reports a change that this request has made and committed: it calls Config.Audit, and emails the user
@@ -161,7 +165,7 @@ func (ps *plugins) auditNotice(ctx context.Context, v, at *arrival, n SecurityNo
 
 // noticeUser returns the recipient of notices, or nil if none are sent.
 func (ps *plugins) noticeUser(ctx context.Context, id string) (*User, error) {
-	if ps.notices.mailer == nil || ps.auth.store.Store == nil {
+	if ps.notifier == nil || ps.auth.store.Store == nil {
 		return nil, nil
 	}
 	return ps.auth.store.User(ctx, id)
@@ -174,7 +178,7 @@ func (ps *plugins) notify(ctx context.Context, v *arrival, user *User, n Securit
 	case err != nil:
 		v.log.failure(ctx, asError(err, ErrAuth), v.attrs()...)
 	case j != nil:
-		ps.auth.mail.sendNotice(j)
+		ps.auth.mail.Notify(j)
 	}
 }
 
@@ -227,130 +231,59 @@ func (ps *plugins) notifyAround(
 	if err != nil {
 		return err
 	}
-	return ps.auth.mail.around(ctx, j, change)
-}
-
-// noticeData is the data of a notice in the mail queue. The link in the email is made when the email is delivered, so
-// that a notice can be stored in the transaction of its change.
-type noticeData struct {
-	UserID   string `json:"user"`
-	Provider string `json:"provider,omitempty"`
-	Method   string `json:"method,omitempty"`
-	// Base is the URL of the actions. It is empty outside of a request without Config.URL.
-	Base string `json:"base,omitempty"`
-	// Action is SecurityNotice.Action.
-	Action string `json:"action,omitempty"`
-	// Verified reports that the user had verified the address. Otherwise a linked provider must have.
-	Verified bool `json:"verified,omitempty"`
+	return ps.aroundNotice(ctx, j, change)
 }
 
 // noticeJob returns the job of a notice to a user, or nil if none is sent.
-func (ps *plugins) noticeJob(ctx context.Context, v *arrival, user *User, n SecurityNotice) (*mailJob, error) {
-	if ps.notices.mailer == nil || user == nil || user.Email == "" {
-		return nil, nil
-	}
-	to, err := NormalizeEmail(user.Email)
-	if err != nil { // not an address
-		return nil, nil //nolint:nilerr // such a user gets no email
-	}
+func (ps *plugins) noticeJob(
+	ctx context.Context, v *arrival, user *User, n SecurityNotice,
+) (*mailqueue.Job, error) {
 	if n.At.IsZero() {
 		n.At = ps.now()
 	}
-	l := Email{To: to, Kind: n.Kind, At: n.At, Theme: ps.auth.pages.theme, Locale: v.language()}
+	l, data, ok := notices.New(user, n, v.base)
+	if ps.notifier == nil || !ok {
+		return nil, nil
+	}
+	l.Theme, l.Locale = ps.auth.pages.theme, v.language()
 	if v.r.Method != "" {
 		l.Request = v.r
 	}
 	if v.base != "" {
 		l.Host = hostOf(v.origin)
-		l = l.withClient(v)
+		l = v.describeIn(l)
 	}
-	j, err := ps.auth.mail.job(ctx, v, laneNotices, BackgroundEmail{
-		Sender: noticeSender, Email: l, UserID: user.ID,
-		Data: noticeData{user.ID, n.Provider, n.Method, v.base, n.Action, !user.EmailVerified.IsZero()},
+	j, err := ps.mailJob(ctx, v, mailqueue.Notices, BackgroundEmail{
+		Sender: noticeSender, Email: l, UserID: user.ID, Data: data,
 	})
 	if err == nil {
-		j.Checkable = n.addsMethod()
+		j.Checkable = notices.Checkable(n.Kind, n.Method)
 	}
 	return j, err
 }
 
-// addsMethod reports whether a sign-in method was added, which can be looked up.
-func (n *SecurityNotice) addsMethod() bool {
-	return n.Method != "" && (n.Kind == mailkind.PasskeyAdded || n.Kind == mailkind.AccountLinked)
-}
-
-// composeNotice adds the link to a notice. If the user is gone or has another address by now, a link to reset their
-// password is not sent to the old address. An address that no one has verified gets no email.
-func (ps *plugins) composeNotice(ctx context.Context, l Email, data json.RawMessage) (Email, error) {
-	var d noticeData
-	if err := json.Unmarshal(data, &d); err != nil {
-		return Email{}, err
-	}
-	user, err := ps.auth.store.User(ctx, d.UserID)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return Email{}, errorf(ErrStore, "notify a user: %w", err)
-	}
-	if err == nil && !d.Verified {
-		linked, err := ps.auth.store.linked(ctx, user)
-		if err != nil {
-			return Email{}, errorf(ErrStore, "notify a user: %w", err)
-		}
-		d.Verified = slices.ContainsFunc(linked, func(a *Account) bool { return SameMailbox(a.VerifiedEmail, l.To) })
-	}
-	if !d.Verified {
-		return Email{}, nil
-	}
-	if l.Kind == mailkind.AccountLinked || l.Kind == mailkind.AccountUnlinked {
-		l.Service = ps.providerName(d.Provider)
-	}
-	if d.Base == "" {
-		return l, nil
-	}
-	l.URL = Secret(d.Base + "/" + or(d.Action, ps.notices.action))
-	if err != nil || d.Action != "" || l.Kind == mailkind.FactorGuessed && !SameMailbox(user.Email, l.To) {
-		return l, nil
-	}
-	n := SecurityNotice{
-		Kind: l.Kind, UserID: d.UserID, Provider: d.Provider, Method: d.Method, At: l.At, Address: l.To,
-	}
-	action, expires := "", time.Time{}
-	err = guard("NoticeLink", func() (err error) { action, expires, err = ps.noticeAction(ctx, n); return err })
-	switch {
-	case err != nil: // the email is more important than its link
-		ps.auth.log.failure(ctx, errorf(ErrAuth, "link of a security notice: %w", err))
-	case action != "":
-		l.URL, l.Expires = Secret(d.Base+"/"+action), expires
-	}
-	return l, nil
-}
-
-// noticeMade reports whether the change of a notice was made, for a process that ended or failed in between. It reports
-// true if that cannot be known: a needless notice is better than none.
-func (ps *plugins) noticeMade(ctx context.Context, m *mail) (bool, error) {
-	var d noticeData
-	if m.Sender != noticeSender || json.Unmarshal(m.data, &d) != nil {
+// noticeMade reports whether the change of a notice was made; see [notices.Made].
+func (ps *plugins) noticeMade(ctx context.Context, e *mailqueue.Entry) (bool, error) {
+	var d notices.Data
+	if e.Sender != noticeSender || e.ReadData(&d) != nil {
 		return true, nil
 	}
-	if n := (SecurityNotice{Kind: m.Email.Kind, Method: d.Method}); !n.addsMethod() {
-		return true, nil
-	}
-	methods, err := ps.signInMethods(ctx, d.UserID)
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	return slices.ContainsFunc(methods, func(m SignInMethod) bool { return m.ID == d.Method }), err
+	return notices.Made(e.Email.Kind, d, func(userID, method string) (bool, error) {
+		methods, err := ps.signInMethods(ctx, userID)
+		return slices.ContainsFunc(methods, func(m SignInMethod) bool { return m.ID == method }), err
+	})
 }
 
 // AddClient returns e with the network and the device of this request's client, for a security notice. The network is
 // left out if the client is not identified, because it would be that of a proxy. Call AddClient only if the recipient's
 // address is verified: another person who reads the mailbox must not learn where the user is.
-func (c *ActionRequest) AddClient(e Email) Email { return e.withClient(&c.in.arrival) }
+func (c *ActionRequest) AddClient(e Email) Email { return c.in.describeIn(e) }
 
-func (e Email) withClient(at *arrival) Email {
-	if from := at.client(); from.identified {
+func (v *arrival) describeIn(e Email) Email {
+	if from := v.client(); from.identified {
 		e.Peer = from.network
 	}
-	browser, system := ui.Device(at.header("User-Agent"))
+	browser, system := ui.Device(v.header("User-Agent"))
 	e.Device = strings.Trim(browser+", "+system, ", ")
 	return e
 }

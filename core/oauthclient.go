@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/oidc"
@@ -19,22 +20,17 @@ import (
 // client.
 type oauthClient struct {
 	OAuthProvider
-	client   oauth.Observed
-	client1  oauth.Observed1 // only set if RequestToken has a URL
-	formPost bool            // the callback is a cross-site POST
-	proxyURL string          // URL of the redirect proxy without a trailing slash; empty if there is none
-	scope    string          // of authorization requests; empty: none
+	client  oauth.Observed
+	client1 oauth.Observed1 // only set if RequestToken has a URL
+	flow    oauthflow.Flow
 }
-
-// checks reports whether the provider uses a check.
-func (o *oauthClient) checks(k Check) bool { return slices.Contains(o.Checks, k) }
 
 // tokenSet returns a token response as a TokenSet.
 func (o *oauthClient) tokenSet(t *oauth.Tokens) *TokenSet {
 	return &TokenSet{
 		AccessToken: Secret(t.AccessToken), RefreshToken: Secret(t.RefreshToken), IDToken: Secret(t.IDToken),
 		TokenType: t.TokenType, Scope: t.Scope, ExpiresIn: t.ExpiresIn, ExpiresAt: t.ExpiresAt, Extra: t.Extra, Now: t.Now,
-		Provider: &o.OAuthProvider, Client: &http.Client{Transport: o.client.Transport()},
+		Provider: &o.OAuthProvider, Client: &http.Client{Transport: o.flow.Transport(t)},
 	}
 }
 
@@ -101,6 +97,7 @@ func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *
 	o.client = oauth.Observed{Client: oauth.New(config)}
 	if o.RequestToken.URL != "" {
 		o.client1 = oauth.Observed1{Client1: oauth.New1(config)}
+		o.flow.Client1 = &o.client1
 	}
 	return o
 }
@@ -121,8 +118,12 @@ func (o *oauthClient) complete(c *Config, faults *ConfigError) oauth.Config {
 	}
 	o.Issuer, o.BaseURL = setup.Issuer, setup.BaseURL
 	o.ClientID, o.ClientSecret, o.ClientAuth = setup.ClientID, Secret(setup.ClientSecret), ClientAuth(setup.ClientAuth)
-	o.ClientKey, o.ClientKeyID, o.scope = setup.ClientKey, setup.ClientKeyID, setup.Scope
+	o.ClientKey, o.ClientKeyID = setup.ClientKey, setup.ClientKeyID
 	o.Authorization, o.Token, o.Userinfo = Endpoint(setup.Authorization), Endpoint(setup.Token), Endpoint(setup.Userinfo)
+	o.flow = oauthflow.Flow{
+		Client: &o.client, OpenID: o.Type == TypeOIDC, Issuer: o.Issuer, Authorization: setup.Authorization,
+		Scope: setup.Scope, ProfileFromUserinfo: o.ProfileFromUserinfo, ProxyTargets: c.RedirectProxyTargets,
+	}
 	return setup.Config
 }
 
@@ -154,29 +155,31 @@ func (o *oauthClient) insecureHosts() (hosts []string) {
 	return hosts
 }
 
-// setDefaults sets the defaults of empty fields.
+// setDefaults sets the defaults of empty fields, and what flows need to know of them.
 func (o *oauthClient) setDefaults(c *Config) {
-	if o.Checks == nil {
-		o.Checks = []Check{CheckPKCE, CheckState}
-	}
-	o.formPost = o.sentParam("response_mode") == "form_post"
-	if !o.formPost {
-		o.proxyURL = strings.TrimRight(or(o.RedirectProxyURL, c.RedirectProxyURL), "/")
-	}
-	if o.proxyURL != "" && !o.checks(CheckState) {
-		o.Checks = append(slices.Clone(o.Checks), CheckState) // the state contains the URL for forwarding
-	}
+	flow := &o.flow
+	flow.Provider.ID = o.ID
 	if o.RequestToken.URL != "" {
-		o.Checks, o.proxyURL = nil, ""
+		o.Checks = nil
 		if o.Account == nil {
 			o.Account = oauth1Account
 		}
+		return
 	}
-}
-
-// sentParam returns the configured value of an authorization request parameter.
-func (o *oauthClient) sentParam(name string) string {
-	return oauth.Endpoint(o.Authorization).Param(name)
+	if o.Checks == nil {
+		o.Checks = []Check{CheckPKCE, CheckState}
+	}
+	flow.Provider.FormPost = flow.Authorization.Param("response_mode") == "form_post"
+	if !flow.Provider.FormPost {
+		flow.ProxyURL = strings.TrimRight(or(o.RedirectProxyURL, c.RedirectProxyURL), "/")
+	}
+	flow.Provider.Proxied = flow.ProxyURL != ""
+	if flow.Provider.Proxied && !slices.Contains(o.Checks, CheckState) {
+		o.Checks = append(slices.Clone(o.Checks), CheckState) // the state contains the URL for forwarding
+	}
+	for _, check := range o.Checks {
+		flow.Provider.Checks = append(flow.Provider.Checks, string(check))
+	}
 }
 
 // clientConfig returns the configuration of the protocol client. Panics in functions of the application become errors.

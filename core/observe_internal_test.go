@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -20,7 +21,7 @@ import (
 func TestEveryStoreCallIsObserved(t *testing.T) {
 	t.Parallel()
 	told := map[observe.Call]observe.Outcome{}
-	faces := newStores(stuck{}, watch{observe: func(
+	faces := newStores(stuck{}, observed.Calls{Outcome: callOutcome, Observe: func(
 		ctx context.Context, c observe.Call,
 	) (context.Context, func(observe.Outcome)) {
 		return ctx, func(o observe.Outcome) { told[c] = o }
@@ -99,9 +100,10 @@ func TestCallOutcome(t *testing.T) {
 func TestAPanickingCallHasFailed(t *testing.T) {
 	t.Parallel()
 	var told observe.Outcome
-	w := watch{observe: func(context.Context, observe.Call) (context.Context, func(observe.Outcome)) {
+	observer := func(context.Context, observe.Call) (context.Context, func(observe.Outcome)) {
 		return nil, func(o observe.Outcome) { told = o }
-	}}
+	}
+	w := observed.Calls{Outcome: callOutcome, Observe: observer}
 	broken := struct{ Store }{} // each method panics
 	_, err := newStores(broken, w, time.Second).User(t.Context(), "1")
 	var panicked *panics.Error
@@ -127,7 +129,7 @@ func TestEveryProviderCallIsObserved(t *testing.T) {
 		client1:       oauth.Observed1{Client1: oauth.New1(oauth.Config{})},
 	}
 	o.FetchUserinfo = func(context.Context, *UserinfoRequest) (Profile, error) { return nil, errors.New("away") }
-	o.watchedBy(watch{observe: observer})
+	o.watchedBy(observed.Calls{Outcome: callOutcome, Observe: observer})
 	for _, client := range []any{o.client, o.client1} {
 		v := reflect.ValueOf(client)
 		for i := range v.NumMethod() {

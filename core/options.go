@@ -235,6 +235,9 @@ type dataSource interface {
 	keptBy(k *sessiondata.Keeper)
 }
 
+// impersonationAge is the lifetime of an impersonated session, which is not renewed.
+const impersonationAge = time.Hour
+
 // lifetimes returns how long sessions last.
 func (c *SessionConfig) lifetimes() sessionstate.Lifetimes {
 	l := sessionstate.Lifetimes{

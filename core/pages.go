@@ -3,14 +3,12 @@ package core
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"io"
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/a-h/templ"
 
+	"github.com/latchkey-go/latchkey/core/internal/pagepolicy"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/pagecache"
 	"github.com/latchkey-go/latchkey/ui"
@@ -22,8 +20,7 @@ type pages struct {
 	views     ui.Views
 	theme     Theme
 	providers []ui.Provider
-	// policy is the part of the Content-Security-Policy that follows the nonces.
-	policy string
+	policy    pagepolicy.Policy
 	// style, sheet and script are the URLs of the stylesheets and the script. If they are empty, pages contain them
 	// inline.
 	style, sheet, script string
@@ -35,9 +32,13 @@ type pages struct {
 }
 
 func newPages(c *Config, providers []ui.Provider) *pages {
+	logos := []string{c.Theme.Logo, c.Theme.DarkLogo}
+	for _, p := range providers {
+		logos = append(logos, p.Style.Logo)
+	}
 	return &pages{
 		config: c.Pages, views: renderLazily(c.Views.WithDefaults()), theme: c.Theme, providers: providers,
-		policy: pagePolicy(c.Theme, providers), builtIn: c.Views.SignIn == nil,
+		policy: pagepolicy.Of(logos...), builtIn: c.Views.SignIn == nil,
 		cached: pagecache.Cache{Languages: max(1, len(c.Locales))},
 	}
 }
@@ -64,8 +65,8 @@ func (p *pages) shell(v *arrival) ui.Page {
 		Locale:  v.language(),
 		HomeURL: v.home, Host: hostOf(v.origin), RememberMe: p.sessions != nil && p.sessions.config.RememberMe,
 	}
-	if b, err := randomBytes(v.rand, nonceBytes); err == nil {
-		page.Nonce = nonceOf(b)
+	if b, err := randomBytes(v.rand, pagepolicy.NonceBytes); err == nil {
+		page.Nonce = pagepolicy.Nonce(b)
 	}
 	return page
 }
@@ -98,13 +99,6 @@ func (p *pages) signedIn(ctx context.Context, c *call) (user ui.Visitor, provisi
 	return user, false
 }
 
-const (
-	nonceBytes = 16
-	nonceLen   = (nonceBytes*8 + 5) / 6 // as text
-)
-
-func nonceOf(b []byte) string { return base64.RawStdEncoding.EncodeToString(b) }
-
 // render renders a page into a buffer, so that an error can still change the response, and sets the security headers of
 // pages.
 func (p *pages) render(
@@ -122,42 +116,21 @@ func (p *pages) render(
 	return p.asPage(v, response, nonce)
 }
 
-// permitPicture adds the origin of a user's picture to the Content-Security-Policy of a page.
-func permitPicture(response *Response, picture string) *Response {
-	if source := ui.ImageSource(picture); strings.HasPrefix(source, "https://") && response.Err == nil {
-		policy := response.Header.Get("Content-Security-Policy")
-		response.set("Content-Security-Policy", strings.Replace(policy, "; img-src ", "; img-src "+source+" ", 1))
+// permit adds what a page shows of other sites to its Content-Security-Policy.
+func (r *Response) permit(picture string, w *ui.Challenge, p *ui.OneTapPrompt) *Response {
+	if r.Err == nil {
+		pagepolicy.Picture(r.Header, picture)
+		pagepolicy.Challenge(r.Header, w)
+		pagepolicy.OneTap(r.Header, p)
 	}
-	return response
+	return r
 }
 
 // asPage sets the headers of a page.
 func (p *pages) asPage(v *arrival, response *Response, nonce string) *Response {
-	policy := "default-src 'none'; style-src 'nonce-" + nonce + "'; script-src 'nonce-" + nonce + "'" + p.policy
-	response.Header = newHeader(
-		"Content-Type", typeHTML, "Content-Security-Policy", policy,
-		"X-Frame-Options", "DENY", "Cross-Origin-Opener-Policy", "same-origin",
-	)
+	response.Header = p.policy.Header(nonce)
 	v.spoken(response)
 	return response
-}
-
-// pagePolicy returns the part of the Content-Security-Policy that follows the nonces. It permits the configured logos
-// and nothing else. There is no form-action, because browsers apply it to the redirects after a form post, which end at
-// the providers.
-func pagePolicy(theme Theme, providers []ui.Provider) string {
-	sources := []string{"'self'", "data:"}
-	add := func(logo string) {
-		if source := ui.ImageSource(logo); source != "" && !slices.Contains(sources, source) {
-			sources = append(sources, source)
-		}
-	}
-	add(theme.Logo)
-	add(theme.DarkLogo)
-	for _, p := range providers {
-		add(p.Style.Logo)
-	}
-	return "; connect-src 'self'; img-src " + strings.Join(sources, " ") + "; base-uri 'none'; frame-ancestors 'none'"
 }
 
 // showImpersonation adds the banner to a page if its user is impersonated.

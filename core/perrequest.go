@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/mounts"
 	"github.com/latchkey-go/latchkey/internal/reference"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -86,8 +87,8 @@ type chooser struct {
 	count         atomic.Int32
 
 	options PerRequestOptions
-	mounted *mounted  // state of the Auth of PerRequest
-	unknown lineLimit // limit for requests without a tenant
+	mounted *mounts.State // state of the Auth of PerRequest
+	unknown lineLimit     // limit for requests without a tenant
 }
 
 // lineLimit allows maxLines log lines a minute, for lines that an unauthenticated client can cause.
@@ -120,8 +121,8 @@ func (c *chooser) resolve(ctx context.Context, r *Request) (*Auth, error) {
 		quiet := errors.Is(err, ErrNoTenant) && !c.unknown.allows(c.options.Now())
 		return nil, &chooserError{err, c.options.Logger, quiet}
 	}
-	if c.mounted != nil && c.mounted.registered.Load() {
-		a.mounted.setRegistered()
+	if c.mounted != nil && c.mounted.Registered() {
+		a.mounted.Register()
 	}
 	return a, nil
 }

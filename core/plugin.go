@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
-	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
+	"github.com/latchkey-go/latchkey/core/internal/notices"
 	"github.com/latchkey-go/latchkey/core/limit"
-	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/pending"
 	"github.com/latchkey-go/latchkey/ui"
@@ -89,12 +89,7 @@ func (a *Action) Describe(table map[string][3]any) {
 }
 
 // path returns the action's path, relative to the base path.
-func (a *Action) path() string {
-	if a.Verb == "" {
-		return a.Name
-	}
-	return a.Name + "/" + a.Verb
-}
+func (a *Action) path() string { return actions.Path(a.Name, a.Verb) }
 
 // parts holds what the configured plugins have registered.
 type plugins struct {
@@ -110,9 +105,13 @@ type plugins struct {
 	proves    bool // PluginHost.VerifiesEmail was called
 	knows     bool // PluginHost.RememberBrowsers was called
 	// ends is the first plugin that called PluginHost.EndsSessions, by its name in configuration errors, or empty.
-	ends    string
-	tasks   []cleanup.Task
-	notices notices
+	ends  string
+	tasks []cleanup.Task
+	// notifier sends the security notices. It is nil if no plugin called PluginHost.NotifyMethodChanges. noticeLinks are
+	// the links of the notices.
+	notifier    Mailer
+	noticeLinks notices.Links
+	reversals   []func(ctx context.Context, c *ActionRequest, n SecurityNotice) error
 	// passkeys was passed to PluginHost.TrackPasskeys, or nil.
 	passkeys *PasskeyTracker
 	enders   []func(ctx context.Context, userID string) error // PluginHost.OnEndSessions
@@ -120,9 +119,8 @@ type plugins struct {
 	userData []UserData                                       // PluginHost.AddUserData
 	// impersonation was passed to PluginHost.AllowImpersonation, or nil.
 	impersonation *impersonation
-	// reset and resetLink were passed to PluginHost.AddPasswordReset. They are nil if no plugin stores passwords.
-	reset     func(ctx context.Context, c *ActionRequest, userID string) (url string, err error)
-	resetLink func(ctx context.Context, userID string) (action string, expires time.Time, err error)
+	// reset was passed to PluginHost.AddPasswordReset. It is nil if no plugin stores passwords.
+	reset func(ctx context.Context, c *ActionRequest, userID string) (url string, err error)
 	// freshLinks is the shortest time that was passed to PluginHost.RequireRecentSignInToLink. It is zero if no plugin
 	// called it.
 	freshLinks time.Duration
@@ -132,7 +130,7 @@ type plugins struct {
 	now        func() time.Time
 	entry      *signIns
 	limits     *limits
-	challenges *challenges
+	challenges *challengeGuard
 	auth       *Auth
 	// provisional was passed to PluginHost.AddProvisionalUsers, or nil.
 	provisional *provisional
@@ -143,8 +141,7 @@ type plugins struct {
 type partAction struct {
 	*Action
 	plugin string
-	// inputs are the names of the fields of Input. It is nil if all fields may be read.
-	inputs map[string]bool
+	inputs actions.Fields // those of Input
 }
 
 // attach attaches all plugins, and inserts the providers that they add into c.Providers.
@@ -231,19 +228,11 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 	return h
 }
 
-// isActionName reports whether name is valid as an action's Name or Verb, or as the name of a plugin's cookie.
-func isActionName(name string) bool {
-	const letters = "abcdefghijklmnopqrstuvwxyz"
-	return name != "" && len(name) <= 32 && strings.IndexByte(letters, name[0]) >= 0 &&
-		strings.Trim(name, letters+"0123456789-") == ""
-}
-
 // paths returns the routing table of all actions.
-func (ps *plugins) paths() *partPaths {
-	all := &partPaths{names: map[string]bool{}, methods: map[string][]string{}}
+func (ps *plugins) paths() *actions.Table {
+	all := &actions.Table{}
 	for _, a := range slices.Concat(ps.actions, ps.reauth) {
-		all.names[a.Name] = true
-		all.methods[a.path()] = append(all.methods[a.path()], a.Method)
+		all.Add(a.Name, a.Verb, a.Method)
 	}
 	return all
 }
@@ -363,7 +352,7 @@ func (c *ActionRequest) returnPage() string {
 		return c.in.currentPage()
 	}
 	name, _, _ := strings.Cut(c.in.action, "/")
-	if slices.Contains(c.plugins.auth.site.plugins.methods[name], http.MethodGet) {
+	if c.plugins.auth.site.plugins.HasPage(name) {
 		return c.in.publicBase + "/" + name
 	}
 	return c.CallbackURL
@@ -436,40 +425,6 @@ type partGate struct {
 	final  bool
 }
 
-// SecurityNotice describes a security-relevant change of an account, such as a passkey that was added. Core reports it
-// to Config.Audit and emails the user.
-type SecurityNotice struct {
-	// Kind is the kind of the email.
-	Kind mailkind.Kind
-	// UserID is the user whose account changed.
-	UserID string
-	// Provider is the ID of the provider in [mailkind.AccountLinked] and [mailkind.AccountUnlinked]. It is empty in other
-	// kinds.
-	Provider string
-	// Method is the ID of the added or removed [SignInMethod], or of the plugin's factor. It may be empty.
-	Method string
-	// At is the time of the change. The default is now.
-	At time.Time
-	// Address is the recipient of the email, which was the user's address at the time of the change. Core sets it for the
-	// function of [PluginHost.AddNoticeLink].
-	Address string
-	// Action is the plugin's page that the email links to, if that is not the page to secure the account.
-	Action string
-	// Audit is the audit event, if Audit.Name is not empty. Core adds the user, the provider and, if it is empty, the
-	// outcome [audit.OK].
-	Audit audit.Event
-}
-
-// notices configures the security notices.
-type notices struct {
-	mailer Mailer
-	// action is the page where the owner secures the account.
-	action string
-	// link makes the link of an email. It is nil if no plugin called AddNoticeLink.
-	link     func(ctx context.Context, n SecurityNotice) (action string, expires time.Time, err error)
-	reversal []func(ctx context.Context, c *ActionRequest, n SecurityNotice) error
-}
-
 // idTokenProvider is the ID of a provider whose ID tokens a plugin accepts from apps.
 type idTokenProvider struct{ provider, plugin string }
 
@@ -503,4 +458,10 @@ type PasskeyTracker struct {
 	UserHandle func(ctx context.Context, userID string) ([]byte, error)
 	// Added is called after a passkey was stored. It must handle its errors, because the passkey is valid.
 	Added func(ctx context.Context, made NewPasskey)
+}
+
+// oneTapPrompt is the prompt of [PluginHost.OfferOneTap].
+type oneTapPrompt struct {
+	ui.OneTapPrompt
+	provider string
 }

@@ -7,11 +7,11 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"reflect"
 	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/purposekey"
@@ -102,28 +102,13 @@ func (ps *plugins) add(h *PluginHost, a *Action) {
 	fail := func(format string, args ...any) {
 		h.fault("action %q: %w", a.Method+" "+a.path(), fmt.Errorf(format, args...))
 	}
-	valid := true
-	for _, c := range []struct {
-		wrong  bool
-		reason string
-	}{
-		{!isActionName(a.Name), "invalid Name: use at most 32 lower-case letters, digits and hyphens"},
-		{a.Verb != "" && !isActionName(a.Verb), "invalid Verb: use at most 32 lower-case letters, digits and hyphens, " +
-			"or leave it empty"},
-		{weburl.Reserved(a.Name), "core has actions with this Name: give it another Name"},
-		{a.Method != http.MethodGet && a.Method != http.MethodPost, "Method must be GET or POST"},
-		{a.Handle == nil, "Handle is nil"},
-		{a.NoCookies && len(a.Require) > 0, "NoCookies is set, so no request has a session: remove Require"},
-		{slices.ContainsFunc(a.Require, func(g Guard) bool { return g == nil }), "Require contains nil: remove it"},
-		{
-			a.Input != nil && reflect.TypeOf(a.Input).Kind() != reflect.Struct,
-			"Input is not a struct: use the zero value of one",
-		},
-	} {
-		if c.wrong {
-			valid = false
-			fail("%s", c.reason)
-		}
+	own := actions.Action{
+		Method: a.Method, Name: a.Name, Verb: a.Verb, Handled: a.Handle != nil, NoCookies: a.NoCookies, Input: a.Input,
+		Guards: len(a.Require), NilGuard: slices.ContainsFunc(a.Require, func(g Guard) bool { return g == nil }),
+	}
+	faults := own.Faults()
+	for _, reason := range faults {
+		fail("%s", reason)
 	}
 	for _, other := range ps.actions {
 		switch {
@@ -135,10 +120,10 @@ func (ps *plugins) add(h *PluginHost, a *Action) {
 			return
 		}
 	}
-	if valid {
+	if len(faults) == 0 {
 		own := *a
 		own.Require = slices.Clone(a.Require)
-		ps.actions = append(ps.actions, &partAction{&own, h.plugin, inputNames(a.Input)})
+		ps.actions = append(ps.actions, &partAction{&own, h.plugin, actions.FieldsOf(a.Input)})
 	}
 }
 

@@ -77,10 +77,9 @@ func (c *ActionRequest) VerifyIDToken(
 	}
 	tokens := flow.tokenSet(&oauth.Tokens{IDToken: idToken, Now: c.plugins.now()})
 	tokens.Claims = claims
-	if sent, _ := c.in.fields.Text("user"); len(sent) <= maxFormAnswer {
-		if user, there := firstConsent(flow.oauthClient, formAnswer{"user": sent}); there {
-			claims["user"] = user
-		}
+	sent, _ := c.in.fields.Text("user")
+	if user := flow.flow.FirstConsent(sent); user != nil {
+		claims["user"] = Profile(user)
 	}
 	id, err := identityOf(ctx, flow.oauthClient, claims, tokens, flow.newUserID)
 	if err != nil {

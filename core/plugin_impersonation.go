@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 )
 
 // AllowImpersonation allows [ActionRequest.Impersonate]. check decides whether the user of a session may impersonate
@@ -63,11 +63,13 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		return err
 	}
 	id := &identity{
-		user: user.Clone(), methods: []amr.Method{}, authTime: new(time.Time), actor: actor{session.UserID, session.ID},
+		user: user.Clone(), methods: []amr.Method{}, authTime: new(time.Time),
+		actor:   actor{Subject: session.UserID, SID: session.ID},
 		account: &Account{Type: TypeCredentials, Provider: "impersonation", ProviderAccountID: user.ID},
 	}
-	expires := c.in.session.cookieExpires(session)
-	own, err := c.actorCookies(expires)
+	expires := s.config.cookieExpiry(c.in.session.short(ctx), session.Expires)
+	carrier := c.in.session.carrier()
+	actor, err := carrier.SetActor(carrier.Value(), expires)
 	if err != nil {
 		return err
 	}
@@ -79,7 +81,7 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 	}
 	cookies, sessionID, err := s.issue(ctx, c.in.session, id, who)
 	if err == nil {
-		err = c.fits(append(slices.Clone(cookies), own...))
+		err = carrier.CheckSize(append(plainCookies(cookies), actor...))
 	}
 	if err == nil {
 		err = c.plugins.checkUser(ctx, user.ID)
@@ -94,46 +96,13 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 			cookies[i].Name = name
 		}
 	}
-	c.replaceSession(append(cookies, own...))
+	c.replaceSession(append(cookies, ownCookies(actor)...))
 	return nil
 }
 
-// actorCookies returns the cookies that store the token of the current session during an impersonation.
-func (c *ActionRequest) actorCookies(expires time.Time) ([]Cookie, error) {
-	carrier := c.in.session.carrier()
-	spec, value := &c.in.cookies.Session, carrier.value()
-	chunks, err := carrier.actorCookies().Replace(value)
-	if err != nil {
-		return nil, err
-	}
-	var out []Cookie
-	for _, chunk := range chunks {
-		if chunk.Clear {
-			out = append(out, Cookie(spec.ClearName(chunk.Name)))
-			continue
-		}
-		one := Cookie(spec.SetSession(chunk.Value, expires))
-		one.Name = chunk.Name
-		out = append(out, one)
-	}
-	return out, nil
-}
-
-// fits returns a *headerLimitError if the router would refuse to read the cookies of two sessions.
-func (c *ActionRequest) fits(cookies []Cookie) error {
-	size, limit := 0, c.in.r.HeaderLimit
-	for _, one := range cookies {
-		size += len(one.Name) + len(one.Value)
-	}
-	if limit > 0 && size > limit-otherHeaders {
-		return &headerLimitError{size, limit}
-	}
-	return nil
-}
-
-// tooLargeToImpersonate turns a *headerLimitError into a problem for the administrator.
+// tooLargeToImpersonate turns a *sessioncookies.LimitError into a problem for the administrator.
 func tooLargeToImpersonate(err error) error {
-	if !errors.As(err, new(*headerLimitError)) {
+	if !errors.As(err, new(*sessioncookies.LimitError)) {
 		return err
 	}
 	return &Problem{Status: http.StatusConflict, Code: "session_too_large", Text: textTooLarge, Cause: err}
@@ -161,29 +130,25 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 		return false, ErrForbidden
 	}
 	s, r := c.plugins.auth.sessions, c.in.session
-	own, err := s.actorSession(ctx, &c.in.arrival)
-	if err != nil {
-		return false, err
-	}
 	by := r.actor(ctx)
-	r.carrier().noteReplaced(sessionOver)
+	r.carrier().NoteReplaced(sessioncookies.SignedOut)
 	if _, err := r.end(ctx); err != nil {
 		return false, err
 	}
-	before, _, err := s.read(ctx, own, sessionRead{again: true})
+	own, before, err := s.actorSession(ctx, &c.in.arrival, by)
 	if err != nil {
 		return false, err
 	}
-	if before == nil || before.UserID != by.userID || before.ID != by.sessionID {
+	if before == nil {
 		c.replaceSession(r.carrier().clear())
 		return false, nil
 	}
-	cookies, err := r.carrier().set(own.carrier().value(), own.cookieExpires(before))
+	cookies, err := r.carrier().set(own.carrier().Value(), s.config.cookieExpiry(own.short(ctx), before.Expires))
 	if err != nil {
 		return false, err
 	}
-	s.replaced.Forget(own.carrier().value())
-	c.replaceSession(append(cookies, r.carrier().clearActor()...))
+	s.replaced.Forget(own.carrier().Value())
+	c.replaceSession(append(cookies, ownCookies(r.carrier().ClearActor())...))
 	return true, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 )
 
 // KeepSessions allows several accounts in one browser: [ActionRequest.KeepSession] and [ActionRequest.SwitchSession].
@@ -25,18 +26,6 @@ func (h *PluginHost) KeepSessions(page string) {
 		return
 	}
 	h.plugins.kept = &keptSessions{page: page, keys: s.secrets}
-}
-
-// BrowserAccount is an account of a browser with several of them.
-type BrowserAccount struct {
-	// Ref identifies the account in requests of this browser. It is a keyed hash and no secret.
-	Ref string
-	// UserID is the ID of the user. User has only the ID, the name, the email address and the image.
-	UserID string
-	User   *User
-	// Active reports whether the account is the one of [ActionRequest.Session]. SignedIn is false if its session has
-	// expired or was ended: the user must sign in again.
-	Active, SignedIn bool
 }
 
 // BrowserAccounts returns the accounts of the request's browser, the active one first. Sessions of the others are
@@ -108,20 +97,17 @@ func (c *ActionRequest) KeepSession(ctx context.Context, instead string) error {
 	if err != nil {
 		return err
 	}
-	change.replace(active.user.ID)
-	value := carrier.value()
-	ends := s.cookieEnds(active, value)
-	if !change.addIf(active.user.ID, value, ends, len(value)+keptReserve) {
-		at := slices.IndexFunc(change.list, func(k keptSession) bool { return k.ref == instead })
-		if at < 0 {
-			return accountsFull()
-		}
-		change.replace(change.list[at].userID)
-		if !change.addIf(active.user.ID, value, ends, len(value)+keptReserve) {
+	change.Replace(active.user.ID)
+	value := carrier.Value()
+	ends := s.config.cookieExpiry(active.short, active.expires)
+	add := func() bool { return change.Add(active.user.ID, value, ends, len(value)+sessioncookies.Reserve) }
+	if !add() {
+		other, there := change.Find(instead)
+		if change.Replace(other.UserID); !there || !add() {
 			return accountsFull()
 		}
 	}
-	if err := c.changeAccounts(ctx, append(change.finish(ctx), carrier.clear()...)); err != nil {
+	if err := c.changeAccounts(ctx, append(s.finishKept(ctx, &c.in.arrival, change), carrier.clear()...)); err != nil {
 		return err
 	}
 	c.in.decided(ctx, audit.SessionKept, "", active.user.ID)
@@ -137,7 +123,7 @@ func (c *ActionRequest) changeAccounts(ctx context.Context, cookies []Cookie) er
 		return err
 	}
 	s.exchanges.Erase(c.in.browser(), "")
-	c.in.session.carrier().noteReplaced(tokenReplaced)
+	c.in.session.carrier().NoteReplaced(sessioncookies.Replaced)
 	cookies = append(cookies, fresh...)
 	c.replaceSession(append(cookies, s.away.forget(ctx, &c.in.arrival)...))
 	return nil
@@ -153,18 +139,17 @@ func (c *ActionRequest) SwitchSession(ctx context.Context, ref string) (signedIn
 		return false, err
 	}
 	s, carrier := c.plugins.auth.sessions, c.in.session.carrier()
-	if active != nil && ref == s.kept.keys.Ref(keptBrowser(&c.in.arrival), active.user.ID) {
+	if b := s.browserOf(&c.in.arrival); active != nil && ref == b.Ref(active.user.ID) {
 		return true, nil
 	}
 	change, err := s.changeKept(&c.in.arrival)
 	if err != nil {
 		return false, err
 	}
-	at := slices.IndexFunc(change.list, func(k keptSession) bool { return k.ref == ref })
-	if at < 0 {
+	k, there := change.Find(ref)
+	if !there {
 		return false, ErrNotFound
 	}
-	k := change.list[at]
 	r, err := s.keptRequest(ctx, &c.in.arrival, &k)
 	if err != nil {
 		return false, err
@@ -173,36 +158,36 @@ func (c *ActionRequest) SwitchSession(ctx context.Context, ref string) (signedIn
 	if err != nil || next == nil {
 		return false, err
 	}
-	change.remove(k.number)
+	change.Remove(&k)
 	if active != nil {
-		change.replace(active.user.ID)
-		value := carrier.value()
-		if !change.addIf(active.user.ID, value, s.cookieEnds(active, value), len(k.token)) {
+		change.Replace(active.user.ID)
+		value := carrier.Value()
+		if !change.Add(active.user.ID, value, s.config.cookieExpiry(active.short, active.expires), len(k.Token)) {
 			return false, accountsFull()
 		}
 	}
-	carrier.accounts = nil // fits has counted them
-	cookies, err := carrier.set(k.token, s.cookieEnds(next, k.token))
+	carrier.Keys = nil // Add has counted them
+	cookies, err := carrier.set(k.Token, s.config.cookieExpiry(next.short, next.expires))
 	if err != nil {
 		return false, err
 	}
-	if err := c.changeAccounts(ctx, append(cookies, change.finish(ctx)...)); err != nil {
+	if err := c.changeAccounts(ctx, append(cookies, s.finishKept(ctx, &c.in.arrival, change)...)); err != nil {
 		return false, err
 	}
-	s.replaced.Forget(k.token)
-	c.in.decidedOf(ctx, audit.SessionResumed, "", k.userID, "")
+	s.replaced.Forget(k.Token)
+	c.in.decidedOf(ctx, audit.SessionResumed, "", k.UserID, "")
 	return true, nil
 }
 
 // continueKept returns the session of another account if its user may continue with it. It returns nil if it has ended.
 func (s *sessions) continueKept(
-	ctx context.Context, c *ActionRequest, r requestSession, k *keptSession,
+	ctx context.Context, c *ActionRequest, r requestSession, k *sessioncookies.Account,
 ) (*validSession, error) {
 	session, _, err := s.read(ctx, r, sessionRead{again: true})
-	if err != nil || session == nil || session.UserID != k.userID || session.Actor != "" {
+	if err != nil || session == nil || session.UserID != k.UserID || session.Actor != "" {
 		return nil, err
 	}
-	if err := c.plugins.checkUser(ctx, k.userID); err != nil {
+	if err := c.plugins.checkUser(ctx, k.UserID); err != nil {
 		if errors.Is(err, ErrAccessDenied) {
 			err = nil
 		}
@@ -227,23 +212,23 @@ func (c *ActionRequest) EndKeptSession(ctx context.Context, ref string) error {
 		return err
 	}
 	found, failed := false, error(nil)
-	for _, k := range slices.Clone(change.list) {
-		if ref != "" && k.ref != ref {
+	for _, k := range slices.Clone(change.List) {
+		if ref != "" && k.Ref != ref {
 			continue
 		}
 		event, err := s.endKept(ctx, &c.in.arrival, &k)
 		failed, found = errors.Join(failed, err), true
-		change.remove(k.number)
+		change.Remove(&k)
 		if err != nil || event.Token == nil && event.Session == nil {
 			continue
 		}
-		c.in.decidedOf(ctx, audit.SignOut, "", k.userID, event.SessionID)
+		c.in.decidedOf(ctx, audit.SignOut, "", k.UserID, event.SessionID)
 		if s.events.SignOut != nil {
 			emit(ctx, &c.in.arrival, "signOut", func() error { return s.events.SignOut(ctx, event) })
 		}
 	}
-	for _, one := range change.cookies() {
-		c.keep(one)
+	for _, one := range change.Cookies() {
+		c.keep(Cookie(one))
 	}
 	if !found && ref != "" {
 		return ErrNotFound

@@ -74,7 +74,7 @@ func hostWithoutPort(host string) string {
 
 // protectedOrigin returns the origin of the request that a proxy asks about.
 func (s *site) protectedOrigin(r *Request, protected []weburl.Origin) (string, error) {
-	received := r.received()
+	received := received(r)
 	if !s.origins.Proxies.Trust(&received) {
 		return "", errNotAProxy
 	}

@@ -7,22 +7,21 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
-	"github.com/latchkey-go/latchkey/internal/passkey"
+	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
 // errNoPasskeys is returned if no passkey provider is configured.
 var errNoPasskeys = errors.New("core: no passkey provider is configured: add one to Config.Providers")
 
-// passkeyProvider returns the passkey provider with that ID, or the first one if id is empty. It is nil if there is
-// none.
-func (ps *plugins) passkeyProvider(id string) *provider {
+// passkeyFlow returns the flow of the passkey provider with that ID, or of the first one if id is empty.
+func (ps *plugins) passkeyFlow(id string) (*passkeyFlow, error) {
 	for _, p := range ps.auth.providers {
-		if p.webauthn != nil && (id == "" || p.id == id) {
-			return p
+		if f, ok := p.flow.(*passkeyFlow); ok && (id == "" || p.id == id) {
+			return f, nil
 		}
 	}
-	return nil
+	return nil, errNoPasskeys
 }
 
 // TrackPasskeys registers the functions of t. If several plugins call TrackPasskeys, the first one counts. Without it,
@@ -39,14 +38,13 @@ func (h *PluginHost) TrackPasskeys(t PasskeyTracker) {
 // address and a name has no names, because the password manager shows what they typed. It is nil if no passkey
 // provider is configured.
 func (c *ActionRequest) PasskeySignals(user *User) *ui.PasskeySignals {
-	f, end, err := c.passkeyFlow()
+	f, err := c.plugins.passkeyFlow("")
 	if err != nil {
 		return nil
 	}
-	defer end()
-	signals := &ui.PasskeySignals{RPID: f.relyingParty(c.in).ID}
+	signals := &ui.PasskeySignals{RPID: f.ceremonies.At(c.in.at).ID}
 	if user.Email != "" || user.Name != "" {
-		signals.Name, signals.DisplayName = labels(user, "")
+		signals.Name, signals.DisplayName = passkeys.Labels(user, "")
 	}
 	return signals
 }
@@ -55,29 +53,29 @@ func (c *ActionRequest) PasskeySignals(user *User) *ui.PasskeySignals {
 // (WebAuthnProvider.ConditionalCreate). It is nil if the user has not just signed in with a password, or no passkey
 // provider is configured. The caller decides whether the user wants a passkey, and sets NewPasskey of the page.
 func (c *ActionRequest) PasskeyCreation(session *Session) *ui.PasskeyCreation {
-	f, end, err := c.passkeyFlow()
+	f, err := c.plugins.passkeyFlow("")
 	if err != nil {
 		return nil
 	}
-	defer end()
 	if !f.mayCreate(session) {
 		return nil
 	}
-	query := "?action=" + passkey.Register + "&mediation=" + mediationConditional
+	query := "?action=" + passkeys.Register + "&mediation=" + passkeys.Conditional
 	return &ui.PasskeyCreation{
 		Options:  c.in.base + "/webauthn-options/" + f.ID + query,
-		Callback: c.in.base + "/callback/" + f.ID, RPID: f.relyingParty(c.in).ID,
+		Callback: c.in.base + "/callback/" + f.ID, RPID: f.ceremonies.At(c.in.at).ID,
 		User: publicID("passkey of " + session.UserID),
 	}
 }
 
 // unknownSignals returns the signals of the cookie, or nil.
 func (p *pages) unknownSignals(c *call) *ui.PasskeySignals {
-	if p.plugins == nil || p.plugins.passkeyProvider("") == nil {
+	if p.plugins == nil {
 		return nil
 	}
 	var unknown unknownPasskey
-	if !p.plugins.readCookie(&c.arrival, unknownCookie, &unknown) {
+	_, err := p.plugins.passkeyFlow("")
+	if err != nil || !p.plugins.readCookie(&c.arrival, unknownCookie, &unknown) {
 		return nil
 	}
 	return &ui.PasskeySignals{RPID: unknown.RPID, Unknown: []string{unknown.ID}}
@@ -86,7 +84,7 @@ func (p *pages) unknownSignals(c *call) *ui.PasskeySignals {
 // HasPasskeys reports whether a user has a passkey that [ActionRequest.VerifyPasskey] can verify. It is false if no
 // passkey provider is configured. Call it after New has returned.
 func (h *PluginHost) HasPasskeys(ctx context.Context, userID string) (bool, error) {
-	if h.plugins.passkeyProvider("") == nil || h.Authenticators == nil {
+	if _, err := h.plugins.passkeyFlow(""); err != nil || h.Authenticators == nil {
 		return false, nil
 	}
 	all, err := h.Authenticators.Authenticators(ctx, userID)
@@ -101,12 +99,11 @@ func (h *PluginHost) HasPasskeys(ctx context.Context, userID string) (bool, erro
 // first passkey provider. The caller must already know the user, for example from a
 // [PendingSignIn].
 func (c *ActionRequest) PasskeyOptions(ctx context.Context, userID string) (*Response, error) {
-	f, end, err := c.passkeyFlow()
+	f, err := c.plugins.passkeyFlow("")
 	if err != nil {
 		return nil, err
 	}
-	defer end()
-	response, err := f.authenticationOptions(ctx, c.in, &User{ID: userID})
+	response, err := f.authenticationOptions(ctx, c.in, userID)
 	return c.keepCookies(response, err)
 }
 
@@ -127,48 +124,32 @@ func (c *ActionRequest) keepCookies(response *Response, err error) (*Response, e
 // methods that the user has authenticated with. A passkey of another user is an error. The action's Method must be
 // POST.
 func (c *ActionRequest) VerifyPasskey(ctx context.Context, userID string) ([]amr.Method, error) {
-	if c.in.r.Method != http.MethodPost {
-		return nil, errNeedsPost
+	id, err := c.verifyPasskey(ctx, "", passkeys.Authenticate, "")
+	if err == nil && (id.user.ID != userID || id.started != flowstate.SameSession) {
+		err = errorf(errWebAuthnVerification, "the passkey belongs to another user, or the challenge to another session")
 	}
-	f, end, err := c.passkeyFlow()
 	if err != nil {
 		return nil, err
 	}
-	defer end()
-	if action, _ := c.in.fields.Text("action"); action != passkey.Authenticate {
-		return nil, errorf(errWebAuthnVerification, "the response is not one of an authentication")
+	return id.proofs(), nil
+}
+
+// verifyPasskey verifies the fields action and data of the request for a purpose. id is the ID of the passkey provider,
+// or empty for the first one.
+func (c *ActionRequest) verifyPasskey(ctx context.Context, id, action, purpose string) (*identity, error) {
+	if c.in.r.Method != http.MethodPost {
+		return nil, errNeedsPost
 	}
-	out, err := f.finish(ctx, c.in)
+	f, err := c.plugins.passkeyFlow(id)
+	if err != nil {
+		return nil, err
+	}
+	if named, _ := c.in.fields.Text("action"); named != action {
+		return nil, errorf(errWebAuthnVerification, "the field action is not %s", action)
+	}
+	out, err := f.verify(ctx, c.in, purpose)
 	for _, cookie := range out.cookies {
 		c.keep(cookie)
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case out.identity.user.ID != userID || out.identity.started != flowstate.SameSession:
-		return nil, errorf(
-			errWebAuthnVerification,
-			"the passkey belongs to another user, or the challenge to another session",
-		)
-	}
-	return out.identity.proofs(), nil
-}
-
-// passkeyFlow returns the flow of the first passkey provider. end restores the request.
-func (c *ActionRequest) passkeyFlow() (f *passkeyFlow, end func(), err error) {
-	return c.passkeyFlowOf(c.plugins.passkeyProvider(""))
-}
-
-// passkeyFlowOf returns the flow of a passkey provider. end restores the request.
-func (c *ActionRequest) passkeyFlowOf(p *provider) (f *passkeyFlow, end func(), err error) {
-	if p == nil {
-		return nil, nil, errNoPasskeys
-	}
-	f, ok := p.flow.(*passkeyFlow)
-	if !ok {
-		return nil, nil, errNoPasskeys
-	}
-	kind, id := c.in.kind, c.in.providerID
-	c.in.kind, c.in.providerID = p.kind, p.id
-	return f, func() { c.in.kind, c.in.providerID = kind, id }, nil
+	return out.identity, err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 )
 
 // TestMayCreate: only the user who has just signed in with a password gets a passkey without a prompt. An administrator
@@ -29,7 +30,8 @@ func TestMayCreate(t *testing.T) {
 		"six minutes ago":  {session: session(func(s *Session) { s.AuthTime = now.Add(-6 * time.Minute) })},
 		"an impersonation": {session: session(func(s *Session) { s.Actor = "root" })},
 	} {
-		f := &passkeyFlow{webAuthn: &webAuthn{}, now: func() time.Time { return now }, plugins: &plugins{}}
+		ceremonies := passkeys.New(passkeys.Settings{}, func() time.Time { return now }, nil, func(string, ...any) {})
+		f := &passkeyFlow{webAuthn: &webAuthn{ceremonies: ceremonies}, plugins: &plugins{}}
 		if row.off {
 			f.ConditionalCreate = False
 		}

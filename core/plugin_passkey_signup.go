@@ -3,9 +3,9 @@ package core
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 	"github.com/latchkey-go/latchkey/core/internal/signinmethods"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 )
@@ -24,14 +24,6 @@ type PasskeyRegistration struct {
 	Purpose string
 }
 
-// NewUserPasskey is a verified passkey that belongs to no user yet.
-type NewUserPasskey struct {
-	id     *identity
-	in     *call
-	stores stores
-	stored string // ID of the user of the last call of Store
-}
-
 var errNewPasskey = errors.New("core: PasskeyRegistration: Purpose is empty, or Handle has not 16 to 64 bytes")
 
 // NewPasskeyOptions returns the response with the options of a registration for a new user, and sets the challenge
@@ -40,14 +32,13 @@ func (c *ActionRequest) NewPasskeyOptions(ctx context.Context, r PasskeyRegistra
 	if r.Purpose == "" || len(r.Handle) < 16 || len(r.Handle) > 64 {
 		return nil, errNewPasskey
 	}
-	f, end, err := c.passkeyFlowOf(c.plugins.passkeyProvider(r.Provider))
+	f, err := c.plugins.passkeyFlow(r.Provider)
 	if err != nil {
 		return nil, err
 	}
-	defer end()
-	response, err := f.creationOptions(ctx, c.in, &User{Email: r.Address}, r.Handle, []passkey.Descriptor{}, ceremony{
-		register: &User{}, purpose: r.Purpose,
-	})
+	pending := &passkeys.Ceremony{Register: &User{}, Purpose: r.Purpose}
+	response, err := f.creationOptions(
+		ctx, c.in, &User{Email: r.Address}, r.Handle, []passkey.Descriptor{}, pending)
 	return c.keepCookies(response, err)
 }
 
@@ -56,28 +47,14 @@ func (c *ActionRequest) NewPasskeyOptions(ctx context.Context, r PasskeyRegistra
 // the session that requested it. It writes nothing: pass the result to [ActionRequest.SignIn]. The action's Method must
 // be POST.
 func (c *ActionRequest) VerifyNewPasskey(ctx context.Context, r PasskeyRegistration) (*NewUserPasskey, error) {
-	if c.in.r.Method != http.MethodPost {
-		return nil, errNeedsPost
-	}
 	if r.Purpose == "" {
 		return nil, errNewPasskey
 	}
-	f, end, err := c.passkeyFlowOf(c.plugins.passkeyProvider(r.Provider))
+	id, err := c.verifyPasskey(ctx, r.Provider, passkeys.Register, r.Purpose)
 	if err != nil {
 		return nil, err
 	}
-	defer end()
-	if action, _ := c.in.fields.Text("action"); action != passkey.Register {
-		return nil, errorf(errWebAuthnVerification, "the response is not one of a registration")
-	}
-	out, err := f.verify(ctx, c.in, r.Purpose)
-	for _, cookie := range out.cookies {
-		c.keep(cookie)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &NewUserPasskey{id: out.identity, in: c.in, stores: c.plugins.auth.store}, nil
+	return &NewUserPasskey{id: id, in: c.in, stores: c.plugins.auth.store}, nil
 }
 
 // Store stores the passkey and its account for a new user, within the transaction that creates the user. tx is nil if
@@ -92,23 +69,11 @@ func (p *NewUserPasskey) Store(ctx context.Context, tx Store, userID string) err
 		return errors.New("core: NewUserPasskey.Store: the store of the transaction does not implement " +
 			"store.AuthenticatorStore")
 	}
-	account := p.id.account.Clone()
-	switch _, err := userByAccount(ctx, in, account); {
-	case err == nil:
-		return ErrConflict
-	case !errors.Is(err, ErrNotFound):
-		return err
+	err := (&passkeys.Stores{Users: in, Passkeys: in.passkeys}).Add(ctx, *p.id.passkey.Authenticator, p.id.account, userID)
+	if err == nil {
+		p.stored = userID
 	}
-	made := *p.id.passkey.Authenticator
-	account.UserID, made.UserID = userID, userID
-	if err := in.LinkAccount(ctx, account); err != nil {
-		return err
-	}
-	if err := in.passkeys.CreateAuthenticator(ctx, &made); err != nil {
-		return err
-	}
-	p.stored = userID
-	return nil
+	return err
 }
 
 // checkStored returns an error if SignIn.Create did not store the passkey for the user.

@@ -2,11 +2,9 @@ package core
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/amr"
-	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 )
 
@@ -57,18 +55,6 @@ func (h *PluginHost) AddProvisionalUsers(p ProvisionalUsers) {
 	h.plugins.provisional = &provisional{p, h.plugin, h.Auth}
 }
 
-// checkProvisional reports a configuration in which the sessions of a provisional user could not end.
-func checkProvisional(c *Config, ps *plugins, faults *ConfigError) {
-	switch p := ps.provisional; {
-	case p == nil && c.Callbacks.Merge != nil:
-		faults.add(ErrInvalidConfig, "Callbacks.Merge would never run: no plugin allows guests. Add plugins/guest, or "+
-			"remove the callback")
-	case p != nil && c.Session.Strategy == StrategyJWT && c.Session.Revocation.On == False:
-		faults.add(ErrInvalidConfig, "%s: the sessions of a provisional user must end when the user signs in, and "+
-			"Session.Revocation.On is False: remove it, or use StrategyDatabase", p.plugin)
-	}
-}
-
 // UpgradeUser upgrades a provisional user with the data of user, within a transaction of the store: see
 // [ProvisionalUsers].Upgrade. A plugin calls it in [SignIn].Upgrade.
 func (h *PluginHost) UpgradeUser(ctx context.Context, tx Store, userID string, user *User) (*User, error) {
@@ -104,27 +90,6 @@ func (p *provisional) identify(ctx context.Context, r requestSession, id *identi
 // endsReplaced reports whether the session of the request ends as soon as the sign-in has replaced it. That of a
 // provisional user ends with Upgraded or SignedIn: if the process stops before, the user can sign in again.
 func (id *identity) endsReplaced() bool { return id.provisional == "" }
-
-// upgraded ends the sessions and credentials that a user had before the upgrade, before a new session is issued.
-func (p *provisional) upgraded(ctx context.Context, v *arrival, userID string) error {
-	a := p.auth
-	err := a.plugins.endPending(ctx, userID)
-	for _, end := range a.plugins.enders {
-		err = errors.Join(err, guard("OnEndSessions", func() error { return end(ctx, userID) }))
-	}
-	if err == nil && a.sessions.config.Strategy == StrategyJWT {
-		err = a.sessions.endUser(ctx, userID, "")
-	}
-	a.sessions.exchanges.Erase("", userID)
-	if err == nil {
-		err = guard("ProvisionalUsers.Upgraded", func() error { return p.Upgraded(ctx, userID) })
-	}
-	if err != nil {
-		return errorf(ErrStore, "end the sessions from before an upgrade: %w", err)
-	}
-	v.decided(ctx, audit.SessionsEnded, audit.ReasonProved, userID)
-	return nil
-}
 
 // signedIn reports to the plugin that a provisional user has signed in as an existing user.
 func (p *provisional) signedIn(ctx context.Context, id *identity, userID string) error {

@@ -9,6 +9,9 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/sessionlist"
+	"github.com/latchkey-go/latchkey/internal/callbackurl"
 )
 
 // SignIn describes a sign-in of a user whom a plugin has authenticated.
@@ -134,7 +137,7 @@ func (c *ActionRequest) EndSessions(ctx context.Context, o EndOptions) (ended in
 	switch {
 	case err != nil || o.Except != "" || o.One != "" && o.One != session.ID:
 		return ended, err
-	case slices.ContainsFunc(list, func(s listedSession) bool { return session.ID != "" && s.ID == session.ID }):
+	case slices.ContainsFunc(list, func(s sessionlist.Session) bool { return session.ID != "" && s.ID == session.ID }):
 		c.forgetSession(ctx)
 		return ended, nil
 	}
@@ -260,7 +263,7 @@ func (a *Auth) NewSession(
 	}
 	who := member{user: id.user}
 	if o.AskGates {
-		c := &call{arrival: v, session: session, callbackURL: callbackURLs{target: v.home}}
+		c := &call{arrival: v, session: session, callbackURL: callbackurl.Choice{Target: v.home}}
 		out := outcome{identity: id}
 		next, err := a.plugins.runGates(ctx, c, &out, who, nil)
 		if err == nil && next != "" {
@@ -316,4 +319,45 @@ func (a *Auth) vouchedFor(
 		*id.authTime = o.AuthTime
 	}
 	return id, nil
+}
+
+// checkRenewed ends the sessions of a user who may get no new ones. Another process may have ended them just before
+// this one renewed the session.
+func (ps *plugins) checkRenewed(ctx context.Context, userID string) error {
+	err := ps.checkUser(ctx, userID)
+	if !errors.Is(err, ErrAccessDenied) {
+		return err
+	}
+	_, failed := ps.auth.EndSessions(ctx, userID, EndOptions{})
+	return errors.Join(errEndedMeanwhile, failed)
+}
+
+// signInByIDToken is [ActionRequest.SignIn] with the result of VerifyIDToken.
+func (c *ActionRequest) signInByIDToken(ctx context.Context, s *SignIn) (*Response, error) {
+	if c.action.NoCookies {
+		return nil, errors.New("core: ActionRequest.SignIn: the action has NoCookies: pass the result of VerifyIDToken to " +
+			"SignInApp")
+	}
+	current, err := c.in.session.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if current != nil && c.plugins.provisional.has(current.methods) && s.StartedBy == current.user.ID {
+		s.identity.started = flowstate.SameSession
+	}
+	out := outcome{identity: s.identity}
+	if s.CallbackURL != "" {
+		if out.returnTo, err = c.in.redirectTarget(ctx, s.CallbackURL); err != nil {
+			return nil, err
+		}
+	}
+	response, err := c.plugins.entry.signIn(ctx, c.in, &out)
+	switch {
+	case err != nil:
+		c.in.plugin = false // the response is that of a failed callback
+		return nil, err
+	case response.Redirect == "": // the page that asks whether to continue as another user
+		return response, nil
+	}
+	return c.signedIn(&out, response.Redirect, nil)
 }

@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"errors"
 	"slices"
 )
 
@@ -32,17 +31,6 @@ func (ps *plugins) checkUser(ctx context.Context, userID string) error {
 		}
 	}
 	return nil
-}
-
-// checkRenewed ends the sessions of a user who may get no new ones. Another process may have ended them just before
-// this one renewed the session.
-func (ps *plugins) checkRenewed(ctx context.Context, userID string) error {
-	err := ps.checkUser(ctx, userID)
-	if !errors.Is(err, ErrAccessDenied) {
-		return err
-	}
-	_, failed := ps.auth.EndSessions(ctx, userID, EndOptions{})
-	return errors.Join(errEndedMeanwhile, failed)
 }
 
 // AddUserData registers data that the plugin has stored about users.

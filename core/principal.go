@@ -52,31 +52,6 @@ func (h *PluginHost) AddCredential(c Credential) {
 	h.Auth.site.credentials = append(h.Auth.site.credentials, c)
 }
 
-// maxValidTokens is the maximum number of hashes. If there are more, all are forgotten.
-const maxValidTokens = 1 << 14
-
-func (t *validTokens) has(hash [sha256.Size]byte) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_, ok := t.seen[hash]
-	return ok
-}
-
-func (t *validTokens) add(hash [sha256.Size]byte) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.seen == nil || len(t.seen) >= maxValidTokens {
-		t.seen = map[[sha256.Size]byte]struct{}{}
-	}
-	t.seen[hash] = struct{}{}
-}
-
-func (t *validTokens) remove(hash [sha256.Size]byte) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.seen, hash)
-}
-
 // verifyCredential returns the principal of a credential, or nil if it is not valid. again reports that a stream checks
 // it again, which does not count as a use.
 func (a *Auth) verifyCredential(
@@ -87,7 +62,7 @@ func (a *Auth) verifyCredential(
 	}
 	hash, limits := sha256.Sum256([]byte(token)), a.plugins.limits
 	c, attempt := &call{arrival: *v}, newAttempt(limit.AttemptKey, "")
-	known := kind.Unlimited || a.validTokens.has(hash)
+	known := kind.Unlimited || a.validTokens.Has(hash)
 	if !known {
 		if err := limits.ask(ctx, c, attempt); err != nil {
 			return nil, err
@@ -98,13 +73,13 @@ func (a *Auth) verifyCredential(
 	})
 	switch {
 	case err != nil || p == nil && known:
-		a.validTokens.remove(hash)
+		a.validTokens.Note(hash, false)
 	case p != nil && !known:
-		a.validTokens.add(hash)
+		a.validTokens.Note(hash, true)
 		limits.right(ctx, c, attempt)
 	}
 	if p != nil && err == nil {
-		v.verified.set(p.Credential)
+		v.verified.Set(p.Credential)
 	}
 	if p != nil && err == nil && p.Credential != "" && limits.keyUse && !again {
 		err = limits.ask(ctx, c, newAttempt(limit.AttemptKeyUse, p.Credential))

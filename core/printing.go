@@ -1,41 +1,12 @@
 package core
 
 import (
-	"encoding"
 	"fmt"
 	"log/slog"
-	"strings"
-
-	"github.com/latchkey-go/latchkey/internal/panics"
 )
 
 // Types that contain a request or credentials implement fmt.Formatter, slog.LogValuer and encoding.TextMarshaler.
 // Printing one never reveals cookies, Authorization headers, queries, form fields, tokens or email addresses.
-
-var (
-	_ fmt.Formatter          = (*Request)(nil)
-	_ encoding.TextMarshaler = (*Request)(nil)
-)
-
-// path returns the target without its query.
-func (r Request) path() string {
-	path, _, _ := strings.Cut(r.Target, "?")
-	return panics.Bounded(path)
-}
-
-// String returns the method and the path, without query, headers and body.
-func (r Request) String() string { return fmt.Sprintf("%s %q", r.Method, r.path()) }
-
-// Format writes String for every fmt verb.
-func (r Request) Format(f fmt.State, _ rune) { printed(f, r.String()) }
-
-// LogValue returns the method and the path.
-func (r Request) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("method", r.Method), slog.String("path", r.path()))
-}
-
-// MarshalText returns String, for encoding/json and similar packages.
-func (r Request) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // String returns the status, without cookies and body.
 func (r Response) String() string { return fmt.Sprintf("response with status %d", r.Status) }

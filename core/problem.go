@@ -171,3 +171,8 @@ func safeCode(code string) string {
 	}
 	return string(out)
 }
+
+// refusesChange reports whether an error means that a change was not made, and not that its result is unknown.
+func refusesChange(err error) bool {
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) || errors.As(err, new(*Problem))
+}

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"encoding/json"
 	"log/slog"
 
 	"github.com/latchkey-go/latchkey/core/store"
@@ -33,15 +32,7 @@ func decodeProfile(body []byte) (Profile, error) {
 
 // Text returns a member as text: a string, or a number in decimal form. It returns "" if the member is missing, null or
 // has another type.
-func (p Profile) Text(name string) string {
-	switch v := p[name].(type) {
-	case string:
-		return v
-	case json.Number:
-		return exactjson.Decimal(v)
-	}
-	return ""
-}
+func (p Profile) Text(name string) string { return exactjson.TextIn(p, name) }
 
 // Object returns a member that is an object, otherwise nil. A nil Profile has no members, so calls can be chained.
 func (p Profile) Object(name string) Profile {

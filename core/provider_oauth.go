@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 )
 
@@ -243,6 +244,6 @@ func StandardProfile(_ context.Context, p Profile, _ *TokenSet) (*Person, error)
 
 // hide returns err with these tokens removed from its text.
 func (t *TokenSet) hide(err error) error {
-	return hide(err, t.Extra.Text("oauth_token"), t.Extra.Text("oauth_token_secret"),
+	return redact.Secrets(err, t.Extra.Text("oauth_token"), t.Extra.Text("oauth_token_secret"),
 		string(t.AccessToken), string(t.RefreshToken), string(t.IDToken))
 }

@@ -2,15 +2,13 @@ package core
 
 import (
 	"context"
-	"encoding/hex"
-	"regexp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/internal/once"
-	"github.com/latchkey-go/latchkey/internal/passkey"
+	"github.com/latchkey-go/latchkey/core/internal/passkeys"
+	"github.com/latchkey-go/latchkey/core/passkey"
 )
 
 // WebAuthnProvider signs users in with passkeys (docs/protocol.md §12). It needs Config.EnableWebAuthn, a Store that
@@ -89,141 +87,54 @@ func (p *WebAuthnProvider) Describe() (string, string, ProviderType) {
 
 func (p *WebAuthnProvider) declaration() Provider { return p }
 
-// RelyingParty is the site that passkeys are created for (WebAuthn section 4). Empty fields are derived from the origin
-// of the request. Set them, or Config.URL, if the site has several hosts.
-type RelyingParty struct {
-	// ID is the domain that passkeys are bound to. It may be a parent domain of the origin. The default is the host name.
-	ID string
-	// Name is shown by authenticators. The default is the host.
-	Name string
-	// Origin is the origin where the ceremonies take place. The default is the origin of the request.
-	Origin string
-	// Origins lists additional accepted origins: https origins, such as a subdomain of ID or a related origin (WebAuthn
-	// Level 3 section 5.11), and Android apps as "android:apk-key-hash:" with the SHA-256 of the signing certificate in
-	// base64url. New reports any other text as a configuration error.
-	Origins []string
-	// AndroidApps are the site's Android apps. Their origins are accepted, and the document /.well-known/assetlinks.json
-	// lets them use the passkeys of ID. It is served at the origin of this site, which must be https://ID.
-	AndroidApps []AndroidApp
-	// AppleApps are the site's apps for iOS and macOS, as application identifiers: the team ID, a dot and the bundle ID.
-	// The document /.well-known/apple-app-site-association lets them use the passkeys of ID, with the origin https://ID,
-	// which is accepted. It is served at the origin of this site, which must be https://ID.
-	AppleApps []string
-}
-
-// AndroidApp is an Android app that uses the passkeys of a site.
-type AndroidApp struct {
-	// Package is the application ID, such as "com.example.app".
-	Package string
-	// Certificates are the SHA-256 fingerprints of the signing certificates, as keytool and the Play Console show them: 32
-	// bytes in upper-case hex, separated by colons. If Google Play signs the app, it is the fingerprint of that key.
-	Certificates []string
-}
-
-// The identifiers of apps. An Android package has at least two parts.
-var (
-	androidPackage = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+$`)
-	appleApp       = regexp.MustCompile(`^[A-Z0-9]{10}\.[A-Za-z0-9][A-Za-z0-9-]*(\.[A-Za-z0-9-]+)*$`)
-	fingerprint    = regexp.MustCompile(`^([0-9A-F]{2}:){31}[0-9A-F]{2}$`)
+// The site that passkeys are created for, and its verifier: see package passkey.
+type (
+	// RelyingParty is the site that passkeys are created for.
+	RelyingParty = passkey.RelyingParty
+	// AndroidApp is an Android app that uses the passkeys of a site.
+	AndroidApp = passkey.AndroidApp
+	// WebAuthnVerifier verifies responses of authenticators.
+	WebAuthnVerifier = passkey.Verifier
+	// VerifiedPasskey is a new passkey and the facts about it that stores do not keep.
+	VerifiedPasskey = passkey.Verified
+	// WebAuthnCeremony contains the expected values for the verification of a response.
+	WebAuthnCeremony = passkey.Ceremony
 )
-
-// addApps validates the apps of the relying party, and adds the origins of the Android apps to Origins.
-func (p *webAuthn) addApps(faults *ConfigError) {
-	rp := &p.RelyingParty
-	rp.AndroidApps, rp.AppleApps = slices.Clone(rp.AndroidApps), slices.Clone(rp.AppleApps)
-	for i := range rp.AndroidApps {
-		app := &rp.AndroidApps[i]
-		app.Certificates = slices.Clone(app.Certificates)
-		if !androidPackage.MatchString(app.Package) || len(app.Certificates) == 0 {
-			faults.add(ErrInvalidConfig, "provider %q: RelyingParty.AndroidApps[%d]: Package is %q with %d Certificates: "+
-				"use the application ID, such as com.example.app, and at least one fingerprint", p.ID, i, app.Package,
-				len(app.Certificates))
-		}
-		for j, text := range app.Certificates {
-			if !fingerprint.MatchString(text) {
-				faults.add(ErrInvalidConfig, "provider %q: RelyingParty.AndroidApps[%d].Certificates[%d] is %q: use the SHA-256 "+
-					"fingerprint, 32 bytes in upper-case hex separated by colons", p.ID, i, j, text)
-				continue
-			}
-			sum, _ := hex.DecodeString(strings.ReplaceAll(text, ":", "")) // fingerprint has only pairs of hex digits
-			origin := passkey.AndroidOrigin(sum)
-			if !slices.Contains(rp.Origins, origin) {
-				rp.Origins = append(rp.Origins, origin)
-			}
-		}
-	}
-	for i, app := range rp.AppleApps {
-		if !appleApp.MatchString(app) {
-			faults.add(ErrInvalidConfig, "provider %q: RelyingParty.AppleApps[%d] is %q: use the team ID, a dot and the bundle "+
-				"ID, such as ABCDE12345.com.example.app", p.ID, i, app)
-		}
-	}
-}
-
-// origins returns the additional accepted origins of a ceremony. Apple's apps have the origin of the relying party's
-// ID.
-func (p *RelyingParty) origins(id string) []string {
-	if len(p.AppleApps) == 0 {
-		return p.Origins
-	}
-	return append(slices.Clone(p.Origins), "https://"+id)
-}
-
-// WebAuthnVerifier verifies responses of authenticators. It must reject a wrong ceremony, challenge, origin (including
-// a page in a frame of another site), relying party, algorithm or key, impossible flags, and a response without user
-// presence. It must be safe for concurrent use.
-type WebAuthnVerifier interface {
-	// VerifyRegistration verifies a registration response in JSON (WebAuthn section 7.1) and returns the new passkey. Core
-	// sets its user and account.
-	VerifyRegistration(data []byte, want WebAuthnCeremony) (*VerifiedPasskey, error)
-	// VerifyAuthentication verifies an authentication response in JSON against a stored passkey (WebAuthn section 7.2). It
-	// returns the signature counter, which core compares with the stored one.
-	VerifyAuthentication(data []byte, stored *store.Authenticator, want WebAuthnCeremony) (counter uint32, err error)
-}
-
-// VerifiedPasskey is a new passkey and the facts about it that stores do not keep.
-type VerifiedPasskey struct {
-	store.Authenticator
-	// AAGUID identifies the model of the authenticator or the password manager, as a UUID in lower case (WebAuthn section
-	// 6.5.1). It is empty if it is unknown.
-	AAGUID string
-}
-
-// WebAuthnCeremony contains the expected values for the verification of a response.
-type WebAuthnCeremony struct {
-	// Challenge is the expected challenge in base64url.
-	Challenge string
-	// RPID and Origin are those of the relying party. Origins are RelyingParty.Origins, which are also accepted.
-	RPID, Origin string
-	Origins      []string
-	// UserVerification requires the flag with this name.
-	UserVerification bool
-	// Conditional is true for a registration with conditional mediation, in which the authenticator does not ask the user:
-	// the response may lack the flags of user presence and user verification (WebAuthn Level 3 section 7.1).
-	Conditional bool
-	// Algorithms are those offered at the registration.
-	Algorithms []int
-}
 
 // webAuthn is a configured passkey provider with its defaults.
 type webAuthn struct {
 	WebAuthnProvider
-	// used contains the challenges that were answered in this process, until they expire. If several processes serve one
-	// site, the signature counter of the authenticator prevents replays between them.
-	used once.Memory[string, struct{}]
+	ceremonies *passkeys.Provider
 }
 
-// maxUsed is the number of answered challenges to remember. Only challenges with a verified response count.
-const maxUsed = 1 << 16
-
-const webAuthnTimeout = 5 * time.Minute
-
-var (
-	emailField      = Field{Name: "email", Label: "Email", Required: true, Autocomplete: "username webauthn"}
-	coseAlgorithms  = []int{-8, -7, -257}
-	webAuthnDemands = []string{"required", "preferred", "discouraged"}
-	webAuthnHints   = []string{"client-device", "hybrid", "security-key"}
-)
+func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *webAuthn {
+	p := &webAuthn{WebAuthnProvider: *declared}
+	p.ID, p.Name, _ = declared.Describe()
+	if p.Fields == nil {
+		p.Fields = []Field{{Name: "email", Label: "Email", Required: true, Autocomplete: "username webauthn"}}
+	}
+	p.Fields = ownFields(p.Fields)
+	if !c.EnableWebAuthn {
+		faults.add(errExperimentalFeatureNotEnabled, "provider %q is of type webauthn: set Config.EnableWebAuthn", p.ID)
+	}
+	if p.Verifier == nil {
+		faults.add(ErrInvalidConfig, "provider %q has no Verifier: use the constructors of providers/webauthn", p.ID)
+	}
+	p.ceremonies = passkeys.New(passkeys.Settings{
+		ID: p.ID, Verifier: p.Verifier, RelyingParty: p.RelyingParty, Timeout: p.Timeout,
+		UserVerification: p.UserVerification, ResidentKey: p.ResidentKey, Attachment: p.AuthenticatorAttachment,
+		Attestation: p.Attestation, RequireUserVerification: p.RequireUserVerification != False, Hints: p.Hints,
+		Algorithms: p.Algorithms, RegistrationExtensions: p.RegistrationExtensions,
+		AuthenticationExtensions: p.AuthenticationExtensions,
+	}, c.Now, c.Rand, func(format string, args ...any) {
+		faults.add(ErrInvalidConfig, "provider %q: %w", p.ID, fmt.Errorf(format, args...))
+	})
+	if p.ConditionalUI != False && !p.fillsPasskeys() {
+		faults.add(errMissingWebAuthnAutocomplete, "provider %q: conditional UI needs a field with Autocomplete "+
+			`"username webauthn": add it, or set ConditionalUI to False`, p.ID)
+	}
+	return p
+}
 
 // fillsPasskeys reports whether a field allows browsers to offer passkeys in autofill.
 func (p *webAuthn) fillsPasskeys() bool {

@@ -4,15 +4,14 @@ import (
 	"context"
 	"log/slog"
 	"reflect"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/internal/ascii"
-	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/internal/upstream"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -111,72 +110,17 @@ type provider struct {
 	webauthn    *webAuthn
 }
 
-func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *webAuthn {
-	p := &webAuthn{WebAuthnProvider: *declared}
-	p.used.Now, p.used.Max = c.Now, maxUsed
-	p.ID, p.Name, _ = declared.Describe()
-	if p.Fields == nil {
-		p.Fields = []Field{emailField}
-	}
-	p.Fields = ownFields(p.Fields)
-	if p.Timeout == 0 {
-		p.Timeout = webAuthnTimeout
-	}
-	p.UserVerification, p.ResidentKey = or(p.UserVerification, "preferred"), or(p.ResidentKey, "preferred")
-	p.Attestation = or(p.Attestation, "none")
-	if p.Algorithms == nil {
-		p.Algorithms = coseAlgorithms
-	}
-	if !c.EnableWebAuthn {
-		faults.add(errExperimentalFeatureNotEnabled, "provider %q is of type webauthn: set Config.EnableWebAuthn", p.ID)
-	}
-	if p.Verifier == nil {
-		faults.add(ErrInvalidConfig, "provider %q has no Verifier: use the constructors of providers/webauthn", p.ID)
-	}
-	demands := []struct{ field, value string }{
-		{"UserVerification", p.UserVerification}, {"ResidentKey", p.ResidentKey},
-	}
-	for _, demand := range demands {
-		if !slices.Contains(webAuthnDemands, demand.value) {
-			faults.add(ErrInvalidConfig, "provider %q: %s is %q: use %s",
-				p.ID, demand.field, demand.value, strings.Join(webAuthnDemands, ", "))
-		}
-	}
-	p.Hints = slices.Clone(p.Hints)
-	for i, hint := range p.Hints {
-		if !slices.Contains(webAuthnHints, hint) {
-			faults.add(ErrInvalidConfig, "provider %q: Hints[%d] is %q: use %s", p.ID, i, hint,
-				strings.Join(webAuthnHints, ", "))
-		}
-	}
-	p.RelyingParty.Origins = slices.Clone(p.RelyingParty.Origins)
-	for i, origin := range p.RelyingParty.Origins {
-		if !passkey.IsOrigin(origin) {
-			faults.add(ErrInvalidConfig,
-				"provider %q: RelyingParty.Origins[%d] is %q: write an https origin as browsers send it, "+
-					"such as https://www.app.example, or android:apk-key-hash: and the SHA-256 of the signing certificate in "+
-					"base64url without padding", p.ID, i, origin)
-		}
-	}
-	p.addApps(faults)
-	if p.ConditionalUI != False && !p.fillsPasskeys() {
-		faults.add(errMissingWebAuthnAutocomplete, "provider %q: conditional UI needs a field with Autocomplete "+
-			`"username webauthn": add it, or set ConditionalUI to False`, p.ID)
-	}
-	return p
-}
-
 type admitter = func(ctx context.Context, fields map[string]string, r *Request) (
 	user *User, still func(ctx context.Context) error, err error)
 
 // watchedAdmit turns "no user and no error" into the error that the flow would return for it, so that the outcome is
 // "refused".
-func watchedAdmit(admit admitter, w watch, id string) admitter {
+func watchedAdmit(admit admitter, w observed.Calls, id string) admitter {
 	asked := observe.Call{Target: observe.Provider, Name: "authorize", Provider: id}
 	return func(ctx context.Context, fields map[string]string, r *Request) (
 		user *User, still func(ctx context.Context) error, err error,
 	) {
-		user, err = watched(ctx, w, asked, func(ctx context.Context) (user *User, err error) {
+		user, err = observed.Call(ctx, w, asked, func(ctx context.Context) (user *User, err error) {
 			user, still, err = admit(ctx, fields, r)
 			if err == nil && user == nil {
 				err = errorf(ErrCredentialsSignin, "Authorize refused")
@@ -188,11 +132,11 @@ func watchedAdmit(admit admitter, w watch, id string) admitter {
 }
 
 func watchedSend(
-	send func(context.Context, Email) error, w watch, id string,
+	send func(context.Context, Email) error, w observed.Calls, id string,
 ) func(context.Context, Email) error {
 	asked := observe.Call{Target: observe.Provider, Name: "mail", Provider: id}
 	return func(ctx context.Context, m Email) error {
-		return watchedOnly(ctx, w, asked, func(ctx context.Context) error { return send(ctx, m) })
+		return w.Do(ctx, asked, func(ctx context.Context) error { return send(ctx, m) })
 	}
 }
 
@@ -224,18 +168,35 @@ func clockCheck(c *Config) func(host string, date time.Time) {
 const maxClockSkew = time.Minute
 
 // watchedBy makes w observe the requests of the client and of FetchUserinfo.
-func (o *oauthClient) watchedBy(w watch) {
+func (o *oauthClient) watchedBy(w observed.Calls) {
 	asked := func(operation string) observe.Call {
 		return observe.Call{Target: observe.Provider, Name: operation, Provider: o.ID}
 	}
 	observer := func(ctx context.Context, operation string) (context.Context, func(error)) {
-		ctx, end := w.begin(ctx, asked(operation))
+		ctx, end := w.Begin(ctx, asked(operation))
 		return ctx, func(err error) { end(callOutcome(ctx, err)) }
 	}
 	o.client.Observer, o.client1.Observer = observer, observer
 	if fetch := o.FetchUserinfo; fetch != nil {
 		o.FetchUserinfo = func(ctx context.Context, r *UserinfoRequest) (Profile, error) {
-			return watched(ctx, w, asked("userinfo"), func(ctx context.Context) (Profile, error) { return fetch(ctx, r) })
+			return observed.Call(ctx, w, asked("userinfo"), func(ctx context.Context) (Profile, error) { return fetch(ctx, r) })
+		}
+	}
+}
+
+// watchProviders makes Config.Observe receive the calls to providers and to the providers' functions.
+func watchProviders(all []*provider, w observed.Calls) {
+	if !w.On() {
+		return
+	}
+	for _, p := range all {
+		switch {
+		case p.oauth != nil:
+			p.oauth.watchedBy(w)
+		case p.credentials != nil && p.credentials.Admit != nil:
+			p.credentials.Admit = watchedAdmit(p.credentials.Admit, w, p.id)
+		case p.email != nil && p.email.Send != nil:
+			p.email.Send = watchedSend(p.email.Send, w, p.id)
 		}
 	}
 }

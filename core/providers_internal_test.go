@@ -3,6 +3,8 @@ package core
 import (
 	"strings"
 	"testing"
+
+	"github.com/latchkey-go/latchkey/core/internal/actions"
 )
 
 func TestNames(t *testing.T) {
@@ -32,7 +34,7 @@ func TestNames(t *testing.T) {
 		if got := isProviderID(row.name); got != row.provider {
 			t.Errorf("%q as the ID of a provider: %v", row.name, got)
 		}
-		if got := isActionName(row.name); got != row.action {
+		if got := actions.IsName(row.name); got != row.action {
 			t.Errorf("%q as the name of an action: %v", row.name, got)
 		}
 	}

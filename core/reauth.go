@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
-	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
+	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -43,7 +43,7 @@ func (s *signIns) reauthActions(providers []*provider) []*partAction {
 		}},
 	}
 	for _, p := range providers {
-		if p.canReauthenticate() {
+		if can, _ := p.canReauthenticate(); can {
 			all = append(all, &partAction{Action: &Action{
 				Method: http.MethodPost, Verb: p.id, Handle: s.reauthWith(p), Input: reauthForm{},
 				Summary: "Authenticate again with a provider",
@@ -57,23 +57,13 @@ func (s *signIns) reauthActions(providers []*provider) []*partAction {
 }
 
 // canReauthenticate reports whether the provider can verify that the user authenticates now. An OAuth 2.0 service
-// cannot, unless the configuration says so. A provider without checks has no flow cookie.
-func (p *provider) canReauthenticate() bool {
+// cannot, unless the configuration says so. shows reports whether the provider can also show it.
+func (p *provider) canReauthenticate() (can, shows bool) {
 	if p.oauth == nil {
-		return p.credentials != nil || p.webauthn != nil
+		can = p.credentials != nil || p.webauthn != nil
+		return can, can
 	}
-	return p.oauth.RequestToken.URL == "" && len(p.oauth.Checks) > 0 &&
-		(p.oauth.Type == TypeOIDC || p.oauth.Reauthenticates == True)
-}
-
-// provesFreshness reports whether the provider can show that it has authenticated the user now. Google does so only for
-// verified applications that request the claim auth_time (OpenID Connect Core section 5.5).
-func (p *provider) provesFreshness() bool {
-	if !p.canReauthenticate() {
-		return false
-	}
-	return p.oauth == nil || p.oauth.Reauthenticates == True || !slices.Contains(noLoginPrompt, p.oauth.Issuer) ||
-		strings.Contains(p.oauth.sentParam("claims"), sessionstate.AuthTime)
+	return p.oauth.flow.AuthenticatesAgain(p.oauth.Reauthenticates == True)
 }
 
 // checkMethods reports users who have no method to authenticate again: their provider cannot show that they did, and no
@@ -88,7 +78,7 @@ func (s *signIns) checkMethods(faults *ConfigError) {
 	codes := s.codes != nil && s.plugins.codeMailer() != nil
 	var names []string
 	for _, p := range a.providers {
-		if p.oauth != nil && !p.provesFreshness() &&
+		if _, shows := p.canReauthenticate(); p.oauth != nil && !shows &&
 			(!codes || p.kind != TypeOIDC && p.oauth.EmailVerified == nil) {
 			names = append(names, p.id)
 		}
@@ -281,8 +271,9 @@ func (s *signIns) reauthProviders(
 	}
 	for _, p := range s.plugins.auth.providers {
 		isLinked := slices.ContainsFunc(linked, func(a *Account) bool { return a.Provider == p.id })
+		can, _ := p.canReauthenticate()
 		switch {
-		case !p.canReauthenticate(),
+		case !can,
 			p.oauth != nil && s.store.accounts != nil && !isLinked,
 			p.webauthn != nil && !hasPasskey,
 			len(request.ACR) > 0 && p.kind != TypeOIDC,
@@ -481,7 +472,7 @@ func (ps *plugins) codeMailer() func(ctx context.Context, e Email) error {
 			}
 		}
 	}
-	if by := ps.notices.mailer; by != nil {
+	if by := ps.notifier; by != nil {
 		return by.Send
 	}
 	return nil
@@ -554,7 +545,7 @@ func (s *signIns) sendReauthCode(ctx context.Context, a *ActionRequest, request 
 	defer cancel()
 	err = guard("Send", func() error { return send(ctx, email) })
 	if err != nil {
-		return asError(hideCode(hideLink(err, "", to), code), ErrEmailSignIn)
+		return asError(redact.Mail(err, "", to, string(code)), ErrEmailSignIn)
 	}
 	c.note(ctx, audit.Event{Name: audit.MailAsked, Outcome: audit.OK, UserID: user.ID})
 	return nil
@@ -608,6 +599,3 @@ func (s *signIns) reauthFailed(
 	response.Err = e
 	return response, nil
 }
-
-// noLoginPrompt are the issuers that reject prompt=login as an unknown value. They support prompt=select_account only.
-var noLoginPrompt = []string{"https://accounts.google.com"}

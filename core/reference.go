@@ -67,7 +67,7 @@ func (v *arrival) attrs() []slog.Attr {
 	if v.providerID != "" {
 		attrs = append(attrs, slog.String("provider", v.providerID))
 	}
-	if id := v.verified.get(); id != "" {
+	if id := v.verified.Get(); id != "" {
 		attrs = append(attrs, slog.String("credential", id))
 	}
 	return attrs

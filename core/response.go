@@ -116,7 +116,7 @@ func finish(request *Request, r *Response) *Response {
 	if h.Get("Cache-Control") == "" {
 		setFields(h, "Cache-Control", noStore)
 	}
-	referrer := or(h.Get("Referrer-Policy"), sameOriginReferrer) // permitOneTap sets another
+	referrer := or(h.Get("Referrer-Policy"), sameOriginReferrer) // the page of One Tap has another
 	setFields(h, "X-Content-Type-Options", "nosniff", "Referrer-Policy", referrer)
 	return r
 }
@@ -136,11 +136,7 @@ const (
 	sameOriginReferrer = "same-origin" // no-referrer would make browsers send "Origin: null" with forms
 )
 
-// Content types.
-const (
-	typeJSON = "application/json"
-	typeHTML = "text/html; charset=utf-8"
-)
+const typeJSON = "application/json"
 
 // redirectTo returns a redirect response.
 func redirectTo(target string) *Response { return &Response{Redirect: target} }

@@ -6,8 +6,9 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/assets"
+	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/csrf"
-	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // Handle handles a request to the auth routes. The result is never nil. Adapters send only requests below the base path
@@ -21,10 +22,10 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 		return response
 	}
 	if v := VisitOf(ctx, a); v != nil { // the request hook may also run before the auth routes
-		v.collected.leave()
+		v.collected.Leave()
 	}
-	a.mounted.setServed()
-	a.mail.perhaps()
+	a.mounted.Serve()
+	a.mail.Perhaps()
 	if response := a.site.preflight(r); response != nil {
 		return response
 	}
@@ -127,8 +128,8 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 	c.locales.settle(ctx, &c.arrival, c.askedLocale())
 	if !lenient {
 		foreign := to.action == "signin" || to.action == "callback"
-		if err := c.checkAsked(c.query.Get("callbackUrl"), foreign); err != nil {
-			return rule, err
+		if err := callbackurl.Validate(c.query.Get("callbackUrl"), c.at, foreign); err != nil {
+			return rule, NewError(errInvalidCallbackURL, err)
 		}
 	}
 	var unreadable error
@@ -168,24 +169,9 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 	return rule, err
 }
 
-// checkAsked rejects a malformed callbackUrl in the query before anything runs. foreign reports whether a URL of
-// another scheme is accepted: the sign-in then continues to the origin, as with another host.
-func (v *arrival) checkAsked(callbackURL string, foreign bool) error {
-	if callbackURL == "" {
-		return nil
-	}
-	_, err := weburl.Resolve(callbackURL, v.at)
-	switch {
-	case err == nil, errors.Is(err, weburl.ErrForeign), errors.Is(err, weburl.ErrTooLong),
-		foreign && errors.Is(err, weburl.ErrScheme):
-		return nil
-	}
-	return errorf(errInvalidCallbackURL, "callbackUrl is neither a path nor an http(s) URL: %w", err)
-}
-
 // callbackURLOrHome is callbackURL for an action that ends something: no callback URL stops it. An unusable URL is
 // logged, and the browser goes to the home page.
-func (c *call) callbackURLOrHome(ctx context.Context) callbackURLs {
+func (c *call) callbackURLOrHome(ctx context.Context) callbackurl.Choice {
 	urls, err := c.arrival.callbackURL(ctx, c.text("callbackUrl"))
 	if err == nil {
 		return urls
@@ -196,24 +182,18 @@ func (c *call) callbackURLOrHome(ctx context.Context) callbackURLs {
 	}
 	c.log.failure(ctx, errorf(errInvalidCallbackURL, "%s continues to the home page: %w", c.action, level(err)),
 		c.attrs()...)
-	return callbackURLs{target: c.home}
+	return callbackurl.Choice{Target: c.home}
 }
 
 // unknown returns the error for a request that no action handles.
 func (rt *router) unknown(r *Request, plugin bool, rule, action string) error {
 	if plugin {
-		return rt.site.plugins.noAction(rule)
+		if methods := rt.site.plugins.Methods(rule); methods != nil {
+			return &Problem{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", allow: methods}
+		}
+		return &Problem{Status: http.StatusNotFound, Code: "not_found"}
 	}
 	return errorf(ErrUnknownAction, "%s %s is not an action", r.Method, action)
-}
-
-// noAction returns the error for a request that no action matches: 405 if the path has an action for another method,
-// otherwise 404.
-func (p *partPaths) noAction(path string) error {
-	if methods := p.methods[path]; methods != nil {
-		return &Problem{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", allow: methods}
-	}
-	return &Problem{Status: http.StatusNotFound, Code: "not_found"}
 }
 
 // misconfigured returns the response to a request if no Auth could be selected for it: the error page, without details,
@@ -241,4 +221,23 @@ func refuseAll(ctx context.Context, c *call, pages *pages, faults *ConfigError) 
 		return pages.notFound(ctx, &c.arrival, response)
 	}
 	return pages.serverError(ctx, c, response)
+}
+
+// asset returns the response to a GET request for an asset, or nil if the request is for something else.
+func (s *site) asset(r *Request) *Response {
+	if !isSafe(r.Method) {
+		return nil
+	}
+	file := assets.Find(r.Target, s.basePath)
+	if file == nil || file == assets.OneTapScript && !s.oneTap {
+		return nil
+	}
+	response := &Response{}
+	if response.Header, response.Body = file.Response(r.Target, r.Header); response.Body == nil {
+		response.Status = http.StatusNotModified
+	}
+	v := s.unsettled(r)
+	response = finish(r, response)
+	v.share(response)
+	return response
 }

@@ -99,7 +99,7 @@ func perProvider(at route) func(*provider) bool {
 	case route{http.MethodPost, "signin"}, route{http.MethodGet, "callback"}:
 		return outside
 	case route{http.MethodPost, "callback"}:
-		return func(p *provider) bool { return !outside(p) || oauth(p) && p.oauth.formPost }
+		return func(p *provider) bool { return !outside(p) || oauth(p) && p.oauth.flow.Provider.FormPost }
 	case route{http.MethodGet, "webauthn-options"}:
 		return func(p *provider) bool { return p.webauthn != nil }
 	case route{http.MethodGet, "logout"}:

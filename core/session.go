@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
-	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/internal/sessionid"
 	"github.com/latchkey-go/latchkey/ui"
@@ -60,45 +60,20 @@ type Session struct {
 func (s Session) MarshalJSON() ([]byte, error) { return s.appendJSON(nil), nil }
 
 func (s *Session) appendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	if s.User != nil {
-		id := s.User.ID
-		if id == s.ownID {
-			id = ""
-		}
-		dst = s.User.AppendJSON(exactjson.AppendName(dst, "user"), id)
+	view, id := sessionstate.View{User: s.User, Expires: s.Expires, Extra: s.Extra}, ""
+	if s.User != nil && s.User.ID != s.ownID {
+		id = s.User.ID
 	}
-	if !s.Expires.IsZero() {
-		dst = exactjson.AppendTime(exactjson.AppendName(dst, "expires"), s.Expires)
-	}
-	dst = exactjson.AppendMembers(dst, s.Extra, func(name string) bool {
-		return name == "user" && s.User != nil || name == "expires" && !s.Expires.IsZero()
-	})
-	return append(dst, '}')
+	return view.Append(dst, id)
 }
 
 // UnmarshalJSON parses the JSON form that an Auth.js client or server sends.
 func (s *Session) UnmarshalJSON(data []byte) error {
-	*s = Session{}
-	err := exactjson.Object(data, func(name string, raw []byte) error {
-		switch text, isText := exactjson.Text(raw); {
-		case name == "user" && len(raw) > 0 && raw[0] == '{':
-			s.User = &User{}
-			return s.User.UnmarshalJSON(raw)
-		case name == "expires" && isText:
-			at, err := time.Parse(time.RFC3339Nano, text)
-			if err != nil {
-				return fmt.Errorf("expires is no RFC 3339 time: %w", err)
-			}
-			s.Expires = at
-		default:
-			exactjson.Keep(&s.Extra, name, raw)
-		}
-		return nil
-	})
-	if err != nil {
+	var view sessionstate.View
+	if err := view.Parse(data); err != nil {
 		return fmt.Errorf("core: session: %w", err)
 	}
+	*s = Session{User: view.User, Expires: view.Expires, Extra: view.Extra}
 	return nil
 }
 

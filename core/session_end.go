@@ -6,29 +6,25 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
+	"github.com/latchkey-go/latchkey/core/internal/sessionlist"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/pending"
-	"github.com/latchkey-go/latchkey/internal/sessionid"
 )
 
 // end ends the session of a request and calls Events.SignOut (docs/protocol.md §7.5). userID is the user of the
 // session. It is empty if there was no session or if its user is unknown.
 func (s *sessions) end(ctx context.Context, r requestSession) (userID string, err error) {
 	c := r.carrier()
-	c.noteReplaced(sessionOver)
-	if !c.fromHeader {
+	c.NoteReplaced(sessioncookies.SignedOut)
+	if !c.FromHeader {
 		s.endActor(ctx, c.at)
 	}
 	event, err := r.end(ctx)
 	if err != nil {
 		return "", err
 	}
-	switch {
-	case event.Token != nil:
-		userID = event.Token.Subject
-	case event.Session != nil:
-		userID = event.Session.UserID
-	}
+	userID = event.userID()
 	s.exchanges.Erase(c.at.browser(), userID)
 	if event.Token != nil || event.Session != nil {
 		c.at.decidedOf(ctx, audit.SignOut, "", userID, event.SessionID)
@@ -37,6 +33,17 @@ func (s *sessions) end(ctx context.Context, r requestSession) (userID string, er
 		emit(ctx, c.at, "signOut", func() error { return s.events.SignOut(ctx, event) })
 	}
 	return userID, nil
+}
+
+// userID returns the user of the session that ended, or "".
+func (e *SignOutEvent) userID() string {
+	switch {
+	case e.Token != nil:
+		return e.Token.Subject
+	case e.Session != nil:
+		return e.Session.UserID
+	}
+	return ""
 }
 
 // EndOptions select the sessions to end. The zero value selects all sessions of the user. Set at most one field.
@@ -66,149 +73,75 @@ func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (en
 // endSessions implements EndSessions. It also returns the listed sessions that ended.
 func (a *Auth) endSessions(
 	ctx context.Context, userID string, o EndOptions,
-) (list []listedSession, ended int, err error) {
-	list, ended, err = endSessions(ctx, a, userID, o)
-	a.sessions.notifyEnded(ctx, a, userID, list)
-	if err == nil {
-		e := audit.Event{
-			Name: audit.SessionsEnded, Outcome: audit.OK, Reason: audit.ReasonAsked, UserID: userID, SessionID: o.One,
-		}
-		if o.One != "" {
-			e.Name = audit.SessionEnded
-		}
-		noteAt(ctx, a.site.audit, nil, e)
+) (ended []sessionlist.Session, number int, err error) {
+	list, err := a.sessionsToEnd(ctx, userID, o)
+	if err != nil {
+		return nil, 0, err
 	}
-	return list, ended, err
+	ended, number, err = a.sessions.all.End(ctx, userID, list, o.One, o.Except)
+	a.sessions.notifyEnded(ctx, a, userID, ended)
+	if err != nil {
+		return ended, number, errorf(ErrStore, "EndSessions: %w", err)
+	}
+	e := audit.Event{
+		Name: audit.SessionsEnded, Outcome: audit.OK, Reason: audit.ReasonAsked, UserID: userID, SessionID: o.One,
+	}
+	if o.One != "" {
+		e.Name = audit.SessionEnded
+	}
+	noteAt(ctx, a.site.audit, nil, e)
+	return ended, number, nil
 }
 
 // notifyEnded calls Events.SignOut for each session that was ended. Under StrategyJWT the tokens are in other browsers,
 // so the token of the event has only the user ID.
-func (s *sessions) notifyEnded(ctx context.Context, a *Auth, userID string, list []listedSession) {
+func (s *sessions) notifyEnded(ctx context.Context, a *Auth, userID string, ended []sessionlist.Session) {
 	if s.events.SignOut == nil {
 		return
 	}
 	at := a.site.unsettled(&Request{})
-	for _, session := range list {
+	for _, session := range ended {
 		e := SignOutEvent{SessionID: session.ID}
 		if s.config.Strategy == StrategyJWT {
 			e.Token = &Token{Subject: userID}
 		} else {
-			e.Session = &store.Session{Token: Secret(session.kept), UserID: userID, Expires: session.Expires}
+			e.Session = &store.Session{Token: Secret(session.Token), UserID: userID, Expires: session.Expires}
 		}
 		emit(ctx, &at, "signOut", func() error { return s.events.SignOut(ctx, e) })
 	}
 }
 
-// endSessions returns the listed sessions that ended, and their number.
-func endSessions(
-	ctx context.Context, a *Auth, userID string, o EndOptions,
-) (list []listedSession, ended int, err error) {
+// sessionsToEnd returns the listed sessions that EndSessions ends. Unless it ends a single session, it ends the user's
+// pending sign-ins, and calls the functions of PluginHost.OnEndSessions.
+func (a *Auth) sessionsToEnd(ctx context.Context, userID string, o EndOptions) ([]sessionlist.Session, error) {
 	if o.One != "" && o.Except != "" {
-		return nil, 0, errorf(ErrInvalidConfig, "EndSessions: both One and Except are set: set one of them")
+		return nil, errorf(ErrInvalidConfig, "EndSessions: both One and Except are set: set one of them")
 	}
 	if o.One == "" {
 		if err := a.plugins.endPending(ctx, userID); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 	}
-	if list, err = a.sessions.list(ctx, "EndSessions", userID); err != nil {
-		return nil, 0, err
+	list, err := a.sessions.list(ctx, "EndSessions", userID)
+	if err != nil {
+		return nil, err
 	}
 	if id := o.One + o.Except; id != "" {
-		named := func(s listedSession) bool { return s.ID == id }
+		named := func(s sessionlist.Session) bool { return s.ID == id }
 		if !slices.ContainsFunc(list, named) && currentID(ctx, a, userID) != id {
-			return nil, 0, ErrNotFound
+			return nil, ErrNotFound
 		}
-		list = slices.DeleteFunc(list, func(s listedSession) bool { return named(s) == (o.Except != "") })
-	}
-	for _, end := range a.plugins.enders {
-		if o.One != "" {
-			break
-		}
-		if err := guard("OnEndSessions", func() error { return end(ctx, userID) }); err != nil {
-			return nil, 0, errorf(ErrStore, "EndSessions: %w", err)
-		}
-	}
-	switch stored := a.sessions.config.Strategy == StrategyDatabase; {
-	case stored && o == EndOptions{}:
-		if ended, err = a.sessions.endAllStored(ctx, userID); err != nil {
-			return nil, ended, err
-		}
-		return list, ended, nil
-	case stored:
-		a.sessions.exchanges.Erase("", userID)
-		list, err = a.sessions.endStored(ctx, list)
-		return list, len(list), err
+		list = slices.DeleteFunc(list, func(s sessionlist.Session) bool { return named(s) == (o.Except != "") })
 	}
 	if o.One != "" {
-		_, err = a.sessions.endOne(ctx, o.One)
-	} else {
-		err = a.sessions.endUser(ctx, userID, o.Except)
+		return list, nil
 	}
-	if err != nil {
-		return nil, 0, errorf(ErrStore, "EndSessions: %w", err)
-	}
-	return list, len(list), nil
-}
-
-// canEnd reports whether sessions can be listed, and ended before they expire.
-func (s *sessions) canEnd() bool {
-	if s.config.Strategy == StrategyDatabase {
-		return s.lister != nil
-	}
-	return s.revoked != nil
-}
-
-// endAllStored ends all sessions of a user under StrategyDatabase, including a session that is being created now.
-func (s *sessions) endAllStored(ctx context.Context, userID string) (ended int, err error) {
-	s.exchanges.Erase("", userID)
-	ended, err = s.lister.DeleteSessions(ctx, userID)
-	if err == nil {
-		err = s.records.RemoveAll(ctx, userID, "")
-	}
-	if err != nil {
-		return ended, errorf(ErrStore, "EndSessions: %w", err)
-	}
-	return ended, nil
-}
-
-// endStored ends sessions under StrategyDatabase, and returns those that the store still had.
-func (s *sessions) endStored(ctx context.Context, list []listedSession) (ended []listedSession, err error) {
-	for _, session := range list {
-		_, err := s.rows.Store.DeleteSession(ctx, session.kept)
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return ended, errorf(ErrStore, "EndSessions: %w", err)
+	for _, end := range a.plugins.enders {
+		if err := guard("OnEndSessions", func() error { return end(ctx, userID) }); err != nil {
+			return nil, errorf(ErrStore, "EndSessions: %w", err)
 		}
-		if err == nil {
-			ended = append(ended, session)
-		}
-		s.records.Remove(ctx, session.ID)
 	}
-	return ended, nil
-}
-
-// endOne ends one session under StrategyJWT. It returns the user of the session, or "" if the user is unknown.
-func (s *sessions) endOne(ctx context.Context, id string) (userID string, err error) {
-	key, ok := sessionid.Parse(id)
-	if !ok {
-		return "", nil
-	}
-	userID = s.records.Remove(ctx, id)
-	s.exchanges.Erase("", userID)
-	return userID, s.revoked.EndSession(ctx, key)
-}
-
-// endUser ends all sessions of a user under StrategyJWT. It keeps the session with the ID except, if that is not empty.
-func (s *sessions) endUser(ctx context.Context, userID, except string) error {
-	if userID == "" {
-		return nil
-	}
-	s.exchanges.Erase("", userID)
-	key, _ := sessionid.Parse(except)
-	if err := s.revoked.EndUser(ctx, userID, key); err != nil {
-		return err
-	}
-	return s.records.RemoveAll(ctx, userID, except)
+	return list, nil
 }
 
 // endPending deletes the pending sign-ins of a user.
@@ -225,4 +158,25 @@ func (ps *plugins) endPending(ctx context.Context, userID string) error {
 
 // CanEndSessions reports whether this configuration can revoke a user's sessions before they expire. Call it after New
 // has returned. Use it to decide whether a page may promise that other sessions will be signed out.
-func (h *PluginHost) CanEndSessions() bool { return h.Auth.sessions.canEnd() }
+func (h *PluginHost) CanEndSessions() bool { return h.Auth.sessions.all.CanEnd() }
+
+// upgraded ends the sessions and credentials that a user had before the upgrade, before a new session is issued.
+func (p *provisional) upgraded(ctx context.Context, v *arrival, userID string) error {
+	a := p.auth
+	err := a.plugins.endPending(ctx, userID)
+	for _, end := range a.plugins.enders {
+		err = errors.Join(err, guard("OnEndSessions", func() error { return end(ctx, userID) }))
+	}
+	if err == nil && a.sessions.config.Strategy == StrategyJWT {
+		err = a.sessions.all.EndUser(ctx, userID, "")
+	}
+	a.sessions.exchanges.Erase("", userID)
+	if err == nil {
+		err = guard("ProvisionalUsers.Upgraded", func() error { return p.Upgraded(ctx, userID) })
+	}
+	if err != nil {
+		return errorf(ErrStore, "end the sessions from before an upgrade: %w", err)
+	}
+	v.decided(ctx, audit.SessionsEnded, audit.ReasonProved, userID)
+	return nil
+}

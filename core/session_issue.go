@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/random"
+	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
 
 // SessionOptions tell [Auth.NewSession] how the application authenticated the user.
@@ -48,8 +51,8 @@ func (s *sessions) issue(
 	if cookies, sessionID, err = r.start(ctx, id, who); err != nil {
 		return nil, sessionID, err
 	}
-	if id.actor == (actor{}) && !c.fromHeader && len(cookies) > 0 {
-		cookies = append(cookies, c.clearActor()...)
+	if id.actor == (actor{}) && !c.FromHeader && len(cookies) > 0 {
+		cookies = append(cookies, ownCookies(c.ClearActor())...)
 	}
 	if id.actor == (actor{}) && !who.keepsSession {
 		kept, err := s.keptAfterSignIn(ctx, c, who.user.ID)
@@ -59,11 +62,11 @@ func (s *sessions) issue(
 		cookies = append(cookies, kept...)
 	}
 	switch {
-	case who.session != nil && random.Same(c.value(), who.session.Token):
+	case who.session != nil && random.Same(c.Value(), who.session.Token):
 	case who.keepsSession:
-		c.noteReplaced(tokenUpdated)
+		c.NoteReplaced(sessioncookies.Updated)
 	default:
-		c.noteReplaced(tokenReplaced)
+		c.NoteReplaced(sessioncookies.Replaced)
 	}
 	return cookies, sessionID, nil
 }
@@ -74,6 +77,13 @@ func (id *identity) exchange() exchange.Key {
 		return exchange.Key{}
 	}
 	return id.oauth.exchange
+}
+
+// facts returns what the token of the new session contains of the authentication.
+func (a authentication) facts() storedtoken.Facts {
+	return storedtoken.Facts{
+		AuthTime: a.time, Methods: audit.Texts(a.methods), ACR: a.acr, Actor: a.actor.Subject, ActorSession: a.actor.SID,
+	}
 }
 
 // takeBack deletes the stored part of a session that no response sends. It works even if the request was canceled.

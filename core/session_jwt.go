@@ -8,11 +8,11 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
-	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
 
 // decode returns the claims of the first candidate that can be decrypted. The session may have ended.
@@ -24,10 +24,10 @@ func (p *jwtSession) decode(ctx context.Context) (*Token, error) {
 }
 
 func (p *jwtSession) decodeCandidates(ctx context.Context) (token *Token, err error) {
-	if p.value() == "" {
+	if p.Value() == "" {
 		return nil, errNoSession
 	}
-	for value := range p.cookies.Values() {
+	for value := range p.Tokens.Values() {
 		t, decodeErr := p.jwt.OpenSession(ctx, p.at.cookies, value)
 		if decodeErr == nil {
 			return t, nil
@@ -70,16 +70,12 @@ func (p *jwtSession) current(ctx context.Context) (*validSession, error) {
 	case err != nil:
 		return nil, nil //nolint:nilerr // an unreadable session counts as signed out
 	}
-	by, err := p.checkActor(ctx, &p.tokenCarrier, actorIn(token), token.Subject)
-	switch {
-	case errors.Is(err, errImpersonationEnded):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
 	at, methods := sessiontoken.Authentication[amr.Method](token)
-	user := &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}
-	return &validSession{user: user, authTime: at, methods: methods, token: token, actor: by}, nil
+	return p.withActor(ctx, p, &validSession{
+		user:     &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture},
+		authTime: at, methods: methods, token: token,
+		short: sessionstate.IsShort(token), expires: p.jwt.Ends(token, token.IssuedAt),
+	})
 }
 
 // read implements [requestSession]. A token that cannot be decrypted, has expired or was revoked ends the session,
@@ -95,14 +91,17 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 		p.at.sessionEnded(ctx, err)
 		return nil, p.clearEnded(), nil
 	}
-	outdated, err := p.outdated(ctx, token)
+	outdated, err := p.outdated(ctx, token, func(err *Error) { p.at.log.failure(ctx, err, p.at.attrs()...) })
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case outdated:
+		attrs := append(p.at.attrs(), slog.String("user_id", token.Subject))
+		p.at.log.info(ctx, "a session has ended: its user's email address was verified after it started", attrs...)
+		p.at.decidedOf(ctx, audit.SessionEnded, audit.ReasonProved, token.Subject, sessiontoken.SessionID(token))
 		return nil, p.clearEnded(), nil
 	}
-	by, err := p.checkActor(ctx, &p.tokenCarrier, actorIn(token), token.Subject)
+	by, err := p.checkActor(ctx, &p.tokenCarrier, sessiontoken.Actor(token), token.Subject)
 	switch {
 	case errors.Is(err, errImpersonationEnded):
 		return nil, p.endImpersonated(ctx, p, err), nil
@@ -117,27 +116,22 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 }
 
 // outdated reports whether the session of a token ended when its user's address was verified. While the store is
-// unavailable the session continues but links no accounts; with Revocation.Strict the read fails with an error of type
-// ErrSessionToken.
-func (p *jwtSession) outdated(ctx context.Context, token *Token) (bool, error) {
-	if !p.jwt.CanEndOnVerification(token) {
+// unavailable the session continues but links no accounts; with Revocation.Strict the result is an error of type
+// ErrSessionToken. report logs a failure.
+func (s *sessions) outdated(ctx context.Context, token *Token, report func(*Error)) (bool, error) {
+	if !s.jwt.CanEndOnVerification(token) {
 		return false, nil
 	}
-	outdated, err := p.jwt.Outdated(ctx, token)
-	switch {
-	case err != nil:
-		err := errorf(ErrStore, "look up whether an email verification has ended the session: %w", err)
-		if p.revoked != nil && p.revoked.Strict {
-			return false, err.withType(ErrSessionToken)
-		}
-		p.at.log.failure(ctx, err, p.at.attrs()...)
-		return false, nil
-	case outdated:
-		attrs := append(p.at.attrs(), slog.String("user_id", token.Subject))
-		p.at.log.info(ctx, "a session has ended: its user's email address was verified after it started", attrs...)
-		p.at.decidedOf(ctx, audit.SessionEnded, audit.ReasonProved, token.Subject, sessiontoken.SessionID(token))
+	outdated, err := s.jwt.Outdated(ctx, token)
+	if err == nil {
+		return outdated, nil
 	}
-	return outdated, nil
+	failed := errorf(ErrStore, "look up whether an email verification has ended the session: %w", err)
+	if s.revoked != nil && s.revoked.Strict {
+		return false, failed.withType(ErrSessionToken)
+	}
+	report(failed)
+	return false, nil
 }
 
 // resume builds the session of a valid token: it runs the callbacks, and renews the token if necessary. by is the
@@ -186,9 +180,9 @@ func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessi
 		next.token, next.data, next.renew = p.carryData(ctx, p.at, before, next.token)
 	}
 	next.now = p.now()
-	next.renew = next.renew || why.updates() || why.asked && p.fromHeader || p.jwt.NeedsRenewal(before, next.now) ||
+	next.renew = next.renew || why.updates() || why.asked && p.FromHeader || p.jwt.NeedsRenewal(before, next.now) ||
 		p.outdatedForm() || p.callbacks.JWT != nil && !sessionstate.SameClaims(before, next.token)
-	if actorIn(before) != (actor{}) {
+	if sessiontoken.Actor(before) != (actor{}) {
 		next.renew = false
 	}
 	used := before.IssuedAt // the lifetime of the browser's cookie starts here
@@ -202,8 +196,8 @@ func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessi
 // outdatedForm reports whether the session cookie must be written again although the session is unchanged. This is so
 // if it is encrypted with an older secret, or if its chunks are not the ones that its value needs.
 func (p *jwtSession) outdatedForm() bool {
-	oldSecret := p.jwt.Decode == nil && !p.at.cookies.Session.Keys.Current(p.value())
-	return oldSecret && !p.fromHeader || p.outdatedChunks()
+	oldSecret := p.jwt.Decode == nil && !p.at.cookies.Session.Keys.Current(p.Value())
+	return oldSecret && !p.FromHeader || p.Outdated()
 }
 
 // sessionOf returns the session with a token's claims, and records that it was used.
@@ -230,33 +224,23 @@ func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken, by *Session
 func (p *jwtSession) reissue(
 	ctx context.Context, before *Token, next *nextToken, why sessionRead,
 ) (cookies []Cookie, err error) {
-	if !next.renew || why.again || !p.mayRenew(why.updates()) || p.jwt.HasEnded(before) {
+	if !next.renew || why.again || !p.MayRenew(why.updates()) || p.jwt.HasEnded(before) {
 		return nil, nil
 	}
-	value, err := p.jwt.SealSession(ctx, p.at.cookies, p.withRevocationID(before, next.token))
+	value, err := p.jwt.SealSession(ctx, p.at.cookies, p.jwt.Next(before, next.token))
 	if err != nil {
 		return nil, err
 	}
 	cookies, err = p.set(value, p.config.cookieExpiry(sessionstate.IsShort(next.token), next.expires))
-	var small *headerLimitError
+	var small *sessioncookies.LimitError
 	if errors.As(err, &small) {
 		p.at.log.failure(ctx, asError(err, ErrSessionToken), p.at.attrs()...)
 		cookies, err = nil, nil
 	}
 	if err == nil {
-		p.noteReplaced(why.replaces())
+		p.NoteReplaced(why.replaces())
 	}
 	return cookies, err
-}
-
-// withRevocationID returns the token that replaces a session's token. With Session.Revocation it has the same
-// revocation ID as the token before, even if the session began without one. Otherwise a renewal that is in progress
-// while the session ends, in this or another process, would produce a token that is not revoked.
-func (p *jwtSession) withRevocationID(before, t *Token) *Token {
-	if p.revoked == nil || before.ID == "" || sessiontoken.Claim(t, "sid") != "" {
-		return t
-	}
-	return sessiontoken.WithSID(t, before.ID)
 }
 
 // start implements [requestSession].
@@ -287,7 +271,7 @@ func (p *jwtSession) start(
 			p.providerSessions.Add(id.account.Provider, id.sid(), sessionID)
 		}
 		note := sessionrecord.Note{
-			Ends: expires.Unix(), Epoch: sessiontoken.Epoch(token), Actor: id.actor.userID,
+			Ends: expires.Unix(), Epoch: sessiontoken.Epoch(token), Actor: id.actor.Subject,
 		}
 		p.recordSignIn(ctx, p.at, id, who, sessionID, note)
 	}
@@ -297,19 +281,17 @@ func (p *jwtSession) start(
 
 // firstToken returns the claims for a new session. They are nil if the jwt callback ended the session.
 func (p *jwtSession) firstToken(ctx context.Context, id *identity, who member) (*Token, error) {
-	token := p.jwt.Begin(who.user)
-	if err := p.addFacts(ctx, token, id, who); err != nil {
-		return nil, err
+	start := &sessionstate.Start{
+		User: who.user, Facts: id.authenticatedAt(p.now(), who).facts(), Short: id.short,
+		ByApplication: id.account.Type == TypeCredentials, Continues: who.keepsSession,
+		Failed: func(err error) { p.at.log.failure(ctx, errorf(ErrStore, "%w", err), p.at.attrs()...) },
 	}
-	if err := p.markShort(ctx, token, id, who); err != nil {
-		return nil, err
+	if who.keepsSession {
+		start.Before, _ = p.decode(ctx)
 	}
-	failed := func(err error) {
-		p.at.log.failure(ctx, errorf(ErrStore, "look up the user who signed in: %w", err), p.at.attrs()...)
-	}
-	byApplication := id.account.Type == TypeCredentials
-	if err := p.jwt.MarkUnverified(ctx, token, byApplication, who.user, failed); err != nil {
-		return nil, err
+	token, err := p.jwt.First(ctx, start)
+	if err != nil {
+		return nil, asError(err, ErrAuth)
 	}
 	params := JWTParams{
 		Token: token, User: who.user, Account: id.account, Profile: id.profile, Trigger: TriggerSignIn, NewUser: who.created,
@@ -317,47 +299,12 @@ func (p *jwtSession) firstToken(ctx context.Context, id *identity, who member) (
 	if who.created {
 		params.Trigger = TriggerSignUp
 	}
-	token, err := p.jwt.runCallback(ctx, p.at, params)
+	token, err = p.jwt.runCallback(ctx, p.at, params)
 	if err == nil && token != nil && p.data != nil {
 		p.data.Forget(token.Subject)
 		token, _, _ = p.carryData(ctx, p.at, &Token{}, token)
 	}
 	return token, err
-}
-
-// addFacts adds the session ID, authentication time and methods to the first token of a session. If the sign-in only
-// linked another account to the current user, the token keeps the values of the current session: linking is not an
-// authentication.
-func (p *jwtSession) addFacts(ctx context.Context, token *Token, id *identity, who member) error {
-	if !p.facts {
-		return nil
-	}
-	if who.keepsSession {
-		if before, err := p.decode(ctx); err == nil {
-			sessiontoken.CopyFacts(token, before)
-			return nil
-		}
-	}
-	return p.newFacts(ctx, token, id.authenticatedAt(p.now(), who))
-}
-
-// newFacts adds new values of session ID, authentication time and methods to a token.
-func (p *jwtSession) newFacts(ctx context.Context, t *Token, by authentication) error {
-	var epoch int64
-	if p.revoked != nil {
-		var err error
-		if epoch, err = p.revoked.Epoch(ctx, t.Subject); err != nil {
-			return errorf(ErrStore, "read the revocation epoch of a user: %w", err)
-		}
-	}
-	sid, err := uuid(p.jwt.Rand)
-	if err != nil {
-		return err
-	}
-	return sessiontoken.SetFacts(t, sessiontoken.Facts{
-		SID: sid, Start: p.now(), AuthTime: by.time, Methods: audit.Texts(storedtoken.WellFormed(by.methods)), Epoch: epoch,
-		ACR: by.acr, Actor: sessiontoken.ActorClaim{Subject: by.actor.userID, SID: by.actor.sessionID},
-	})
 }
 
 // endReplaced ends the session whose cookie the new session overwrites, so that a copy of the old cookie is no longer
@@ -375,10 +322,7 @@ func (p *jwtSession) endReplaced(ctx context.Context) {
 // endToken ends the session of a token, if StrategyJWT sessions can be ended.
 func (p *jwtSession) endToken(ctx context.Context, t *Token) error {
 	p.records.Remove(ctx, sessiontoken.SessionID(t))
-	if p.revoked == nil || p.jwt.HasEnded(t) {
-		return nil // already in the log: repeated requests with the same cookie must not grow it
-	}
-	return p.revoked.EndSession(ctx, sessiontoken.SessionKey(t))
+	return p.jwt.End(ctx, t)
 }
 
 // renew implements [requestSession].
@@ -388,14 +332,14 @@ func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cook
 		return nil, err
 	}
 	after := before.Clone()
-	again.moved.write(after)
+	again.moved.Write(after)
 	recent := again.now && p.facts
 	if recent {
 		by := authentication{time: p.now(), methods: again.methods, acr: or(again.acr, sessiontoken.ACR(before))}
-		if err := p.newFacts(ctx, after, by); err != nil {
-			return nil, err
+		if err := p.jwt.SetFacts(ctx, after, by.facts()); err != nil {
+			return nil, asError(err, ErrAuth)
 		}
-		if _, err := p.active(ctx); err != nil { // the session may have ended before newFacts read the epoch
+		if _, err := p.active(ctx); err != nil { // the session may have ended before SetFacts read the epoch
 			return nil, err
 		}
 	}
@@ -404,14 +348,14 @@ func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cook
 		return nil, err
 	}
 	expires := p.jwt.Ends(after, p.now())
-	if !p.mayRenew(true) || p.jwt.HasEnded(before) {
+	if !p.MayRenew(true) || p.jwt.HasEnded(before) {
 		return nil, errEndedMeanwhile
 	}
 	cookies, err := p.set(value, p.config.cookieExpiry(sessionstate.IsShort(after), expires))
 	if err != nil {
 		return nil, err
 	}
-	p.noteReplaced(tokenUpdated)
+	p.NoteReplaced(sessioncookies.Updated)
 	if recent {
 		p.continueAs(ctx, before, after, again.methods, expires)
 	}
@@ -456,25 +400,11 @@ func (p *jwtSession) end(ctx context.Context) (event SignOutEvent, err error) {
 }
 
 // replaces returns how the response replaces the token of the request.
-func (r *sessionRead) replaces() replacement {
+func (r *sessionRead) replaces() sessioncookies.Replacement {
 	if r.updates() {
-		return tokenUpdated
+		return sessioncookies.Updated
 	}
-	return tokenRenewed
-}
-
-// markShort marks the first token of a session as short. If the sign-in only linked another account, the session keeps
-// its first choice.
-func (p *jwtSession) markShort(ctx context.Context, t *Token, id *identity, who member) error {
-	short := id.short
-	if who.keepsSession {
-		before, err := p.decode(ctx)
-		short = err == nil && sessionstate.IsShort(before)
-	}
-	if !short {
-		return nil
-	}
-	return t.Extra.Set(sessionstate.ShortSession, true)
+	return sessioncookies.Renewed
 }
 
 // actor implements [requestSession].
@@ -483,33 +413,14 @@ func (p *jwtSession) actor(ctx context.Context) actor {
 	if err != nil {
 		return actor{}
 	}
-	return actorIn(token)
+	return sessiontoken.Actor(token)
 }
 
-// expiredActor implements [requestSession]. It is empty if the application has its own JWT.Decode.
-func (p *jwtSession) expiredActor() actor {
-	if p.jwt.Decode != nil {
-		return actor{}
-	}
-	for value := range p.cookies.Values() {
-		payload, err := p.at.cookies.Session.Keys.OpenAgain(value)
-		if err != nil {
-			continue
-		}
-		token, err := sessiontoken.Parse(payload, time.Time{}, true) // whatever its expiry is
-		if err != nil {
-			continue
-		}
-		start, ok := sessiontoken.Start(token)
-		if !ok || p.now().Before(time.Unix(start, 0).Add(impersonationAge)) {
-			return actor{}
-		}
-		return actorIn(token)
-	}
-	return actor{}
-}
+// expiredActor implements [requestSession].
+func (p *jwtSession) expiredActor() actor { return p.jwt.ExpiredActor(p.at.cookies, p.Tokens.Values()) }
 
-// cookieExpires returns the expiry of the cookie of a session.
-func (p *jwtSession) cookieExpires(s *Session) time.Time {
-	return p.config.cookieExpiry(s.Token != nil && sessionstate.IsShort(s.Token), s.Expires)
+// short implements [requestSession].
+func (p *jwtSession) short(ctx context.Context) bool {
+	token, err := p.decode(ctx)
+	return err == nil && sessionstate.IsShort(token)
 }

@@ -1,18 +1,15 @@
 package core
 
 import (
-	"cmp"
 	"context"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessionlist"
 	"github.com/latchkey-go/latchkey/internal/cleantext"
-	"github.com/latchkey-go/latchkey/internal/sessionid"
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
-	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
 
 // SessionInfo is one active session in a user's list of sessions. Unknown fields are zero. Only ID and Expires are
@@ -58,7 +55,7 @@ func (a *Auth) Sessions(ctx context.Context, userID string) ([]SessionInfo, erro
 	}
 	out, current := make([]SessionInfo, len(list)), currentID(ctx, a, userID)
 	for i := range list {
-		out[i] = list[i].SessionInfo
+		out[i] = SessionInfo(list[i].Info)
 		out[i].Current = current != "" && out[i].ID == current
 	}
 	return out, nil
@@ -67,98 +64,30 @@ func (a *Auth) Sessions(ctx context.Context, userID string) ([]SessionInfo, erro
 // currentID returns the ID of the session of the request with this context. It is empty if there is none, or if it
 // belongs to another user.
 func currentID(ctx context.Context, a *Auth, userID string) string {
-	v := VisitOf(ctx, a)
-	if v == nil {
-		return ""
+	if v, ok := ctx.Value(visitOf{a}).(interface{ Session() (*Session, error) }); ok {
+		if s, err := v.Session(); err == nil && s != nil && s.UserID == userID {
+			return s.ID
+		}
 	}
-	s, err := v.Session()
-	if err != nil || s == nil || s.UserID != userID {
-		return ""
-	}
-	return s.ID
-}
-
-// listedSession is a session in a list. kept is its token as the store contains it, and empty under StrategyJWT.
-type listedSession struct {
-	SessionInfo
-	kept string
+	return ""
 }
 
 // list returns the sessions of a user, most recently used first. method is the exported method for error texts.
-func (s *sessions) list(ctx context.Context, method, userID string) ([]listedSession, error) {
-	var list []listedSession
-	var err error
+func (s *sessions) list(ctx context.Context, method, userID string) ([]sessionlist.Session, error) {
 	switch {
-	case s.config.Strategy == StrategyDatabase && s.lister == nil:
+	case s.all.CanEnd():
+	case s.config.Strategy == StrategyDatabase:
 		return nil, errorf(ErrMissingStoreMethods, "%s requires a Store that implements store.SessionLister "+
 			"(package core/store)", method)
-	case s.config.Strategy == StrategyDatabase:
-		list, err = s.listStored(ctx, userID)
-	case s.revoked == nil:
+	default:
 		return nil, errorf(ErrInvalidConfig, "%s: sessions under StrategyJWT can be listed and ended only if "+
 			"Session.Revocation is on: switch it on, or use StrategyDatabase", method)
-	default:
-		list, err = s.listJWT(ctx, userID)
 	}
+	list, err := s.all.List(ctx, userID)
 	if err != nil {
 		return nil, errorf(ErrStore, "%s: %w", method, err)
 	}
-	slices.SortStableFunc(list, func(a, b listedSession) int {
-		return cmp.Or(b.LastSeen.Compare(a.LastSeen), b.Expires.Compare(a.Expires))
-	})
 	return list, nil
-}
-
-func (s *sessions) listStored(ctx context.Context, userID string) (list []listedSession, err error) {
-	rows, err := s.lister.Sessions(ctx, userID)
-	if err != nil {
-		return nil, err
-	}
-	notes, err := s.records.OfUser(ctx, userID)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range rows {
-		if row.Expires.Before(s.now()) {
-			continue
-		}
-		info := SessionInfo{ID: publicID(string(row.Token))}
-		if note, there := notes[info.ID]; there {
-			info = infoOf(info.ID, note)
-		} else {
-			facts, _ := storedtoken.Read(string(row.Token)) // found only if the store has the token unhashed
-			info.CreatedAt, info.AuthMethods = facts.Start, methodsOf(facts.Methods)
-		}
-		info.Expires = row.Expires
-		list = append(list, listedSession{info, string(row.Token)})
-	}
-	return list, nil
-}
-
-// listJWT returns the sessions that have a record. It leaves out a session that has ended but still has a record.
-func (s *sessions) listJWT(ctx context.Context, userID string) (list []listedSession, err error) {
-	if err := s.revoked.Refresh(ctx); err != nil {
-		return nil, err
-	}
-	notes, err := s.records.OfUser(ctx, userID)
-	for id, note := range notes {
-		key, ok := sessionid.Parse(id)
-		info := infoOf(id, note)
-		if ok && !info.Expires.Before(s.now()) && !s.revoked.Has(userID, key, note.Epoch) {
-			list = append(list, listedSession{SessionInfo: info})
-		}
-	}
-	return list, err
-}
-
-// infoOf returns a record in the form that the application receives.
-func infoOf(id string, n sessionrecord.Note) SessionInfo {
-	info := SessionInfo{
-		ID: id, CreatedAt: time.Unix(n.Made, 0), LastSeen: time.Unix(n.Seen, 0), Expires: time.Unix(n.Ends, 0),
-		UserAgent: n.Agent, AuthMethods: methodsOf(n.Methods), Provider: n.Provider, Actor: n.Actor,
-	}
-	info.Network, _ = netip.ParsePrefix(n.Peer)
-	return info
 }
 
 // recordSignIn creates the record of a new session.
@@ -181,11 +110,4 @@ func (s *sessions) addRecord(ctx context.Context, v *arrival, id, userID string,
 	if err := s.records.Add(ctx, id, userID, note); err != nil {
 		v.log.failure(ctx, errorf(ErrStore, "create a session record: %w", err), v.attrs()...)
 	}
-}
-
-func methodsOf(texts []string) (methods []amr.Method) {
-	for _, m := range texts {
-		methods = append(methods, amr.Method(m))
-	}
-	return methods
 }

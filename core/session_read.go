@@ -2,11 +2,10 @@ package core
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
 )
 
@@ -102,46 +101,16 @@ func (s *sessions) carryData(
 	if data.Failed != nil {
 		v.log.failure(ctx, asError(data.Failed, ErrAuth, serverError), v.attrs()...)
 	}
-	return withData(token, raw), data, changed
-}
-
-// withData returns the token with this copy of the data, whatever the jwt callback has set. A nil raw removes the
-// claim.
-func withData(t *Token, raw json.RawMessage) *Token {
-	if string(t.Extra[sessiondata.Claim]) == string(raw) {
-		return t
-	}
-	t = t.Clone()
-	if raw == nil {
-		delete(t.Extra, sessiondata.Claim)
-		return t
-	}
-	if t.Extra == nil {
-		t.Extra = Members{}
-	}
-	t.Extra[sessiondata.Claim] = raw
-	return t
+	return sessionstate.WithData(token, raw), data, changed
 }
 
 // showData adds the public part of the application's data to the response of GET session.
 func (s *sessions) showData(ctx context.Context, v *arrival, session *Session) {
-	data := session.data
-	if _, taken := session.Extra["data"]; taken || s.data.Public == nil || data == nil {
-		return
+	extra, err := session.data.Show(ctx, session.Extra)
+	switch {
+	case err == nil:
+		session.Extra = extra
+	case session.data.Failed == nil: // otherwise it is already logged
+		v.log.failure(ctx, asError(err, ErrAuth, serverError), v.attrs()...)
 	}
-	raw, err := data.Raw(ctx)
-	if err == nil {
-		raw, err = s.data.Public(raw)
-	}
-	if err != nil {
-		if data.Failed == nil { // otherwise it is already logged
-			v.log.failure(ctx, asError(err, ErrAuth, serverError), v.attrs()...)
-		}
-		return
-	}
-	extra := maps.Clone(session.Extra) // the map may belong to the application
-	if extra == nil {
-		extra = Members{}
-	}
-	extra["data"], session.Extra = raw, extra
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/cookie"
-	"github.com/latchkey-go/latchkey/internal/supersede"
 )
 
 // requestSession is the session of a request, from its cookie or bearer token. [jwtSession] and [storedSession]
@@ -40,8 +40,8 @@ type requestSession interface {
 	renew(ctx context.Context, again *reauthentication) ([]Cookie, error)
 	// end ends the session and returns what Events.SignOut receives.
 	end(ctx context.Context) (SignOutEvent, error)
-	// cookieExpires returns the expiry of the cookie of a session that read has returned.
-	cookieExpires(session *Session) time.Time
+	// short reports whether the session is a short one, as the token says. It needs no query.
+	short(ctx context.Context) bool
 }
 
 // validSession is a session that was valid when it was looked up.
@@ -53,6 +53,8 @@ type validSession struct {
 	methods  []amr.Method   // how they authenticated
 	token    *Token         // StrategyJWT
 	record   *store.Session // StrategyDatabase
+	short    bool           // SessionConfig.RememberMe
+	expires  time.Time      // unless the session is renewed
 	// actor is the session of the user who impersonates this one, or nil.
 	actor *Session
 }
@@ -68,7 +70,7 @@ func (s *sessions) of(ctx context.Context, v *arrival) (requestSession, error) {
 			if kind, _ := v.credential(); kind != nil { // not a session token
 				token = ""
 			}
-			c.fromHeader, c.cookies = true, cookie.Whole(v.cookies.Session.Name(), token)
+			c.FromHeader, c.Tokens = true, cookie.Whole(v.cookies.Session.Name(), token)
 		}
 	}
 	return s.restore(ctx, c)
@@ -80,10 +82,17 @@ func (s *sessions) ofCookies(ctx context.Context, v *arrival) (requestSession, e
 }
 
 func (s *sessions) carrierOf(v *arrival) tokenCarrier {
-	return tokenCarrier{
-		at: v, cookies: cookie.Join(v.jar, v.cookies.Session.Name()), replaced: s.replaced, position: s.replaced.Position(),
-		accounts: s,
+	b := s.browserOf(v)
+	return tokenCarrier{at: v, Carrier: b.Carrier(s.replaced)}
+}
+
+// browserOf returns the cookies of the browser that sent a request.
+func (s *sessions) browserOf(v *arrival) sessioncookies.Browser {
+	b := sessioncookies.Browser{Cookies: v.cookies, Jar: v.jar, HeaderLimit: v.r.HeaderLimit}
+	if s.kept != nil {
+		b.Keys = s.kept.keys
 	}
+	return b
 }
 
 func (s *sessions) choose(ctx context.Context, c tokenCarrier) (requestSession, error) {
@@ -98,146 +107,23 @@ func (s *sessions) choose(ctx context.Context, c tokenCarrier) (requestSession, 
 // tokenCarrier is the session token of a request, and its cookies or header field.
 type tokenCarrier struct {
 	at *arrival
-	// cookies are the candidates for the token. With a bearer token they are only that token, even if it is invalid: a
-	// client with a bearer token must never act as the user of a cookie.
-	cookies    cookie.Joined
-	fromHeader bool   // the token is from the Authorization header
-	restored   bool   // the token is that of an administrator, after an impersonation
-	waits      bool   // an impersonation has expired, and a later request may restore the administrator's session
-	renewed    string // the new token for a client with a bearer token
-
-	replaced *supersede.Memory[replacement]
-	position uint64 // replaced.position when the request arrived
-
-	keeping  *keeping  // nil until a sign-in asks whether it keeps this session
-	accounts *sessions // for the size of the cookies of other accounts; nil if it does not count
+	sessioncookies.Carrier
+	keeping *keeping // nil until a sign-in asks whether it keeps this session
 }
 
 func (p *tokenCarrier) carrier() *tokenCarrier { return p }
 
-// value returns the session token of the request, valid or not. It is empty if there is none.
-func (p *tokenCarrier) value() string { return p.cookies.Value() }
-
-// set returns the cookies for a session token: one cookie, or numbered chunks. It clears chunks of the request that the
-// new value does not use. If expires is zero, the browser deletes the cookies when it closes. A client with a bearer
-// token gets no cookie but a header field (see renewedField).
+// set is Carrier.Set with the cookies of a response.
 func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
-	if p.fromHeader {
-		if value != p.value() {
-			p.renewed = value
-		}
-		return nil, nil
-	}
-	spec, limit := &p.at.cookies.Session, p.at.r.HeaderLimit
-	if limit == 0 && p.cookies.One(value) && !p.restored { // the usual case
-		return []Cookie{Cookie(spec.SetSession(value, expires))}, nil
-	}
-	chunks, err := p.cookies.Replace(value)
-	if err != nil {
-		return nil, err
-	}
-	if limit > 0 && len(value)+len(chunks)*len(spec.Name())+p.accounts.keptBytes(p.at) > limit-otherHeaders {
-		return nil, &headerLimitError{len(value), limit}
-	}
-	out := make([]Cookie, 0, len(chunks))
-	for _, chunk := range chunks {
-		if chunk.Clear {
-			out = append(out, Cookie(spec.ClearName(chunk.Name)))
-			continue
-		}
-		c := Cookie(spec.SetSession(chunk.Value, expires))
-		c.Name = chunk.Name
-		out = append(out, c)
-	}
-	if p.restored {
-		out = append(out, p.clearActor()...)
-	}
-	return out, nil
+	all, err := p.Set(value, expires)
+	return ownCookies(all), err
 }
 
-// clear returns the cookies that remove the session from the browser.
-func (p *tokenCarrier) clear() []Cookie {
-	var out []Cookie
-	for _, name := range p.cookies.Present() {
-		out = append(out, Cookie(p.at.cookies.Session.ClearName(name)))
-	}
-	return append(out, p.clearActor()...)
-}
+// clear is Carrier.Clear with the cookies of a response.
+func (p *tokenCarrier) clear() []Cookie { return ownCookies(p.Clear()) }
 
-// clearEnded returns the cookies that clear an ended session. It returns none if the browser has a newer session.
-func (p *tokenCarrier) clearEnded() []Cookie {
-	by, since := p.replaced.Of(p.value(), p.position)
-	if since || by == tokenReplaced || by == tokenUpdated || p.waits {
-		return nil
-	}
-	return p.clear()
-}
-
-// outdatedChunks reports whether the cookies of the session are not the ones that its token needs.
-func (p *tokenCarrier) outdatedChunks() bool {
-	value := p.value()
-	if p.fromHeader || p.cookies.One(value) || p.restored {
-		return p.restored
-	}
-	chunks, err := p.cookies.Replace(value)
-	if err != nil || len(chunks) != len(p.cookies.Present()) {
-		return err == nil
-	}
-	for _, chunk := range chunks {
-		if chunk.Clear {
-			return true
-		}
-	}
-	return false
-}
-
-// noteReplaced records that the response to this request replaces the session token of the request.
-func (p *tokenCarrier) noteReplaced(by replacement) {
-	if value := p.value(); value != "" {
-		p.position = p.replaced.Note(value, by)
-	}
-}
-
-// mayRenew reports whether the response to this request may set a cookie derived from the session token of the request.
-// updates is true if the request changes the session, which outweighs a renewal or an earlier change.
-func (p *tokenCarrier) mayRenew(updates bool) bool {
-	by, since := p.replaced.Of(p.value(), p.position)
-	switch {
-	case by == 0, p.fromHeader && by != sessionOver: // such a client stores its token itself
-		return true
-	}
-	switch by {
-	case tokenRenewed:
-		return updates || !since
-	case tokenUpdated:
-		return updates
-	}
-	return false
-}
-
-// otherHeaders is the space in bytes for everything else in a request's header: the browser's own fields, and the
-// cookies of sign-ins in progress.
-const otherHeaders = 2500
-
-// headerLimitError reports a session cookie that the router would refuse to read. The user would get status 431 until
-// they delete the cookie.
-type headerLimitError struct{ size, limit int }
-
-func (e *headerLimitError) Error() string {
-	return fmt.Sprintf("the session cookie has %d bytes, and the router reads %d bytes of a request's header: "+
-		"set its limit (ReadBufferSize of fiber.Config) to 16384 or more, or store less in the session", e.size, e.limit)
-}
-
-// replacement is how a response of this process changed the session token of its request. A higher value takes
-// precedence over a lower one.
-type replacement int
-
-const (
-	tokenRenewed  replacement = iota + 1 // the same session continues with a newer token
-	tokenUpdated                         // the same session continues with other claims
-	sessionOver                          // the user signed out
-	tokenReplaced                        // another session started, or the session got another ID
-)
+// clearEnded is Carrier.ClearEnded with the cookies of a response.
+func (p *tokenCarrier) clearEnded() []Cookie { return ownCookies(p.ClearEnded()) }
 
 // jwtSession is the session of a request under StrategyJWT. Its cookie contains the whole session.
 type jwtSession struct {
@@ -252,19 +138,16 @@ type jwtSession struct {
 
 // choose selects the token of a valid session; see [sessions.of].
 func (p *jwtSession) choose(ctx context.Context) error {
-	if !p.cookies.Several() {
+	if !p.Tokens.Several() {
 		return nil
 	}
-	for _, value := range slices.Collect(p.cookies.Values()) {
-		token, err := p.jwt.OpenSession(ctx, p.at.cookies, value)
-		if err == nil {
-			err = p.jwt.Check(ctx, token)
-		}
+	for _, value := range slices.Collect(p.Tokens.Values()) {
+		token, err := p.jwt.Valid(ctx, p.at.cookies, value)
 		switch {
 		case errors.Is(err, ErrSessionToken):
 			return asError(err, ErrSessionToken).withType(ErrSessionToken)
 		case err == nil:
-			p.cookies.Prefer(value)
+			p.Tokens.Prefer(value)
 			p.claims = token
 			return nil
 		}
@@ -283,10 +166,10 @@ type storedSession struct {
 
 // choose selects the token of a session that exists; see [sessions.of].
 func (p *storedSession) choose(ctx context.Context) error {
-	if !p.cookies.Several() {
+	if !p.Tokens.Several() {
 		return nil
 	}
-	candidates := p.cookies.LookUps()
+	candidates := p.Tokens.LookUps()
 	if len(candidates) == 1 {
 		return nil
 	}
@@ -294,7 +177,7 @@ func (p *storedSession) choose(ctx context.Context) error {
 		found, err := p.rows.Find(ctx, value)
 		switch {
 		case err == nil:
-			p.cookies.Prefer(value)
+			p.Tokens.Prefer(value)
 			p.found = found
 			return nil
 		case !errors.Is(err, ErrNotFound):
@@ -324,14 +207,14 @@ type sessionRead struct {
 // signed in".
 func (s *sessions) read(ctx context.Context, r requestSession, why sessionRead) (*Session, []Cookie, error) {
 	c := r.carrier()
-	if c.cookies.Stray() { // treated like a token that cannot be read
+	if c.Tokens.Stray() { // treated like a token that cannot be read
 		c.at.log.failure(ctx, &Error{Type: errJWTSession, Cause: errNoSession}, c.at.attrs()...)
 		return nil, c.clearEnded(), nil
 	}
-	if c.value() != "" {
+	if c.Value() != "" {
 		return r.read(ctx, why)
 	}
-	if _, _, malformed := c.at.bearer(); c.fromHeader && malformed != nil {
+	if _, _, malformed := c.at.bearer(); c.FromHeader && malformed != nil {
 		c.at.log.failure(ctx, &Error{Type: errJWTSession, Cause: clientError(malformed)}, c.at.attrs()...)
 	}
 	return nil, nil, nil
@@ -343,7 +226,7 @@ type reauthentication struct {
 	methods []amr.Method // the session's methods from now on
 	now     bool         // the user has just authenticated again
 	acr     string       // the class that a provider has just reported; if it is empty the session keeps its own
-	moved   movedAddress
+	moved   sessionstate.Moved
 }
 
 var errEndedMeanwhile = clientError(

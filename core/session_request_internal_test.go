@@ -219,7 +219,7 @@ func TestRequestSession(t *testing.T) {
 func contractNone(t *testing.T, c *contract) {
 	r := c.of()
 	current, err := r.current(t.Context())
-	if r.carrier().value() != "" || r.owner(t.Context()) != "" || current != nil || err != nil {
+	if r.carrier().Value() != "" || r.owner(t.Context()) != "" || current != nil || err != nil {
 		t.Errorf("owner %q, current %v, %v", r.owner(t.Context()), current, err)
 	}
 	session, cookies, err := c.auth.sessions.read(t.Context(), r, sessionRead{})
@@ -231,7 +231,7 @@ func contractNone(t *testing.T, c *contract) {
 func contractOrder(t *testing.T, c *contract) {
 	cookie := c.signIn(c.of())
 	calls := []func(requestSession) string{
-		func(r requestSession) string { return r.carrier().value() },
+		func(r requestSession) string { return r.carrier().Value() },
 		func(r requestSession) string { return r.owner(t.Context()) },
 		func(r requestSession) string {
 			current, err := r.current(t.Context())
@@ -291,8 +291,8 @@ func contractPlanted(t *testing.T, c *contract) {
 		if !c.signedIn(header) {
 			t.Errorf("%s: signed out", header)
 		}
-		if r := c.of("Cookie", header); contractCookie+r.carrier().value() != cookie {
-			t.Errorf("%s: the token is %q", header, r.carrier().value())
+		if r := c.of("Cookie", header); contractCookie+r.carrier().Value() != cookie {
+			t.Errorf("%s: the token is %q", header, r.carrier().Value())
 		}
 	}
 	if c.signedIn(contractCookie + "planted; " + contractCookie + "other") {
@@ -339,7 +339,7 @@ func contractEnd(t *testing.T, c *contract) {
 	if c.signedIn(cookie) {
 		t.Error("a copy of the cookie is valid")
 	}
-	if r.carrier().mayRenew(true) {
+	if r.carrier().MayRenew(true) {
 		t.Error("a late response may set the cookie of the ended session")
 	}
 }
@@ -370,7 +370,7 @@ func contractBearer(t *testing.T, c *contract) {
 	if err != nil || session == nil || len(cookies) > 0 {
 		t.Errorf("read %v, %v, %v", session, cookies, err)
 	}
-	if r := c.of("Authorization", "Bearer other", "Cookie", cookie); r.carrier().value() != "other" {
+	if r := c.of("Authorization", "Bearer other", "Cookie", cookie); r.carrier().Value() != "other" {
 		t.Error("a cookie is used in place of an invalid bearer token")
 	}
 }

@@ -3,11 +3,11 @@ package core
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/sessionlist"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/random"
@@ -16,36 +16,32 @@ import (
 )
 
 // owner implements [requestSession]. A stored session keeps its token.
-func (p *storedSession) owner(context.Context) string { return p.value() }
+func (p *storedSession) owner(context.Context) string { return p.Value() }
 
 // current implements [requestSession].
 func (p *storedSession) current(ctx context.Context) (*validSession, error) {
-	if p.value() == "" {
+	if p.Value() == "" {
 		return nil, nil
 	}
-	found, err := p.rows.Find(ctx, p.value())
+	found, err := p.rows.Find(ctx, p.Value())
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	by, err := p.checkActor(ctx, &p.tokenCarrier, p.actor(ctx), found.User.ID)
-	switch {
-	case errors.Is(err, errImpersonationEnded):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	at, methods := factsIn(p.value())
-	return &validSession{user: found.User, authTime: at, methods: methods, record: found.Session, actor: by}, nil
+	at, methods, _ := factsIn(p.Value())
+	return p.withActor(ctx, p, &validSession{
+		user: found.User, authTime: at, methods: methods, record: found.Session,
+		short: storedtoken.IsShort(p.Value()), expires: found.Session.Expires,
+	})
 }
 
 // read implements [requestSession], with one lookup and at most one write per UpdateAge.
 func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []Cookie, error) {
 	found, err := p.found, error(nil)
 	if p.found = nil; found == nil {
-		found, err = p.rows.Find(ctx, p.value())
+		found, err = p.rows.Find(ctx, p.Value())
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -79,7 +75,7 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 		return nil, nil, &Error{Type: ErrSessionToken, Cause: err}
 	}
 	var cookies []Cookie
-	if (why.updates() || extended || p.outdatedChunks()) && p.mayRenew(why.updates()) {
+	if (why.updates() || extended || p.Outdated()) && p.MayRenew(why.updates()) {
 		if cookies, err = p.setRow(found.Session); err != nil {
 			return nil, nil, asError(err, ErrSessionToken)
 		}
@@ -103,8 +99,7 @@ func (p *storedSession) sessionOf(ctx context.Context, found *sessionstate.Found
 	}
 	if p.facts {
 		session.ID, session.readAt = publicID(p.rows.AtRest(string(record.Token))), p.now()
-		session.AuthTime, session.Methods = factsIn(string(record.Token))
-		session.ACR = acrIn(string(record.Token))
+		session.AuthTime, session.Methods, session.ACR = factsIn(string(record.Token))
 		if by == nil {
 			p.records.Use(ctx, session.ID, session.Expires)
 		}
@@ -124,7 +119,7 @@ func (p *storedSession) start(
 		p.data.Forget(who.user.ID)
 	}
 	if p.facts && !who.keepsSession {
-		note := sessionrecord.Note{Ends: who.session.Expires.Unix(), Actor: id.actor.userID}
+		note := sessionrecord.Note{Ends: who.session.Expires.Unix(), Actor: id.actor.Subject}
 		p.recordSignIn(ctx, p.at, id, who, sessionID, note)
 	}
 	cookies, err = p.setRow(who.session)
@@ -137,22 +132,22 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 	if err != nil {
 		return nil, asError(err, ErrSessionToken)
 	}
-	if current == nil || !p.mayRenew(true) {
+	if current == nil || !p.MayRenew(true) {
 		return nil, errEndedMeanwhile
 	}
 	user := current.user
+	_, _, acr := factsIn(p.Value())
 	id := &identity{
-		user: user.Clone(), methods: again.methods, acr: or(again.acr, acrIn(p.value())),
-		short:   storedtoken.IsShort(p.value()),
+		user: user.Clone(), methods: again.methods, acr: or(again.acr, acr), short: current.short,
 		account: &Account{Type: TypeCredentials, Provider: again.by, ProviderAccountID: user.ID},
 	}
-	before := p.rows.AtRest(p.value())
+	before := p.rows.AtRest(p.Value())
 	note := p.records.Read(ctx, publicID(before))
 	who := member{user: user.Clone()}
 	if err := p.newRow(ctx, id, &who); err != nil {
 		return nil, err
 	}
-	if !p.endReplacedRow(ctx, p.at, p.value(), who.session) {
+	if !p.endReplacedRow(ctx, p.at, p.Value(), who.session) {
 		p.takeBack(ctx, p.at, who, "")
 		return nil, errEndedMeanwhile
 	}
@@ -173,7 +168,7 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 // end implements [requestSession]. It deletes the session of every cookie value in the request. Otherwise the browser
 // would continue with another session that a sibling subdomain planted, or with a leftover cookie.
 func (p *storedSession) end(ctx context.Context) (event SignOutEvent, err error) {
-	for _, value := range p.cookies.LookUps() {
+	for _, value := range p.Tokens.LookUps() {
 		record, err := p.rows.Delete(ctx, value)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return event, err
@@ -195,7 +190,7 @@ func (s *sessions) createStored(ctx context.Context, c *tokenCarrier, id *identi
 		return err
 	}
 	if id.endsReplaced() && !s.keepsReplaced(ctx, c, who.user.ID) {
-		s.endReplacedRow(ctx, c.at, c.value(), who.session)
+		s.endReplacedRow(ctx, c.at, c.Value(), who.session)
 	}
 	s.endOldest(ctx, c.at, who.session)
 	return nil
@@ -203,7 +198,8 @@ func (s *sessions) createStored(ctx context.Context, c *tokenCarrier, id *identi
 
 // newRow stores a new session. It does not change the session of the request.
 func (s *sessions) newRow(ctx context.Context, id *identity, who *member) error {
-	session, err := s.createRow(ctx, s.rows.Store, who.user.ID, id.authenticatedAt(s.now(), *who))
+	by := id.authenticatedAt(s.now(), *who)
+	session, err := s.rows.Create(ctx, s.rows.Store, who.user.ID, by.short, by.facts())
 	switch {
 	case err != nil && id.account.Type == TypeCredentials:
 		err = errorf(ErrStore, "credentials of provider %q: the user that Authorize returns must be in the store: %w",
@@ -214,16 +210,6 @@ func (s *sessions) newRow(ctx context.Context, id *identity, who *member) error 
 	}
 	who.session = session
 	return nil
-}
-
-// createRow stores a session. rows is the store, or a transaction of it.
-func (s *sessions) createRow(
-	ctx context.Context, rows store.SessionStore, userID string, by authentication,
-) (*store.Session, error) {
-	return s.rows.Create(ctx, rows, userID, by.short, storedtoken.Facts{
-		AuthTime: by.time, Methods: audit.Texts(by.methods), ACR: by.acr,
-		Actor: by.actor.userID, ActorSession: by.actor.sessionID,
-	})
 }
 
 // withoutUser explains why the store rejected a session, if the application returned a user who is not in the store.
@@ -262,41 +248,19 @@ func (s *sessions) endOldest(ctx context.Context, v *arrival, newest *store.Sess
 	if s.config.MaxPerUser == 0 || s.config.Strategy == StrategyJWT {
 		return
 	}
-	if err := s.endExcess(ctx, v, newest); err != nil {
+	err := s.all.EndExcess(ctx, newest, s.config.MaxPerUser, func(id string) {
+		v.decidedOf(ctx, audit.SessionEnded, audit.ReasonTooMany, newest.UserID, id)
+	})
+	if err != nil {
 		v.log.failure(ctx, errorf(ErrStore, "end the sessions beyond Session.MaxPerUser: %w", err), v.attrs()...)
 	}
 }
 
-func (s *sessions) endExcess(ctx context.Context, v *arrival, newest *store.Session) error {
-	list, err := s.lister.Sessions(ctx, newest.UserID)
-	if err != nil {
-		return err
-	}
-	kept := Secret(s.rows.AtRest(string(newest.Token)))
-	list = slices.DeleteFunc(list, func(s *store.Session) bool { return random.Same(s.Token, kept) })
-	slices.SortStableFunc(list, func(a, b *store.Session) int { return a.Expires.Compare(b.Expires) })
-	for _, old := range list[:max(0, len(list)+1-s.config.MaxPerUser)] {
-		token := string(old.Token)
-		if _, err := s.rows.Store.DeleteSession(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
-			return err
-		}
-		s.records.Remove(ctx, publicID(token))
-		v.decidedOf(ctx, audit.SessionEnded, audit.ReasonTooMany, newest.UserID, publicID(token))
-	}
-	return nil
-}
-
-// factsIn returns the authentication time and the methods in a token. The zero time means that the token has none, or
-// that the time is unknown.
-func factsIn(token string) (at time.Time, methods []amr.Method) {
+// factsIn returns the authentication time, methods and context class in a token. The zero time means that the token has
+// none, or that the time is unknown.
+func factsIn(token string) (at time.Time, methods []amr.Method, acr string) {
 	facts, _ := storedtoken.Read(token)
-	return facts.AuthTime, methodsOf(facts.Methods)
-}
-
-// acrIn returns the authentication context class in a token, or "".
-func acrIn(token string) string {
-	facts, _ := storedtoken.Read(token)
-	return facts.ACR
+	return facts.AuthTime, sessionlist.Methods(facts.Methods), facts.ACR
 }
 
 // setRow returns the cookies for a stored session.
@@ -306,19 +270,17 @@ func (p *storedSession) setRow(s *store.Session) ([]Cookie, error) {
 
 // actor implements [requestSession].
 func (p *storedSession) actor(context.Context) actor {
-	userID, sessionID := storedtoken.Actor(p.value())
-	return actor{userID, sessionID}
+	userID, sessionID := storedtoken.Actor(p.Value())
+	return actor{Subject: userID, SID: sessionID}
 }
 
 // expiredActor implements [requestSession].
 func (p *storedSession) expiredActor() actor {
 	by := p.actor(context.Background())
-	if by == (actor{}) || !storedtoken.Start(p.value()).Add(impersonationAge).Before(p.now()) {
+	if by == (actor{}) || !storedtoken.Start(p.Value()).Add(impersonationAge).Before(p.now()) {
 		return actor{}
 	}
 	return by
 }
 
-func (p *storedSession) cookieExpires(s *Session) time.Time {
-	return p.config.cookieExpiry(storedtoken.IsShort(p.value()), s.Expires)
-}
+func (p *storedSession) short(context.Context) bool { return storedtoken.IsShort(p.Value()) }

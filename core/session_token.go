@@ -5,9 +5,15 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 )
+
+// Token holds the claims of a session token under StrategyJWT. Package token has a reader for services without an Auth.
+type Token = sessiontoken.Token
+
+var errExpired = clientError(auditReason(audit.ReasonExpired, "token has expired"))
 
 // sessionTokens has the session tokens of StrategyJWT, and Callbacks.JWT.
 type sessionTokens struct {
@@ -16,33 +22,21 @@ type sessionTokens struct {
 }
 
 // runCallback runs the jwt callback on a copy of the token. Without a callback it returns the token. A callback that
-// returns nil ends the session; that is logged here. The session ID, authentication time, methods and the claims
-// email_unproved and short_session are copied into the token that the callback returns, even if that is a new one.
+// returns nil ends the session; that is logged here. Protect changes the token that the callback returns.
 func (j *sessionTokens) runCallback(ctx context.Context, v *arrival, p JWTParams) (*Token, error) {
 	if j.callback == nil {
 		return p.Token, nil
 	}
-	id, before := p.Token.Subject, p.Token
-	mark, marked := p.Token.Extra[sessionstate.EmailUnproved]
-	short := sessionstate.IsShort(p.Token)
+	before := p.Token
 	p.Token, p.User, p.Account = sessiontoken.ShowFacts(p.Token), p.User.Clone(), p.Account.Clone()
 	token, err := guarded("jwt callback", func() (*Token, error) { return j.callback(ctx, p) })
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("Callbacks.JWT: %w", err)
 	case token == nil:
-		attrs := append(v.attrs(), slog.String("user_id", id))
+		attrs := append(v.attrs(), slog.String("user_id", before.Subject))
 		v.log.info(ctx, "the jwt callback ended a session: it returned no token", attrs...)
 		return nil, nil
 	}
-	if j.Facts {
-		sessiontoken.CopyFacts(token, before)
-	}
-	if marked && !sessionstate.IssuedUnproved(token) {
-		err = token.Extra.Set(sessionstate.EmailUnproved, mark)
-	}
-	if short && err == nil {
-		err = token.Extra.Set(sessionstate.ShortSession, true)
-	}
-	return token, err
+	return token, j.Protect(before, token)
 }

@@ -3,15 +3,17 @@ package core
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/core/internal/providersessions"
 	"github.com/latchkey-go/latchkey/core/internal/records"
+	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
+	"github.com/latchkey-go/latchkey/core/internal/sessionlist"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -28,7 +30,7 @@ type sessions struct {
 	jwt       sessionTokens     // StrategyJWT
 	rows      sessionstate.Rows // StrategyDatabase
 	cleaning  *cleanup.Schedule
-	replaced  *supersede.Memory[replacement]
+	replaced  *sessioncookies.Memory
 	callbacks *Callbacks
 	events    *Events
 	now       func() time.Time
@@ -39,8 +41,8 @@ type sessions struct {
 	records *sessionrecord.Records
 	// revoked has the revoked sessions of StrategyJWT. It is nil if Session.Revocation is off.
 	revoked *revocation.List
-	// lister lists stored sessions. It is nil if the store does not implement it.
-	lister store.SessionLister
+	// all lists and ends the sessions of users.
+	all sessionlist.Sessions
 	// providerSessions maps the sessions of providers to local sessions.
 	providerSessions *providersessions.Sessions
 	// away tracks provider sessions, for sign-out at the provider. It is nil if no provider has OAuthProvider.Logout.
@@ -52,7 +54,7 @@ type sessions struct {
 	// kept is nil if no plugin keeps several sessions in a browser.
 	kept *keptSessions
 	// exchanges remembers the results of recent callbacks until a sign-out.
-	exchanges *exchanges
+	exchanges *oauthflow.Exchanges
 }
 
 func newSessions(
@@ -61,24 +63,29 @@ func newSessions(
 ) *sessions {
 	s := &sessions{
 		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, providerSessions: providersessions.New(c.Now), facts: facts,
-		revoked: newRevocations(c, store.records, log), lister: store.lister, exchanges: exchange.New[exchangeResult](c.Now),
-		config: c.Session, replaced: supersede.New[replacement](c.Now),
+		revoked: newRevocations(c, store.records, log), exchanges: exchange.New[*oauthflow.Result](c.Now),
+		config: c.Session, replaced: supersede.New[sessioncookies.Replacement](c.Now),
 		cleaning: cleaning,
 		rows: sessionstate.Rows{
 			Lifetimes: c.Session.lifetimes(), Store: store.sessions, Now: c.Now, Rand: c.Rand, Audience: c.Audience,
 			HashTokens: c.Session.HashTokens, Facts: facts, Created: cleaning.Perhaps,
+			Generate: c.Session.GenerateToken,
 		},
 	}
 	s.jwt = newSessionTokens(c, seal, secrets, store.Store, proofs, facts, s.revoked)
-	if generate := c.Session.GenerateToken; generate != nil {
-		s.rows.Generate = func() (string, error) { return guarded("Session.GenerateToken", generate) }
-	}
 	if facts {
 		s.records = sessionrecord.New(sessionrecord.Options{
 			Records: records.Of(store.records), Now: c.Now,
 			Failed: func(ctx context.Context, err error) { log.failure(ctx, errorf(ErrStore, "%w", err)) },
 		})
 		s.rows.Records = s.records
+	}
+	s.all = sessionlist.Sessions{
+		Lister: store.lister, Revoked: s.revoked, Records: s.records, Now: c.Now,
+		Forget: func(userID string) { s.exchanges.Erase("", userID) },
+	}
+	if c.Session.Strategy == StrategyDatabase {
+		s.all.Rows = &s.rows
 	}
 	return s
 }
@@ -105,17 +112,6 @@ func (a *Auth) Stats() (s observe.AuthStats) {
 	return s
 }
 
-// awaySessions tracks the provider session of each sign-in, for RP-initiated logout ([OAuthProvider.Logout]). A cookie
-// has the provider and a key. A record under that key has the ID token, which is too long for a cookie. A nil
-// *awaySessions means that no provider is asked.
-type awaySessions struct {
-	clients map[string]*oauthClient
-	records store.RecordStore // nil: the sign-out request has no ID token
-	maxAge  time.Duration     // Session.MaxAge
-	now     func() time.Time
-	rand    io.Reader
-}
-
 // newSessionTokens returns the session tokens of a configuration. proofs reports whether a sign-in with a configured
 // provider can verify an email address.
 func newSessionTokens(
@@ -124,12 +120,13 @@ func newSessionTokens(
 	j := sessionTokens{callback: c.Callbacks.JWT}
 	j.Tokens = sessionstate.Tokens{
 		Sealer: seal, Lifetimes: c.Session.lifetimes(), EncodedMaxAge: c.JWT.MaxAge, Users: users, Proofs: proofs,
-		Facts: facts, Revocations: revoked,
+		Facts: facts, Revocations: revoked, IsRevoked: c.JWT.Revoked,
 		Errors: sessionstate.Errors{
 			TooOld:  clientError(auditReason(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge")),
 			Ended:   clientError(errors.New("the session was ended")),
 			Revoked: clientError(auditReason(audit.ReasonRevoked, "the token was revoked")),
 			Unknown: func(err error) error { return errorf(ErrSessionToken, "%w", err) },
+			Store:   func(err error) error { return errorf(ErrStore, "%w", err) },
 		},
 	}
 	list := make([]Secret, len(secrets))
@@ -138,21 +135,12 @@ func newSessionTokens(
 	}
 	if encode := c.JWT.Encode; encode != nil {
 		j.Encode = func(ctx context.Context, t *Token, salt string, maxAge time.Duration) (string, error) {
-			return guarded("JWT.Encode", func() (string, error) {
-				return encode(ctx, EncodeParams{Token: t, Secrets: slices.Clone(list), Salt: salt, MaxAge: maxAge})
-			})
+			return encode(ctx, EncodeParams{Token: t, Secrets: slices.Clone(list), Salt: salt, MaxAge: maxAge})
 		}
 	}
 	if decode := c.JWT.Decode; decode != nil {
 		j.Decode = func(ctx context.Context, value, salt string) (*Token, error) {
-			return guarded("JWT.Decode", func() (*Token, error) {
-				return decode(ctx, DecodeParams{Token: value, Secrets: slices.Clone(list), Salt: salt})
-			})
-		}
-	}
-	if revoked := c.JWT.Revoked; revoked != nil {
-		j.IsRevoked = func(ctx context.Context, t *Token) (bool, error) {
-			return guarded("JWT.Revoked", func() (bool, error) { return revoked(ctx, t) })
+			return decode(ctx, DecodeParams{Token: value, Secrets: slices.Clone(list), Salt: salt})
 		}
 	}
 	return j

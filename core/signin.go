@@ -70,7 +70,7 @@ func (s *signIns) alreadySignedIn(ctx context.Context, c *call, out *outcome, er
 	}
 	failed := asError(err, errCallbackRoute)
 	c.log.failure(ctx, failed, c.attrs()...)
-	response := redirectTo(or(out.returnTo, c.callbackURL.target))
+	response := redirectTo(or(out.returnTo, c.callbackURL.Target))
 	response.Err = failed
 	return response
 }
@@ -104,7 +104,7 @@ func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Resp
 	}
 	view := ui.SwitchView{
 		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.Token, Current: nameOf(current.user), Other: nameOf(id.user),
-		ContinueURL: or(out.returnTo, c.callbackURL.target), Action: c.base + "/signin/" + c.providerID,
+		ContinueURL: or(out.returnTo, c.callbackURL.Target), Action: c.base + "/signin/" + c.providerID,
 	}
 	view.CallbackURL = view.ContinueURL
 	return s.pages.render(ctx, &c.arrival, &Response{}, view.Nonce, s.pages.views.Switch(view)), nil

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -16,7 +19,7 @@ import (
 // Of concurrent sign-ins, in any process, one sends the email. A failure is logged and does not affect the sign-in.
 func (ps *plugins) noticeBrowser(ctx context.Context, c *call, who member, known bool) {
 	notices := &knownbrowser.Notices{Records: records.Of(ps.auth.store.records), Now: ps.now}
-	if ps.notices.mailer == nil || notices.Records == nil || ps.limits.known == nil || who.keepsSession {
+	if ps.notifier == nil || notices.Records == nil || ps.limits.known == nil || who.keepsSession {
 		return
 	}
 	change, err := notices.Due(ctx, who.user.ID, publicID("user "+who.user.ID), known)
@@ -61,7 +64,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, c.session.carrier(), id, who.user.ID)...)
 	}
 	s.report(ctx, c, id, who, sessionID, known)
-	redirect = or(out.returnTo, c.callbackURL.target)
+	redirect = or(out.returnTo, c.callbackURL.Target)
 	if who.created && !s.plugins.provisional.has(id.methods) && s.pages.config.NewUser != "" {
 		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)
 	}
@@ -119,4 +122,78 @@ func provenNames(out *outcome, user *User) []string {
 		names = append(names, out.typed)
 	}
 	return names
+}
+
+// CompleteSignIn completes a pending sign-in that PendingSignIn returned. methods lists how the user has authenticated
+// in addition. CompleteSignIn runs the remaining gates, issues the session and calls the events. The response redirects
+// to the callback URL.
+//
+// A sign-in can be completed once. Of concurrent calls one gets the session; the others return a [*Problem] with the
+// code "sign_in_over". So does a call for a user who was deleted, or whose address another person has verified in the
+// meantime.
+func (c *ActionRequest) CompleteSignIn(
+	ctx context.Context, p *PendingSignIn, methods ...amr.Method,
+) (*Response, error) {
+	switch {
+	case c.in.r.Method != http.MethodPost:
+		return nil, errNeedsPost
+	case p == nil || p.name.Key == "" || p.in != c.in:
+		return nil, errors.New("core: ActionRequest.CompleteSignIn: pass the result of Resume of the same Call")
+	}
+	if err := c.in.refuseBearer(); err != nil {
+		return nil, err
+	}
+	c.DeleteEncryptedCookie(pendingCookie)
+	switch took, err := c.plugins.pendingStore().Take(ctx, p.name); {
+	case err != nil:
+		return nil, errorf(ErrStore, "delete a pending sign-in: %w", err)
+	case !took:
+		return nil, errPendingOver(nil)
+	}
+	id := restoredIdentity(&p.data)
+	if len(methods) > 0 {
+		id.authTime = nil // the user has just authenticated with them
+	}
+	for _, m := range methods {
+		if !slices.Contains(id.methods, m) {
+			id.methods = append(id.methods, m)
+		}
+	}
+	who := member{user: id.user, created: p.data.Created}
+	if p.data.Stored {
+		stored, err := p.readUser(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if id.account.Type != TypeCredentials {
+			who.user = stored
+		}
+	}
+	entry := c.plugins.entry
+	out := outcome{identity: id, returnTo: p.CallbackURL, typed: p.data.Typed}
+	redirect, err := c.plugins.runGates(ctx, c.in, &out, who, p.data.Released)
+	if err == nil && redirect == "" {
+		redirect, err = entry.admit(ctx, c.in, &out, who)
+	}
+	if err != nil {
+		c.in.auditCallback(ctx, "", err)
+	}
+	return c.signedIn(&out, redirect, err)
+}
+
+// readUser reads the user of a pending sign-in again. It fails if the user was deleted. It also fails if their address
+// was first verified after the sign-in was stored, unless this request verified it: another person may have started the
+// sign-in before the owner verified the address.
+func (p *PendingSignIn) readUser(ctx context.Context, c *ActionRequest) (*User, error) {
+	users := c.plugins.auth.store.Store
+	stored, err := users.User(ctx, p.data.User.ID)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil, errPendingOver(errors.New("its user was deleted"))
+	case err != nil:
+		return nil, errorf(ErrStore, "read the user of a pending sign-in: %w", err)
+	case stored.EmailVerified.After(p.data.Made) && c.verified != stored.ID:
+		return nil, errPendingOver(errors.New("the user's address was verified in the meantime"))
+	}
+	return stored, nil
 }

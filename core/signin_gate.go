@@ -86,7 +86,7 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 		return "", nil
 	}
 	id := out.identity
-	url := or(out.returnTo, c.callbackURL.target)
+	url := or(out.returnTo, c.callbackURL.Target)
 	gate, next, err := ps.askGates(ctx, c, released, func(p *PendingSignIn) {
 		p.User, p.Account, p.Methods = who.user.Clone(), id.account.Clone(), slices.Clone(id.proofs())
 		p.CallbackURL, p.Created = url, who.created
@@ -126,7 +126,7 @@ func (ps *plugins) askGates(
 		fill(p)
 		next, err := guarded("gate of "+gate.plugin, func() (string, error) { return gate.ask(ctx, p) })
 		if err == nil && next != "" &&
-			(!slices.Contains(ps.auth.site.plugins.methods[next], http.MethodGet) || ps.owner(next) != gate.plugin) {
+			(!ps.auth.site.plugins.HasPage(next) || ps.owner(next) != gate.plugin) {
 			err = errorf(ErrAuth, "gate of plugin %s returned %q: return one of the plugin's GET actions", gate.plugin, next)
 		}
 		if err != nil || next != "" {
@@ -174,7 +174,7 @@ func (s *signIns) gateLink(ctx context.Context, c *call, out *outcome) (string, 
 	}
 	_, next, err := s.plugins.askGates(ctx, c, nil, func(p *PendingSignIn) {
 		p.User, p.Account, p.Methods = user.Clone(), id.account.Clone(), slices.Clone(session.Methods)
-		p.Linking, p.CallbackURL = true, or(out.returnTo, c.callbackURL.target)
+		p.Linking, p.CallbackURL = true, or(out.returnTo, c.callbackURL.Target)
 	})
 	if err != nil || next == "" {
 		return "", err
@@ -295,80 +295,6 @@ func errPendingOver(cause error) error {
 		Status: http.StatusConflict, Code: "sign_in_over", Cause: cause,
 		Detail: "This sign-in has ended, or went on elsewhere. Sign in again.",
 	}
-}
-
-// CompleteSignIn completes a pending sign-in that PendingSignIn returned. methods lists how the user has authenticated
-// in addition. CompleteSignIn runs the remaining gates, issues the session and calls the events. The response redirects
-// to the callback URL.
-//
-// A sign-in can be completed once. Of concurrent calls one gets the session; the others return a [*Problem] with the
-// code "sign_in_over". So does a call for a user who was deleted, or whose address another person has verified in the
-// meantime.
-func (c *ActionRequest) CompleteSignIn(
-	ctx context.Context, p *PendingSignIn, methods ...amr.Method,
-) (*Response, error) {
-	switch {
-	case c.in.r.Method != http.MethodPost:
-		return nil, errNeedsPost
-	case p == nil || p.name.Key == "" || p.in != c.in:
-		return nil, errors.New("core: ActionRequest.CompleteSignIn: pass the result of Resume of the same Call")
-	}
-	if err := c.in.refuseBearer(); err != nil {
-		return nil, err
-	}
-	c.DeleteEncryptedCookie(pendingCookie)
-	switch took, err := c.plugins.pendingStore().Take(ctx, p.name); {
-	case err != nil:
-		return nil, errorf(ErrStore, "delete a pending sign-in: %w", err)
-	case !took:
-		return nil, errPendingOver(nil)
-	}
-	id := restoredIdentity(&p.data)
-	if len(methods) > 0 {
-		id.authTime = nil // the user has just authenticated with them
-	}
-	for _, m := range methods {
-		if !slices.Contains(id.methods, m) {
-			id.methods = append(id.methods, m)
-		}
-	}
-	who := member{user: id.user, created: p.data.Created}
-	if p.data.Stored {
-		stored, err := p.readUser(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		if id.account.Type != TypeCredentials {
-			who.user = stored
-		}
-	}
-	entry := c.plugins.entry
-	out := outcome{identity: id, returnTo: p.CallbackURL, typed: p.data.Typed}
-	redirect, err := c.plugins.runGates(ctx, c.in, &out, who, p.data.Released)
-	if err == nil && redirect == "" {
-		redirect, err = entry.admit(ctx, c.in, &out, who)
-	}
-	if err != nil {
-		c.in.auditCallback(ctx, "", err)
-	}
-	return c.signedIn(&out, redirect, err)
-}
-
-// readUser reads the user of a pending sign-in again. It fails if the user was deleted. It also fails if their address
-// was first verified after the sign-in was stored, unless this request verified it: another person may have started the
-// sign-in before the owner verified the address.
-func (p *PendingSignIn) readUser(ctx context.Context, c *ActionRequest) (*User, error) {
-	users := c.plugins.auth.store.Store
-	stored, err := users.User(ctx, p.data.User.ID)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return nil, errPendingOver(errors.New("its user was deleted"))
-	case err != nil:
-		return nil, errorf(ErrStore, "read the user of a pending sign-in: %w", err)
-	case stored.EmailVerified.After(p.data.Made) && c.verified != stored.ID:
-		return nil, errPendingOver(errors.New("the user's address was verified in the meantime"))
-	}
-	return stored, nil
 }
 
 // signedIn returns the response to a sign-in. Its cookies replace those that reading the session set.

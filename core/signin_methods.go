@@ -90,7 +90,7 @@ func (h *PluginHost) AddPasswordReset(
 	link func(ctx context.Context, userID string) (action string, expires time.Time, err error),
 ) {
 	h.attaching("AddPasswordReset")
-	h.plugins.reset, h.plugins.resetLink = start, link
+	h.plugins.reset, h.plugins.noticeLinks.Reset = start, link
 }
 
 // StartPasswordReset starts a password reset in this browser with the function of [PluginHost.AddPasswordReset]. Call

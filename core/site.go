@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync/atomic"
 
+	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/announcements"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
@@ -37,7 +38,7 @@ type site struct {
 	// cookieSets contains the cookies for http and https origins. Both are the same if UseSecureCookies is set.
 	cookieSets [2]*cookies.Set
 	secrets    []string
-	plugins    *partPaths // nil without plugins
+	plugins    *actions.Table // nil without plugins
 	csrf       csrf.Guard
 	redirect   func(ctx context.Context, p RedirectParams) (string, error) // Callbacks.Redirect
 	appSchemes []string                                                    // Config.AppSchemes, in lower case
@@ -73,68 +74,6 @@ func (s *site) placeOf(at weburl.Origin) *place {
 		p.cookies = s.cookieSets[0]
 	}
 	return p
-}
-
-// mounted detects that an application has guards but no auth routes. A browser that a guard redirects to the built-in
-// sign-in page requests that page next; if it does not, the routes are probably missing.
-type mounted struct {
-	// registered reports whether an adapter called MountPath, and served whether an auth route was requested.
-	registered, served atomic.Bool
-	sent               atomic.Int32 // redirects to the sign-in page
-}
-
-// enoughSent is the number of redirects to the sign-in page without a request for it, after which mounted routes count
-// as missing too. With fewer, the users may have closed their windows.
-const enoughSent = 3
-
-func (m *mounted) setServed() {
-	if !m.served.Load() {
-		m.served.Store(true)
-	}
-}
-
-func (m *mounted) setRegistered() {
-	if !m.registered.Load() {
-		m.registered.Store(true)
-	}
-}
-
-// countRedirect counts a redirect to the sign-in page. It reports, once, that the routes seem to be missing: at the
-// first redirect if no adapter has mounted them, else at redirect enoughSent.
-func (m *mounted) countRedirect() (missing bool) {
-	if m.served.Load() {
-		return false
-	}
-	count := m.sent.Add(1)
-	if m.registered.Load() {
-		return count == enoughSent
-	}
-	return count == 1
-}
-
-// partPaths is the routing table of the plugins' actions.
-type partPaths struct {
-	names map[string]bool
-	// methods maps each path to its HTTP methods.
-	methods map[string][]string
-}
-
-// route returns the path of a request relative to the base path. ok is false if its first segment is not the name of
-// any plugin's action. If the path has no action, action is only that first segment. action is safe to log: it contains
-// no text that the client made up.
-func (p *partPaths) route(target, basePath string) (action, path string, ok bool) {
-	name, verb, ok := weburl.Segments(target, basePath)
-	if !ok || !p.names[name] {
-		return "", "", false
-	}
-	path = name
-	if verb != "" {
-		path += "/" + verb
-	}
-	if p.methods[path] != nil {
-		name = path
-	}
-	return name, path, true
 }
 
 // locales selects a language of Config.Locales for a request. If it is nil, everything is in English.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -29,11 +30,11 @@ type stores struct {
 	pairs    store.RecordPairReader
 	finder   store.UserFinder
 	calls    storecalls.Stores
-	watch    watch
+	watch    observed.Calls
 }
 
 // newStores decorates the interfaces that s implements. s may be nil. limit is Config.StoreTimeout; 0 means none.
-func newStores(s Store, w watch, limit time.Duration) stores {
+func newStores(s Store, w observed.Calls, limit time.Duration) stores {
 	if s == nil {
 		return stores{watch: w}
 	}
@@ -49,10 +50,10 @@ func newStores(s Store, w watch, limit time.Duration) stores {
 // recovery from panics. The recovery is inside and the observation outside, so that a call that panics is reported as
 // failed. A transaction is one call. The calls within it have the context of the transaction with its time limit. Core
 // observes them and recovers from their panics; plugins get the store of a transaction without either.
-func storeCall(w watch, limit time.Duration) storecalls.Call {
+func storeCall(w observed.Calls, limit time.Duration) storecalls.Call {
 	return func(ctx context.Context, name string, call func(context.Context) error) error {
 		told := observe.Call{Target: observe.Store, Name: name}
-		return watchedOnly(ctx, w, told, func(ctx context.Context) error {
+		return w.Do(ctx, told, func(ctx context.Context) error {
 			return guard("Store", func() error { return timed(ctx, limit, call) })
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -112,7 +113,7 @@ func second[T any](_ T, err error) error { return err }
 func TestStoreTimeout(t *testing.T) {
 	t.Parallel()
 	const limit = 3 * time.Second
-	s := newStores(stuck{}, watch{}, limit)
+	s := newStores(stuck{}, observed.Calls{}, limit)
 	for name, call := range map[string]func(ctx context.Context) error{
 		"CreateUser":    func(ctx context.Context) error { return second(s.CreateUser(ctx, nil)) },
 		"User":          func(ctx context.Context) error { return second(s.User(ctx, "")) },
@@ -188,7 +189,7 @@ func TestStoreTimeout(t *testing.T) {
 func TestDecisionAfterTheDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newStores(stuck{}, watch{}, time.Second)
+		s := newStores(stuck{}, observed.Calls{}, time.Second)
 		err := s.tx.InTransaction(t.Context(), func(ctx context.Context, _ Store) error {
 			<-ctx.Done()
 			return NewError(ErrAccountNotLinked, nil)

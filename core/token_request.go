@@ -7,33 +7,11 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/jwe"
 	"github.com/latchkey-go/latchkey/internal/panics"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 )
-
-// newTokenReaders returns the readers of an Auth. For an https origin, the cookie without the prefix is ignored,
-// because sibling subdomains can set it over plain http. For an http origin both names count: a proxy may terminate TLS
-// without telling the server. If the request has only a header, the origin is unknown.
-func newTokenReaders(s *site, jwt *sessionTokens) tokenReaders {
-	plain, secure := s.cookieSets[0], s.cookieSets[1]
-	reader := func(sets ...*cookies.Set) (sources tokensource.Sources[*Token]) {
-		if plain == secure { // UseSecureCookies is set
-			sets = sets[:1]
-		}
-		sources.HeaderFirst = s.bearers
-		for _, set := range sets {
-			sources.Cookies = append(sources.Cookies, tokensource.Cookie[*Token]{
-				Name: set.Session.Name(),
-				Open: func(ctx context.Context, value string) (*Token, error) { return jwt.Valid(ctx, set, value) },
-			})
-		}
-		return sources
-	}
-	return tokenReaders{https: reader(secure), http: reader(plain, secure), unknown: reader(secure, plain)}
-}
 
 // of returns the reader for a request.
 func (t *tokenReaders) of(s *site, r *Request) (*tokensource.Sources[*Token], error) {
@@ -91,17 +69,9 @@ func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 	if a.sessions.facts {
 		token = sessiontoken.ShowFacts(token)
 	}
-	if !a.sessions.jwt.CanEndOnVerification(token) {
-		return token, nil
-	}
-	outdated, err := a.sessions.jwt.Outdated(ctx, token)
-	switch {
-	case err != nil && a.sessions.revoked != nil && a.sessions.revoked.Strict:
-		return nil, errorf(ErrSessionToken, "look up whether the address of the user was verified: %w", err)
-	case err != nil:
-		a.log.failure(ctx, errorf(ErrStore, "look up whether the address of the user was verified: %w", err))
-	case outdated:
-		return nil, nil
+	outdated, err := a.sessions.outdated(ctx, token, func(err *Error) { a.log.failure(ctx, err) })
+	if err != nil || outdated {
+		return nil, err
 	}
 	return token, nil
 }
@@ -127,31 +97,37 @@ func (a *Auth) RawToken(ctx context.Context, r *Request) (string, error) {
 // EncodeToken encrypts a session token in the format of Auth.js, for tests and tools. salt is the name of the session
 // cookie.
 func (a *Auth) EncodeToken(t *Token, salt string, maxAge time.Duration) (string, error) {
-	if err := configured(a, "EncodeToken"); err != nil {
-		return "", err
-	}
-	keys, err := jwe.NewKeyring(a.site.secrets, salt)
+	keys, err := a.tokenKeys("EncodeToken", salt)
 	if err != nil {
-		return "", fmt.Errorf("core: token: %w", err)
+		return "", err
 	}
 	return a.sessions.jwt.Seal(keys, t, maxAge)
 }
 
-// DecodeToken decrypts a token of EncodeToken.
-func (a *Auth) DecodeToken(sealed, salt string) (*Token, error) {
-	if err := configured(a, "DecodeToken"); err != nil {
+// tokenKeys returns the keys of session tokens for a salt. method is the exported method for error texts.
+func (a *Auth) tokenKeys(method, salt string) (*jwe.Keyring, error) {
+	if err := configured(a, method); err != nil {
 		return nil, err
 	}
 	keys, err := jwe.NewKeyring(a.site.secrets, salt)
 	if err != nil {
 		return nil, fmt.Errorf("core: token: %w", err)
 	}
+	return keys, nil
+}
+
+// DecodeToken decrypts a token of EncodeToken.
+func (a *Auth) DecodeToken(sealed, salt string) (*Token, error) {
+	keys, err := a.tokenKeys("DecodeToken", salt)
+	if err != nil {
+		return nil, err
+	}
 	return a.sessions.jwt.Open(keys, sealed)
 }
 
 // checkTokenActor is checkActor for a token that was read without a session.
 func (a *Auth) checkTokenActor(ctx context.Context, r *Request, t *Token) error {
-	by := actorIn(t)
+	by := sessiontoken.Actor(t)
 	if by == (actor{}) {
 		return nil
 	}

@@ -7,23 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
-	"time"
 )
-
-// optionalUserinfo is the timeout of a userinfo request whose failure does not fail the sign-in.
-const optionalUserinfo = 3 * time.Second
-
-// requestedProfile reports whether the scope profile or email was requested and granted.
-func (o *oauthClient) requestedProfile(tokens *TokenSet) bool {
-	scope := or(tokens.Scope, or(o.sentParam("scope"), o.scope))
-	for name := range strings.FieldsFuncSeq(scope, func(r rune) bool { return r == ' ' || r == ',' || r == '+' }) {
-		if name == "profile" || name == "email" {
-			return true
-		}
-	}
-	return false
-}
 
 // Get sends a GET request with the access token as bearer token and parses the response. headers are pairs of name and
 // value.

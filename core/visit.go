@@ -5,9 +5,10 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
 
+	"github.com/latchkey-go/latchkey/core/internal/auditor"
+	"github.com/latchkey-go/latchkey/core/internal/pageheaders"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/ui"
@@ -47,7 +48,7 @@ type Visit struct {
 	tokenMade   sync.Once
 
 	memory    visitMemory
-	collected collected
+	collected pageheaders.Headers
 }
 
 // Visit starts the visit of a request to a page of the application. A request hook calls it before the next handler,
@@ -63,7 +64,7 @@ func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 		return v
 	}
 	v.auth, v.pages = chosen, chosen.pages
-	chosen.mail.perhaps()
+	chosen.mail.Perhaps()
 	chosen.sessions.cleaning.Visited()
 	v.at = chosen.site.unsettled(r)
 	if v.refused = v.at.settle(); v.refused != nil {
@@ -82,8 +83,8 @@ func (v *Visit) Value(key any) any {
 		if v.entry == key.auth || v.auth == key.auth {
 			return v
 		}
-	case credentialOf:
-		if v.auth != nil && v.auth.site.audit == key.audit {
+	case auditor.CredentialKey:
+		if v.auth != nil && v.auth.site.audit == key.Of {
 			return v.at.verified
 		}
 	default:
@@ -117,7 +118,7 @@ func (v *Visit) makeState() {
 		at := v.at
 		at.locales.settle(v, &at, "")
 		v.spoken = &at
-		v.collected.note(&v.collected.localeRendered)
+		v.collected.Note(pageheaders.Locale)
 	}
 	v.state = &ui.State{
 		BasePath: or(v.at.publicBase, "/"), InsecureNoCSRF: v.at.csrf.Skip,
@@ -159,7 +160,7 @@ var errHeaderSent = errors.New("the browser has no CSRF cookie yet, and the resp
 func (v *Visit) token() (string, error) {
 	v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	if v.tokenFailed == nil {
-		v.collected.note(&v.collected.tokenRendered)
+		v.collected.Note(pageheaders.Token)
 	}
 	return v.formToken, v.tokenFailed
 }
@@ -170,7 +171,7 @@ func (v *Visit) makeToken() (string, error) {
 		v.at.log.failure(v.Context, asError(err, ErrAuth), v.at.attrs()...)
 		return "", err
 	}
-	if verdict.Fresh != "" && !v.collected.keep(&v.at, []Cookie{Cookie(v.at.cookies.CSRF.Set(verdict.Fresh))}) {
+	if verdict.Fresh != "" && !v.keep([]Cookie{Cookie(v.at.cookies.CSRF.Set(verdict.Fresh))}) {
 		return "", errHeaderSent
 	}
 	return verdict.Token, nil
@@ -187,21 +188,21 @@ func (v *Visit) makeToken() (string, error) {
 // response public, no session cookie is set. With Config.Locales, a page whose components follow the user's language
 // gets "Vary: Accept-Language".
 func (v *Visit) Commit(h http.Header) {
-	if v.refused != nil || v.collected.written() {
+	if v.refused != nil || v.collected.Written() {
 		return
 	}
 	caching := negotiate.CachingOf(h)
 	page := wantsPage(v.at.r) && h.Get("Location") == "" && negotiate.IsPage(h.Get("Content-Type"))
 	if page && v.at.presentsSession() {
-		v.collected.note(&v.collected.sessionRead)
+		v.collected.Note(pageheaders.Session)
 	}
 	if page && !caching.Public && !caching.Lasting() && !v.at.jar.Has(v.at.cookies.CSRF.Name()) {
 		// A streamed page may render its forms after this, when the cookie cannot be set any more.
 		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	}
-	v.collected.write(&v.at, h, caching)
+	v.write(h, caching)
 	if v.at.locales != nil {
-		v.collected.vary(h, page && !caching.Public && !caching.Lasting())
+		v.collected.VaryLocale(h, page && !caching.Public && !caching.Lasting())
 	}
 }
 
@@ -224,8 +225,8 @@ func (v *Visit) Session() (*Session, error) {
 			v.failed = err
 			return
 		}
-		v.collected.renewedBy(request.carrier())
-		if !v.collected.keep(&v.at, cookies) {
+		v.collected.RenewedBy(request.carrier())
+		if !v.keep(cookies) {
 			v.at.log.debug(v.Context, "a session cookie is not set: the session was read after the response header was sent",
 				slog.String("reference", v.at.ref()))
 		}
@@ -235,7 +236,7 @@ func (v *Visit) Session() (*Session, error) {
 
 // dependsOnSession records that the response depends on the session, so that Commit excludes shared caches.
 func (v *Visit) dependsOnSession() {
-	if !v.collected.note(&v.collected.sessionRead) {
+	if !v.collected.Note(pageheaders.Session) {
 		v.at.log.debug(v.Context, "the session was read after the response header was sent, so shared caches "+
 			"may store the response", slog.String("reference", v.at.ref()))
 	}
@@ -260,7 +261,7 @@ func (a *Auth) Session(ctx context.Context, r *Request, answer http.Header) (*Se
 	}
 	v := a.Visit(ctx, r)
 	session, err := v.Session()
-	v.collected.write(&v.at, answer, negotiate.CachingOf(answer))
+	v.write(answer, negotiate.CachingOf(answer))
 	return session, err
 }
 
@@ -304,102 +305,22 @@ func ReferenceFrom(ctx context.Context) string {
 	return v.at.lastRef()
 }
 
-// collected is the content that a visit adds to the response. It is safe for concurrent use.
-type collected struct {
-	mu             sync.Mutex
-	cookies        []Cookie      // to set
-	tokenRendered  bool          // a form of the page contains the CSRF token
-	sessionRead    bool          // the response depends on the session
-	localeRendered bool          // a component was rendered in the user's language
-	committed      bool          // the collection has ended
-	renewal        *tokenCarrier // the session that the cookies renew or clear; nil: none
-}
-
 // keep collects cookies for Commit. It returns false if it is too late to set them.
-func (o *collected) keep(at *arrival, cookies []Cookie) bool {
-	if len(cookies) == 0 {
-		return true
+func (v *Visit) keep(cookies []Cookie) bool {
+	stores, kept := len(cookies) > 0 && !v.at.byBearer(), true
+	for _, c := range cookies {
+		kept = v.collected.Keep(c.Name, c.String(), stores)
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.committed {
-		return false
-	}
-	if at.byBearer() { // such a client stores no cookies
-		return true
-	}
-	o.cookies = append(o.cookies, cookies...)
-	return true
+	return kept
 }
 
-// renewedBy sets the session that the cookies renew or clear.
-func (o *collected) renewedBy(p *tokenCarrier) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.renewal = p
-}
-
-// note sets a flag. It returns false if the header of the response was already written.
-func (o *collected) note(flag *bool) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	*flag = true
-	return !o.committed
-}
-
-// written reports whether the collection has ended.
-func (o *collected) written() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.committed
-}
-
-// vary adds "Vary: Accept-Language" if a localized component was rendered, or if a streamed page may still render one
-// (perhaps is true).
-func (o *collected) vary(h http.Header, perhaps bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !o.localeRendered && !perhaps {
-		return
+// write writes the collected cookies and caching headers.
+func (v *Visit) write(h http.Header, caching negotiate.Caching) {
+	session := ""
+	if v.at.cookies != nil {
+		session = v.at.cookies.Session.Name()
 	}
-	negotiate.AddVary(h, "Accept-Language")
-}
-
-// write writes the collected cookies and caching headers to the header of a response, and ends the collection.
-func (o *collected) write(at *arrival, h http.Header, caching negotiate.Caching) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.committed {
-		return
-	}
-	o.committed = true
-	personal := o.tokenRendered || o.sessionRead
-	late := len(o.cookies) > 0 && o.renewal != nil && !o.renewal.mayRenew(false)
-	for _, c := range o.cookies {
-		if (caching.Public || late) && strings.HasPrefix(c.Name, at.cookies.Session.Name()) {
-			continue
-		}
-		h.Add("Set-Cookie", c.String())
-		personal = true
-	}
-	o.cookies = nil
-	if !personal {
-		return
-	}
-	if !caching.Public && !caching.Closed {
-		h.Add("Cache-Control", "private")
-	}
-	negotiate.AddVary(h, "Cookie")
-	if at.readsAuthorization() {
-		negotiate.AddVary(h, "Authorization")
-	}
-}
-
-// leave ends the collection without a response. The auth routes respond instead of a page and set their own cookies.
-func (o *collected) leave() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.committed = true
+	v.collected.Write(h, caching, session, v.at.readsAuthorization())
 }
 
 // visitMemory has what plugins have read for one request.

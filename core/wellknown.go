@@ -4,12 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
@@ -121,57 +121,19 @@ func publish(r *Request, response *Response) *Response {
 	return response
 }
 
-// addPasskeyDocuments adds the documents of the passkey providers: webauthn (WebAuthn Level 3 section 5.11.1) for other
-// origins, which browsers request at the domain that is the relying party's ID, assetlinks.json for Android apps, and
-// apple-app-site-association for Apple's apps.
+// addPasskeyDocuments adds the documents of the passkey providers, unless a plugin has added one of that name.
 func (ps *plugins) addPasskeyDocuments(providers []*provider) {
-	var origins, apple []string
-	var android []any
+	var all []*RelyingParty
 	for _, p := range providers {
-		if p.webauthn == nil {
-			continue
-		}
-		rp := &p.webauthn.RelyingParty
-		for _, origin := range rp.Origins {
-			if strings.HasPrefix(origin, "https://") && !slices.Contains(origins, origin) {
-				origins = append(origins, origin)
-			}
-		}
-		for _, app := range rp.AndroidApps {
-			android = append(android, map[string]any{
-				"relation": []string{"delegate_permission/common.handle_all_urls", "delegate_permission/common.get_login_creds"},
-				"target": map[string]any{
-					"namespace": "android_app", "package_name": app.Package, "sha256_cert_fingerprints": app.Certificates,
-				},
-			})
-		}
-		for _, app := range rp.AppleApps {
-			if !slices.Contains(apple, app) {
-				apple = append(apple, app)
-			}
+		if p.webauthn != nil {
+			all = append(all, &p.webauthn.ceremonies.RelyingParty)
 		}
 	}
-	if len(origins) > 0 {
-		ps.addDocument("webauthn", map[string][]string{"origins": origins})
+	for name, body := range passkeys.Documents(all) {
+		if _, taken := ps.documents[name]; !taken {
+			ps.documents[name] = wellKnown{get: func(context.Context, string) (*Response, error) {
+				return &Response{Body: slices.Clone(body), Header: newHeader("Content-Type", typeJSON)}, nil
+			}}
+		}
 	}
-	if len(android) > 0 {
-		ps.addDocument("assetlinks.json", android)
-	}
-	if len(apple) > 0 {
-		ps.addDocument("apple-app-site-association", map[string]any{"webcredentials": map[string]any{"apps": apple}})
-	}
-}
-
-// addDocument adds a JSON document unless a plugin has added a document of that name.
-func (ps *plugins) addDocument(name string, content any) {
-	if _, taken := ps.documents[name]; taken {
-		return
-	}
-	body, err := json.Marshal(content)
-	if err != nil { // strings can always be encoded
-		panic(err)
-	}
-	ps.documents[name] = wellKnown{get: func(context.Context, string) (*Response, error) {
-		return &Response{Body: slices.Clone(body), Header: newHeader("Content-Type", typeJSON)}, nil
-	}}
 }

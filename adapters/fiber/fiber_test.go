@@ -21,7 +21,7 @@ func tester(f *fiber.App) fibertest.Tester {
 	return func(r *http.Request) (*http.Response, error) { return f.Test(r, -1) }
 }
 
-func ask(t *testing.T, f *fiber.App, r *http.Request) (*http.Response, string) {
+func ask(t *testing.T, f *fiber.App, r *http.Request) fibertest.Response {
 	t.Helper()
 	return tester(f).Send(t, r)
 }

@@ -24,7 +24,7 @@ func TestRequest(t *testing.T) {
 	})
 	r := httptest.NewRequest("POST", "/register", nil)
 	r.Header.Set("X-Forwarded-Proto", "https")
-	registered, _ := ask(t, f, r)
+	registered := ask(t, f, r)
 	lines := registered.Header["Set-Cookie"]
 	if len(lines) != 1 || !strings.HasPrefix(lines[0], "__Secure-authjs.session-token=") {
 		t.Fatalf("answered %d with %q", registered.StatusCode, lines)
@@ -32,7 +32,7 @@ func TestRequest(t *testing.T) {
 	r = httptest.NewRequest("GET", "/auth/session", nil)
 	r.Header.Set("X-Forwarded-Proto", "https")
 	r.Header.Set("Cookie", strings.Split(lines[0], ";")[0])
-	if _, body := ask(t, f, r); !strings.Contains(body, "Ada") {
-		t.Errorf("the session is %s", body)
+	if answer := ask(t, f, r); !strings.Contains(answer.Body, "Ada") {
+		t.Errorf("the session is %s", answer.Body)
 	}
 }

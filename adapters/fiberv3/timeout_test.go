@@ -76,7 +76,7 @@ func TestTimeout(t *testing.T) {
 			for _, cookie := range authtest.Cookies(t, auth, "http://example.com", &core.User{ID: "1", Name: "Ada"}) {
 				r.AddCookie(cookie)
 			}
-			answer, _ := ask(t, f, r)
+			answer := ask(t, f, r)
 			<-ended
 			if held != "" || answer.StatusCode != row.status || answer.Header["Set-Cookie"] != nil {
 				t.Errorf("answered %d with %q; the hook has set %q", answer.StatusCode, answer.Header, held)
@@ -101,8 +101,8 @@ func TestEvents(t *testing.T) {
 	for _, cookie := range authtest.Cookies(t, auth, "http://example.com", &core.User{ID: "1", Name: "Ada"}) {
 		r.AddCookie(cookie)
 	}
-	answer, body := ask(t, f, r)
+	answer := ask(t, f, r)
 	if set := strings.Join(answer.Header["Set-Cookie"], "\n"); !strings.Contains(set, "authjs.session-token=") {
-		t.Errorf("answered %q with %q", body, answer.Header)
+		t.Errorf("answered %q with %q", answer.Body, answer.Header)
 	}
 }

@@ -49,7 +49,8 @@ webhooks.
                                             with plugins/admin
   users unban ADDRESS|ID --reason TEXT      lift the ban
   users delete ADDRESS|ID [--force]         end all sessions, and delete the user and all their data in the store. The
-                                            last owner of an organization (plugins/organization) needs --force
+                                            last owner of an organization (plugins/organization) needs --force. An
+                                            organization.Directory of the application is not read or changed
   users verify-email ADDRESS|ID             mark their address as verified, remove sign-in methods that may belong to
                                             someone else, and end all sessions
   users create ADDRESS [--name NAME]        create a user without sign-in methods, and print the ID

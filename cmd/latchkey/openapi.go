@@ -24,6 +24,7 @@ import (
 	"github.com/latchkey-go/latchkey/plugins/webhooks"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/password"
+	"github.com/latchkey-go/latchkey/providers/webauthn"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
@@ -60,7 +61,8 @@ func everything() (*core.Auth, error) {
 		Cookies: core.CookiesConfig{SessionToken: core.CookieOptions{Domain: "app.example"}},
 		Providers: []core.Provider{
 			providers.GitHub(secret), providers.Google(secret), login,
-			providers.Email("auth@app.example", mail.Send), &core.WebAuthnProvider{Verifier: noPasskeys{}},
+			providers.Email("auth@app.example", mail.Send),
+			webauthn.WithSignUp(nil, webauthn.SignUpOptions{Mail: mail, Code: true}),
 		},
 		Plugins: []core.Plugin{
 			account.New(account.Options{
@@ -92,9 +94,6 @@ func everything() (*core.Auth, error) {
 func signedIn(context.Context, *core.Session) error { return nil }
 
 func byID(context.Context, string) error { return nil }
-
-// noPasskeys verifies nothing.
-type noPasskeys struct{ core.WebAuthnVerifier }
 
 // noMail accepts all emails.
 type noMail struct{}

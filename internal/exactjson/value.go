@@ -34,6 +34,18 @@ func cloneValue[M ~map[string]any](value any) any {
 	return value
 }
 
+// TextIn returns a member of a decoded object as text: a string, or a number in decimal form. It returns "" if the member
+// is missing, null or has another type.
+func TextIn[M ~map[string]any](object M, name string) string {
+	switch v := object[name].(type) {
+	case string:
+		return v
+	case json.Number:
+		return Decimal(v)
+	}
+	return ""
+}
+
 // Decimal returns a JSON number as decimal text, without exponent or trailing zeros. It does not use floating point,
 // because account IDs are compared as text and two large IDs could become equal.
 func Decimal(n json.Number) string {

@@ -115,3 +115,13 @@ func TestVary(t *testing.T) {
 		t.Errorf("%q is missing", got)
 	}
 }
+
+func TestDatastarRedirect(t *testing.T) {
+	t.Parallel()
+	const want = "event: datastar-patch-elements\ndata: selector body\ndata: mode append\n" +
+		`data: elements <div data-effect="window.location.assign('/a-b_c.d\u003fe\u003d\u0027\u0022\u000a` +
+		`\u003c\u00e4\ud83d\ude00')"></div>` + "\n\n"
+	if got := string(negotiate.DatastarRedirect("/a-b_c.d?e='\"\n<ä😀")); got != want {
+		t.Errorf("%s\n%s", got, want)
+	}
+}

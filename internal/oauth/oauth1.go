@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -102,26 +103,48 @@ func ReadVerifier(p Params) (Answer1, error) {
 
 // AccessToken exchanges the request token for an access token (RFC 5849 section 2.3). secret is the secret of the
 // request token. If the user denied access, the error is [ErrNotAllowed].
-func (c *Client1) AccessToken(ctx context.Context, a Answer1, secret string) (Token1, error) {
+func (c *Client1) AccessToken(ctx context.Context, a Answer1, secret string) (*Tokens, error) {
 	switch {
 	case a.denied:
-		return Token1{}, &notAllowed{c.config.errorf(": the user denied access")}
+		return nil, &notAllowed{c.config.errorf(": the user denied access")}
 	case a.verifier == "":
-		return Token1{}, &notAllowed{c.config.errorf(": the callback has no oauth_verifier")}
+		return nil, &notAllowed{c.config.errorf(": the callback has no oauth_verifier")}
 	}
 	answer, err := c.post1(ctx, c.config.Token, Token1{a.Token, secret}, url.Values{"oauth_verifier": {a.verifier}})
 	if _, ok := errors.AsType[*unauthorized](err); ok { // the client's own credentials were accepted for the request token
-		return Token1{}, &tokenUsed{c.config.errorf(": access token: %w", err)}
+		return nil, &tokenUsed{c.config.errorf(": access token: %w", err)}
 	}
 	if err != nil {
-		return Token1{}, c.config.errorf(": access token: %w", err)
+		return nil, c.config.errorf(": access token: %w", err)
 	}
-	return tokenIn(answer), nil
+	return c.tokens(tokenIn(answer)), nil
+}
+
+// The members of [Tokens] that contain an access token of OAuth 1.0a.
+const (
+	memberToken1  = "oauth_token"
+	memberSecret1 = "oauth_token_secret"
+)
+
+// tokens returns an access token as a token response.
+func (c *Client1) tokens(t Token1) *Tokens {
+	token, _ := json.Marshal(t.Token) // a string has no error
+	secret, _ := json.Marshal(t.Secret)
+	return &Tokens{
+		Extra: map[string]json.RawMessage{memberToken1: token, memberSecret1: secret}, Now: c.config.Now(),
+	}
+}
+
+// token1 returns the access token in a token response.
+func token1(t *Tokens) (token Token1) {
+	token.Token, _ = exactjson.Text(t.Extra[memberToken1])
+	token.Secret, _ = exactjson.Text(t.Extra[memberSecret1])
+	return token
 }
 
 // Userinfo requests the profile of an access token's account.
-func (c *Client1) Userinfo(ctx context.Context, t Token1) (map[string]any, error) {
-	answer, err := c.config.askUserinfo(ctx, c.config.Userinfo, func(r *http.Request) error { return c.sign(r, t, nil) })
+func (c *Client1) Userinfo(ctx context.Context, t *Tokens) (map[string]any, error) {
+	answer, err := c.config.askUserinfo(ctx, c.config.Userinfo, func(r *http.Request) error { return c.sign(r, token1(t), nil) })
 	if err != nil {
 		return nil, c.config.errorf(": userinfo: %w", err)
 	}
@@ -133,7 +156,7 @@ func (c *Client1) Userinfo(ctx context.Context, t Token1) (map[string]any, error
 }
 
 // SigningTransport returns a transport that signs further requests to the provider with an access token.
-func (c *Client1) SigningTransport(t Token1) http.RoundTripper { return signing{c, t} }
+func (c *Client1) SigningTransport(t *Tokens) http.RoundTripper { return signing{c, token1(t)} }
 
 type signing struct {
 	client *Client1

@@ -1,6 +1,7 @@
 package oauth_test
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -47,7 +48,8 @@ func TestOAuth1(t *testing.T) {
 		t.Fatal(answer, err)
 	}
 	access, err := client.AccessToken(t.Context(), answer, "rs")
-	if err != nil || access != (oauth.Token1{Token: "at", Secret: "as"}) {
+	if err != nil || string(access.Extra["oauth_token"]) != `"at"` ||
+		string(access.Extra["oauth_token_secret"]) != `"as"` || access.Now.IsZero() {
 		t.Fatal(access, err)
 	}
 	signedWith(t, p.last(t), `oauth_token="rt"`, `oauth_verifier="v"`)
@@ -190,7 +192,9 @@ func TestSignedUserinfoErrors(t *testing.T) {
 	client := oauth.New1(twitter(p))
 	for _, a := range []answer{{status: 403, body: `{"id_str":"7"}`}, {body: "CANARY"}} {
 		p.answers["/userinfo"] = a
-		profile, err := client.Userinfo(t.Context(), oauth.Token1{Token: "CANARY", Secret: "CANARY"})
+		profile, err := client.Userinfo(t.Context(), &oauth.Tokens{Extra: map[string]json.RawMessage{
+			"oauth_token": []byte(`"CANARY"`), "oauth_token_secret": []byte(`"CANARY"`),
+		}})
 		if tells(t, err, `provider "op": userinfo: `); profile != nil {
 			t.Error("a profile together with an error")
 		}

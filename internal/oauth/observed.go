@@ -114,14 +114,14 @@ func (c Observed1) RequestToken(ctx context.Context, callback string) (Token1, e
 }
 
 // AccessToken is [Client1.AccessToken], observed.
-func (c Observed1) AccessToken(ctx context.Context, a Answer1, secret string) (Token1, error) {
-	return observed(ctx, c.Observer, "token", func(ctx context.Context) (Token1, error) {
+func (c Observed1) AccessToken(ctx context.Context, a Answer1, secret string) (*Tokens, error) {
+	return observed(ctx, c.Observer, "token", func(ctx context.Context) (*Tokens, error) {
 		return c.Client1.AccessToken(ctx, a, secret)
 	})
 }
 
 // Userinfo is [Client1.Userinfo], observed.
-func (c Observed1) Userinfo(ctx context.Context, t Token1) (map[string]any, error) {
+func (c Observed1) Userinfo(ctx context.Context, t *Tokens) (map[string]any, error) {
 	return observed(ctx, c.Observer, "userinfo", func(ctx context.Context) (map[string]any, error) {
 		return c.Client1.Userinfo(ctx, t)
 	})

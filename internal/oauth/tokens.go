@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -168,4 +170,19 @@ func (t *Tokens) check() error {
 		return fmt.Errorf("token_type %.20q is not supported, only bearer", t.TokenType)
 	}
 	return nil
+}
+
+// Members returns the names of the members of the response, sorted, for logs.
+func (t *Tokens) Members() []string {
+	members := slices.Collect(maps.Keys(t.Extra))
+	for name, there := range map[string]bool{
+		"access_token": t.AccessToken != "", "refresh_token": t.RefreshToken != "", "id_token": t.IDToken != "",
+		"token_type": t.TokenType != "", "scope": t.Scope != "", "expires_in": !t.ExpiresAt.IsZero(),
+	} {
+		if there {
+			members = append(members, name)
+		}
+	}
+	slices.Sort(members)
+	return members
 }

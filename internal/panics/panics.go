@@ -77,6 +77,12 @@ func Call[T any](where string, call func() (T, error)) (result T, err error) {
 	return call()
 }
 
+// Guard is [Call] for calls that return only an error.
+func Guard(where string, call func() error) error {
+	_, err := Call(where, func() (struct{}, error) { return struct{}{}, call() })
+	return err
+}
+
 func abort(v any) bool {
 	err, ok := v.(error)
 	return ok && errors.Is(err, http.ErrAbortHandler)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -109,6 +110,27 @@ func (d *Loaded) Raw(ctx context.Context) (json.RawMessage, error) {
 	}
 	copied, err := d.keeper.of(ctx, d.userID, d.user, userCopy{})
 	return copied.Value, err
+}
+
+// Show returns extra with the public part of the data as the member data, in a copy. It returns extra itself if it has
+// this member or if the browser receives nothing. d may be nil.
+func (d *Loaded) Show(ctx context.Context, extra map[string]json.RawMessage) (map[string]json.RawMessage, error) {
+	if _, taken := extra["data"]; taken || d == nil || d.keeper.Public == nil {
+		return extra, nil
+	}
+	raw, err := d.Raw(ctx)
+	if err == nil {
+		raw, err = d.keeper.Public(raw)
+	}
+	if err != nil {
+		return nil, err
+	}
+	extra = maps.Clone(extra) // the map may belong to the application
+	if extra == nil {
+		extra = map[string]json.RawMessage{}
+	}
+	extra["data"] = raw
+	return extra, nil
 }
 
 // of returns a valid copy: the one in the session, one in memory, or a new one.

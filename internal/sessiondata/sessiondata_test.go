@@ -3,6 +3,7 @@ package sessiondata
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -65,5 +66,42 @@ func TestDataOfManyUsers(t *testing.T) {
 	}
 	if copies > most || marks > most || copies == 0 || marks == 0 {
 		t.Errorf("stored %d copies and %d marks", copies, marks)
+	}
+}
+
+// TestShow checks which data the browser receives.
+func TestShow(t *testing.T) {
+	t.Parallel()
+	failed := errors.New("failed")
+	public := func(raw json.RawMessage) (json.RawMessage, error) { return append(raw[:len(raw):len(raw)], '0'), nil }
+	for name, row := range map[string]struct {
+		load   error
+		public func(json.RawMessage) (json.RawMessage, error)
+		extra  map[string]json.RawMessage
+		want   string
+		err    error
+	}{
+		"shown":       {nil, public, nil, `{"data":10}`, nil},
+		"with others": {nil, public, map[string]json.RawMessage{"a": []byte("2")}, `{"a":2,"data":10}`, nil},
+		"taken":       {failed, public, map[string]json.RawMessage{"data": []byte("2")}, `{"data":2}`, nil},
+		"not public":  {failed, nil, nil, `null`, nil},
+		"not loaded":  {failed, public, nil, `null`, failed},
+		"not converted": {
+			nil, func(json.RawMessage) (json.RawMessage, error) { return nil, failed }, nil, `null`, failed,
+		},
+	} {
+		k := New(Options{Now: time.Now, Public: row.public, Load: func(context.Context, any) (json.RawMessage, error) {
+			return json.RawMessage(`1`), row.load
+		}})
+		before := fmt.Sprint(row.extra)
+		got, err := k.Of("u1", nil).Show(t.Context(), row.extra)
+		text, _ := json.Marshal(got)
+		if string(text) != row.want || !errors.Is(err, row.err) || fmt.Sprint(row.extra) != before {
+			t.Errorf("%s: %s, %v, the members before are %v", name, text, err, row.extra)
+		}
+	}
+	var none *Loaded
+	if got, err := none.Show(t.Context(), nil); got != nil || err != nil {
+		t.Errorf("without data: %v, %v", got, err)
 	}
 }

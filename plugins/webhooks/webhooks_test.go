@@ -471,7 +471,8 @@ func (s *site) as(id string) *http.Client {
 	return authtest.SignIn(s.T, s.auth, s.url, user)
 }
 
-// program returns a client that sends the session of another client as a bearer token.
+// program returns a client that sends the session of another client as a bearer token, and the client's
+// cookies, so that it has a CSRF token.
 func (s *site) program(c *http.Client) *http.Client {
 	s.Helper()
 	at, err := url.Parse(s.url)
@@ -480,7 +481,9 @@ func (s *site) program(c *http.Client) *http.Client {
 	}
 	for _, cookie := range c.Jar.Cookies(at) {
 		if strings.HasSuffix(cookie.Name, "session-token") {
-			return authtest.WithKey(s.T, s.url, core.Secret(cookie.Value))
+			program := authtest.WithKey(s.T, s.url, core.Secret(cookie.Value))
+			program.Jar = c.Jar
+			return program
 		}
 	}
 	s.Fatal("the client has no session")
@@ -566,9 +569,6 @@ func TestManagement(t *testing.T) {
 			if got := s.call(eve, "POST", "webhooks", body(), nil); got != 403 {
 				t.Errorf("an endpoint of another user: %d", got)
 			}
-			if got := s.call(s.program(ada), "POST", "webhooks", body(), nil); got != 403 {
-				t.Errorf("an endpoint of a program: %d", got)
-			}
 			var made struct {
 				Endpoint webhooks.Endpoint
 				Secret   core.Secret
@@ -576,6 +576,10 @@ func TestManagement(t *testing.T) {
 			}
 			if got := s.call(ada, "POST", "webhooks", body(), &made); got != 200 || made.Secret == "" {
 				t.Fatalf("create: %d %+v", got, made)
+			}
+			var refused struct{ Code string }
+			if s.call(s.program(ada), "POST", "webhooks", body(), &refused); refused.Code != "browser_required" {
+				t.Errorf("an endpoint of a program: %s", refused.Code)
 			}
 			r.secrets = []core.Secret{made.Secret}
 			id := made.Endpoint.ID

@@ -30,11 +30,6 @@ func (l *emails) write(c *core.ActionRequest, kind mailkind.Kind, to string) cor
 	return core.Email{To: to, Kind: kind, Host: c.Host(), Theme: l.theme, Locale: c.Locale, Request: c.Request}
 }
 
-// send sends an email and waits for the result.
-func (l *emails) send(ctx context.Context, email core.Email) error {
-	return email.Send(ctx, l.mail)
-}
-
 // later sends an email after the response. It returns errBusy if the queue is full, whether or not the address belongs
 // to a user.
 func (l *emails) later(ctx context.Context, c *core.ActionRequest, e core.BackgroundEmail) error {

@@ -10,7 +10,6 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
-	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -85,9 +84,8 @@ func (b *breaches) ask(ctx context.Context, password string) (bool, error) {
 type exposed struct {
 	host      *core.PluginHost
 	passwords *passwords
-	links     *resetLinks
+	requests  *resetRequests
 	resets    *resets
-	emails    *emails
 	recovers  bool // a user without an address can use a recovery code
 }
 
@@ -124,7 +122,7 @@ func (s *exposed) user(ctx context.Context, c *core.ActionRequest) (*core.User, 
 		return nil, err
 	}
 	if p != nil {
-		user, err := userByID(ctx, s.links.users, p.User.ID)
+		user, err := userByID(ctx, s.requests.users, p.User.ID)
 		if err != nil || user != nil {
 			return user, err
 		}
@@ -133,11 +131,6 @@ func (s *exposed) user(ctx context.Context, c *core.ActionRequest) (*core.User, 
 		Status: http.StatusGone, Code: codePendingExpired, Text: textLink,
 	}
 }
-
-const (
-	codePendingExpired = "pending_expired"
-	codeNoAddress      = "no_address"
-)
 
 // exposedView is the data of the page that asks for a code.
 type exposedView struct {
@@ -204,23 +197,8 @@ func (s *exposed) send(ctx context.Context, c *core.ActionRequest) (*core.Respon
 	if err := c.Allow(ctx, limit.AttemptMail, address); err != nil {
 		return nil, err
 	}
-	token, err := s.links.newToken()
-	if err != nil {
-		return nil, err
-	}
-	l := s.emails.write(c, mailkind.Reset, "")
-	l.URL = core.Secret(c.URL(ID+"/reset", "token", token))
-	l.Code, err = c.IssueCode(ctx, core.EmailCode{
-		Purpose: codeExposed, Address: address, Data: s.links.digest(token),
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = s.emails.later(ctx, c, core.BackgroundEmail{
-		Sender: senderReset, Email: l, Subject: address,
-		Data: resetRequest{Token: token, Typed: user.Email, Address: address, UserID: user.ID},
-	})
-	if err != nil {
+	r := resetRequest{Typed: user.Email, Address: address, UserID: user.ID}
+	if err := s.requests.send(ctx, c, codeExposed, r); err != nil {
 		return nil, busyProblem(err)
 	}
 	c.Audit(ctx, audit.Event{Name: audit.PasswordResetAsked, Outcome: audit.OK, UserID: user.ID})

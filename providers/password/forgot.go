@@ -73,57 +73,36 @@ func (s *resetRequests) ask(ctx context.Context, c *core.ActionRequest) (*core.R
 	case err != nil:
 		return nil, err
 	}
-	token, err := s.links.newToken()
-	if err != nil {
-		return nil, err
-	}
-	l := s.emails.write(c, mailkind.Reset, "")
-	l.URL = core.Secret(c.URL(ID+"/reset", "token", token))
 	sent := sentMail{Email: address}
 	if s.code {
 		sent.Code = codeReset
-		code := core.EmailCode{Purpose: codeReset, Address: address, Data: s.links.digest(token)}
-		if l.Code, err = c.IssueCode(ctx, code); err != nil {
-			return nil, err
-		}
 	}
-	err = s.emails.later(ctx, c, core.BackgroundEmail{
-		Sender: senderReset, Email: l, Data: resetRequest{Token: token, Typed: typed, Address: address}, Subject: address,
-	})
-	if err != nil {
+	switch err := s.send(ctx, c, sent.Code, resetRequest{Typed: typed, Address: address}); {
+	case errors.Is(err, errBusy):
 		return s.pages.showAgain(ctx, c, s.form(c), err)
+	case err != nil:
+		return nil, err
 	}
 	s.emails.sent.note(address)
 	c.Audit(ctx, audit.Event{Name: audit.PasswordResetAsked, Outcome: audit.OK, Subject: address})
 	return toSent(ctx, c, sent, "for", forReset)
 }
 
-// sentMail is the cookie with the address that the last email was requested for in this browser, as the user typed it.
-// Code is the purpose of the code in the email, or empty if the page has no input for one.
-type sentMail struct {
-	Email string `json:"e"`
-	Code  string `json:"c,omitempty"`
-}
-
-func lastSent(c *core.ActionRequest) (sent sentMail) {
-	c.EncryptedCookie(sentCookie, &sent)
-	return sent
-}
-
-const (
-	sentCookie = "password-sent"
-	sentTTL    = time.Hour
-)
-
-// toSent responds to a request for an email: the next page shows the address. It does so whether or not an email was
-// sent.
-func toSent(ctx context.Context, c *core.ActionRequest, sent sentMail, query ...string) (*core.Response, error) {
-	if !c.WantsJSON {
-		if err := c.SetEncryptedCookie(sentCookie, sent, sentTTL); err != nil {
-			return nil, fmt.Errorf("password: store the address for the next page: %w", err)
+// send sends the email of a request after the response: a link, and a code if its purpose is not empty. It returns
+// errBusy if the queue is full.
+func (s *resetRequests) send(ctx context.Context, c *core.ActionRequest, purpose string, r resetRequest) (err error) {
+	if r.Token, err = s.links.host.NewToken(); err != nil {
+		return err
+	}
+	l := s.emails.write(c, mailkind.Reset, "")
+	l.URL = core.Secret(c.URL(ID+"/reset", "token", r.Token))
+	if purpose != "" {
+		code := core.EmailCode{Purpose: purpose, Address: r.Address, Data: s.links.digest(r.Token)}
+		if l.Code, err = c.IssueCode(ctx, code); err != nil {
+			return err
 		}
 	}
-	return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent", query...)
+	return s.emails.later(ctx, c, core.BackgroundEmail{Sender: senderReset, Email: l, Data: r, Subject: r.Address})
 }
 
 // resetRequest is the data of a requested reset email.
@@ -161,17 +140,49 @@ func (s *resetRequests) sender() core.EmailSender {
 			if err != nil || user == nil {
 				return core.Email{}, err
 			}
-			once := !s.code && asked.UserID == ""
-			return (&resetEmail{resetLinks: s.links, token: asked.Token, email: l, once: once}).write(ctx, user)
+			record, err := s.links.create(ctx, user, asked.Token, !s.code && asked.UserID == "")
+			if err != nil || record == nil {
+				return core.Email{}, err
+			}
+			l.To, l.Expires = user.Email, record.Expires
+			return l, nil
 		},
 		Undo: func(ctx context.Context, _ core.Email, data json.RawMessage) {
 			var asked resetRequest
 			if json.Unmarshal(data, &asked) == nil {
 				s.emails.sent.forget(asked.Address)
-				(&resetEmail{resetLinks: s.links, token: asked.Token}).undo(ctx)
+				s.links.drop(ctx, kindReset, s.links.digest(asked.Token))
 			}
 		},
 	}
+}
+
+// sentMail is the cookie with the address that the last email was requested for in this browser, as the user typed it.
+// Code is the purpose of the code in the email, or empty if the page has no input for one.
+type sentMail struct {
+	Email string `json:"e"`
+	Code  string `json:"c,omitempty"`
+}
+
+func lastSent(c *core.ActionRequest) (sent sentMail) {
+	c.EncryptedCookie(sentCookie, &sent)
+	return sent
+}
+
+const (
+	sentCookie = "password-sent"
+	sentTTL    = time.Hour
+)
+
+// toSent responds to a request for an email: the next page shows the address. It does so whether or not an email was
+// sent.
+func toSent(ctx context.Context, c *core.ActionRequest, sent sentMail, query ...string) (*core.Response, error) {
+	if !c.WantsJSON {
+		if err := c.SetEncryptedCookie(sentCookie, sent, sentTTL); err != nil {
+			return nil, fmt.Errorf("password: store the address for the next page: %w", err)
+		}
+	}
+	return next(ctx, c, http.StatusAccepted, "mail", ID+"/sent", query...)
 }
 
 // showSent handles GET password/sent. The query says whether the email resets a password or completes a sign-up.
@@ -212,4 +223,27 @@ func codeInput(c *core.ActionRequest, sent sentMail, v *ui.SentView) *ui.CodeFor
 		CSRFToken: c.CSRFToken, Action: c.URL(ID + action), Link: true, Error: c.Field("error"),
 		Left: c.Field("left"),
 	}
+}
+
+// The purposes of codes.
+const (
+	codeReset  = ID + "-reset"
+	codeSignUp = ID + "-sign-up"
+)
+
+// refuseCode audits a refused code. A browser returns to the page with the input.
+func refuseCode(
+	ctx context.Context, c *core.ActionRequest, err error, name audit.Name, action string, query ...string,
+) (*core.Response, error) {
+	var denial *audit.Denial
+	if errors.As(err, &denial) {
+		c.Audit(ctx, audit.Event{Name: name, Outcome: audit.Refused, Reason: denial.Reason, Provider: ID})
+	}
+	more, ok := c.CodeError(err)
+	if !ok || c.WantsJSON {
+		return nil, err
+	}
+	response := c.Redirect(c.URL(action, append(query, more...)...))
+	response.Err = err
+	return response, nil
 }

@@ -151,6 +151,17 @@ func number(text, name string, bits int) (uint64, bool) {
 	return n, err == nil
 }
 
+// Verifier checks passwords against the hashes of another system. At the user's first sign-in such a hash is replaced
+// by an argon2id hash. A Verifier must be safe for concurrent use.
+type Verifier interface {
+	// Knows reports whether a hash has the Verifier's format. It must be cheap.
+	Knows(encoded string) bool
+	// Verify reports whether the password matches a hash that Knows accepts. The password is exactly as typed. Verify
+	// returns an error if the hash is malformed, or if its costs are too high, which it must check before it computes
+	// anything.
+	Verify(encoded string, password []byte) (bool, error)
+}
+
 // hasher computes hashes and compares passwords, within the limits of its queue.
 type hasher struct {
 	costs   Params
@@ -170,10 +181,18 @@ func (h *hasher) hash(ctx context.Context, password string) (hash hashed, err er
 	return hash, errors.Join(busy, err)
 }
 
+// make returns the hash of a new password, with the ID of its pepper: "{pepper:2026-1}$argon2id$…".
 func (h *hasher) make(password string) (hashed, error) {
-	id, typed := h.peppers.newest([]byte(password))
+	id := h.peppers.newestID()
+	typed, err := h.peppers.apply(id, []byte(password))
+	if err != nil {
+		return "", err
+	}
 	hash, err := h.costs.hash(h.random, typed)
-	return withPepper(id, hash), err
+	if id != "" {
+		hash = pepperPrefix + id + "}" + hash
+	}
+	return hashed(hash), err
 }
 
 // matches reports whether a password is the stored one. better is a hash to store instead, if the stored one has other
@@ -380,28 +399,4 @@ var unsaltedShape = regexp.MustCompile(`(?i)^(?:` +
 // adapted64 decodes the base64 of passlib, which uses "." instead of "+" and no padding.
 func adapted64(text string) ([]byte, error) {
 	return base64.RawStdEncoding.DecodeString(strings.ReplaceAll(text, ".", "+"))
-}
-
-// newestID returns the ID of the pepper for new hashes, or "".
-func (p peppers) newestID() string {
-	if len(p) == 0 {
-		return ""
-	}
-	return p[0].ID
-}
-
-// newest returns the ID of the pepper for new hashes, and the password to hash.
-func (p peppers) newest(password []byte) (id string, typed []byte) {
-	if len(p) == 0 {
-		return "", password
-	}
-	return p[0].ID, p[0].apply(password)
-}
-
-// withPepper adds the pepper's ID to a hash: "{pepper:2026-1}$argon2id$…".
-func withPepper(id, hash string) hashed {
-	if id == "" {
-		return hashed(hash)
-	}
-	return hashed(pepperPrefix + id + "}" + hash)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Import stores the hash of a user's password unchanged. The hash must be argon2id in the PHC string format, or known
@@ -24,7 +25,7 @@ import (
 // invalid when the address is verified in another way, for example by a sign-in link, and the owner then chooses a new
 // one.
 func (p *Provider) Import(ctx context.Context, userID, encoded string) error {
-	m, err := p.onlyManagement()
+	m, user, err := p.managed(ctx, "import", userID)
 	if err != nil {
 		return err
 	}
@@ -32,75 +33,82 @@ func (p *Provider) Import(ctx context.Context, userID, encoded string) error {
 	if err != nil {
 		return err
 	}
-	user, err := userByID(ctx, m.users, userID)
-	switch {
-	case err != nil:
-		return err
-	case user == nil:
-		return fmt.Errorf("password: import for user %q: %w", userID, core.ErrNotFound)
-	}
 	if err := m.passwords.set(ctx, user.ID, hash, isUnproved(user), nil); err != nil {
 		return fmt.Errorf("password: import for user %q: %w", userID, err)
 	}
 	return nil
 }
 
+// managed returns the management of the provider's only Auth, and one of its users. what is for the error of a user
+// that does not exist.
+func (p *Provider) managed(ctx context.Context, what, userID string) (*management, *core.User, error) {
+	m, err := p.onlyManagement()
+	if err != nil {
+		return nil, nil, err
+	}
+	user, err := userByID(ctx, m.users, userID)
+	if err == nil && user == nil {
+		err = fmt.Errorf("password: %s for user %q: %w", what, userID, core.ErrNotFound)
+	}
+	return m, user, err
+}
+
+// newLink creates a reset link and returns its URL.
+func (m *management) newLink(ctx context.Context, user *core.User) (link string, record *store.Record, err error) {
+	token, err := m.host.NewToken()
+	if err != nil {
+		return "", nil, err
+	}
+	if link, err = m.host.URL(ID+"/reset", "token", token); err != nil {
+		return "", nil, fmt.Errorf("password: reset: %w", err)
+	}
+	record, err = m.links.create(ctx, user, token, false)
+	return link, record, err
+}
+
 // SendReset emails a user a link to choose a new password. It lets an administrator help a user without learning or
 // setting the password. It requires Config.URL. It returns core.ErrNotFound if there is no such user or the user has no
 // address.
 func (p *Provider) SendReset(ctx context.Context, userID string) error {
-	m, err := p.onlyManagement()
-	if err != nil {
-		return err
-	}
-	user, err := userByID(ctx, m.users, userID)
+	m, user, err := p.managed(ctx, "reset", userID)
 	switch {
 	case err != nil:
 		return err
-	case user == nil || user.Email == "":
+	case user.Email == "":
 		return fmt.Errorf("password: reset for user %q: %w", userID, core.ErrNotFound)
 	}
-	token, err := m.links.newToken()
+	link, record, err := m.newLink(ctx, user)
 	if err != nil {
 		return err
 	}
-	link, err := m.host.URL(ID+"/reset", "token", token)
-	if err != nil {
-		return fmt.Errorf("password: reset: %w", err)
+	email := core.Email{
+		Kind: mailkind.Reset, To: user.Email, URL: core.Secret(link), Expires: record.Expires, Theme: m.host.Theme,
+		Locale: m.host.Locale,
 	}
-	l := core.Email{
-		Kind: mailkind.Reset, URL: core.Secret(link), Host: hostOf(link), Theme: m.host.Theme, Locale: m.host.Locale,
+	if u, err := url.Parse(link); err == nil {
+		email.Host = u.Host
 	}
-	return m.links.mail(ctx, user, token, l)
+	if err := email.Send(ctx, p.options.Mail); err != nil {
+		m.links.drop(context.WithoutCancel(ctx), kindReset, record.Key)
+		return err
+	}
+	return nil
 }
 
 // ResetLink returns a link to choose a new password, for a user without an email address. An administrator who has
 // verified who the user is gives it to them. It works once, and expires after Options.ResetTTL. It requires Config.URL.
 // It returns [core.ErrNotFound] if there is no such user, and an error if the user has an address: use SendReset.
 func (p *Provider) ResetLink(ctx context.Context, userID string) (core.Secret, error) {
-	m, err := p.onlyManagement()
-	if err != nil {
-		return "", err
-	}
-	user, err := userByID(ctx, m.users, userID)
+	m, user, err := p.managed(ctx, "reset", userID)
 	switch {
 	case err != nil:
 		return "", err
-	case user == nil:
-		return "", fmt.Errorf("password: reset for user %q: %w", userID, core.ErrNotFound)
 	case user.Email != "":
 		return "", fmt.Errorf("password: reset for user %q: the user has an email address: use SendReset", userID)
 	}
-	token, err := m.links.newToken()
+	link, _, err := m.newLink(ctx, user)
 	if err != nil {
 		return "", err
-	}
-	link, err := m.host.URL(ID+"/reset", "token", token)
-	if err == nil {
-		_, err = (&resetEmail{resetLinks: m.links, token: token}).write(ctx, user)
-	}
-	if err != nil {
-		return "", fmt.Errorf("password: reset: %w", err)
 	}
 	return core.Secret(link), nil
 }
@@ -117,28 +125,6 @@ func (p *Provider) Remove(ctx context.Context, userID string) error {
 	}
 	if _, err := m.records.DeleteUserRecords(ctx, userID, kindReset); err != nil {
 		return fmt.Errorf("password: remove the links of user %q: %w", userID, err)
-	}
-	return nil
-}
-
-func hostOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Host
-}
-
-// mail stores a link and sends it. If sending fails, the link is deleted.
-func (l *resetLinks) mail(ctx context.Context, user *core.User, token string, email core.Email) error {
-	e := &resetEmail{resetLinks: l, token: token, email: email}
-	email, err := e.write(ctx, user)
-	if err != nil {
-		return err
-	}
-	if err := l.emails.send(ctx, email); err != nil {
-		e.undo(context.WithoutCancel(ctx))
-		return err
 	}
 	return nil
 }
@@ -207,4 +193,38 @@ func (p *Provider) Advise(report func(what, fix string)) {
 				"add the pepper to password.Options.Peppers again, after the newest one")
 		}
 	}
+}
+
+// AccountSection implements account.Section: the username, the number of recovery codes, and links to the
+// pages that change them.
+func (p *Provider) AccountSection(ctx context.Context, c *core.ActionRequest) (*ui.PageSection, error) {
+	if !p.options.Usernames.On {
+		return nil, nil
+	}
+	m, err := p.onlyManagement()
+	if err != nil {
+		return nil, err
+	}
+	session, err := c.Session(ctx)
+	if err != nil || session == nil {
+		return nil, err
+	}
+	has, err := m.names.data(ctx, session.UserID)
+	if err != nil {
+		return nil, err
+	}
+	var codes recoverySection
+	if has.RecoveryCodes != nil && has.Username != "" {
+		codes = recoverySection{c.URL(ID + "/recovery-codes"), *has.RecoveryCodes}
+	}
+	return &ui.PageSection{
+		ID: "username", Heading: c.Locale.Say(textUsernameLabel),
+		Content: usernameSection(c.Locale, has.Username, c.URL(ID+"/username"), codes),
+	}, nil
+}
+
+// recoverySection is the data of the recovery codes on the account page. url is empty if the user cannot have codes.
+type recoverySection struct {
+	url  string
+	left int
 }

@@ -115,6 +115,9 @@ const (
 	codeEmail    = "email_invalid"
 	codeName     = "name_invalid"
 	codeBusy     = "busy"
+
+	codePendingExpired = "pending_expired"
+	codeNoAddress      = "no_address"
 )
 
 var (

@@ -151,7 +151,8 @@ func (p *Provider) Attach(h *core.PluginHost) error {
 	}
 	s := p.newHandlers(h)
 	if s.usernames != nil {
-		h.AddUserData(core.UserData{Name: "username", Heading: textUsernameLabel, Read: s.management.usernameData})
+		read := func(ctx context.Context, userID string) (any, error) { return s.usernames.names.data(ctx, userID) }
+		h.AddUserData(core.UserData{Name: "username", Heading: textUsernameLabel, Read: read})
 	}
 	h.NotifyMethodChanges(ID+"/forgot", p.options.Mail)
 	if p.options.Mail != nil {
@@ -196,11 +197,9 @@ func (p *Provider) signInFields() []core.Field {
 
 // sleep waits for d or until ctx is done.
 func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-time.After(d):
 	}
 }
 
@@ -293,7 +292,6 @@ type handlers struct {
 	resetRequests *resetRequests
 	resets        *resets
 	changes       *changes
-	codes         *codes         // nil without Options.Code
 	exposed       *exposed       // nil without Options.BreachedAtSignIn
 	usernames     *usernamePages // nil without Options.Usernames
 	recoveries    *recoveries    // nil without Usernames.Alone
@@ -309,8 +307,7 @@ type management struct {
 	passwords *passwords
 	hashes    *hasher
 	links     *resetLinks
-	names     *usernames     // nil without Options.Usernames
-	codes     *recoveryCodes // nil without Usernames.Alone
+	names     *usernames // nil without Options.Usernames
 }
 
 // newHandlers returns the handlers for an Auth with a store.
@@ -324,38 +321,45 @@ func (p *Provider) newHandlers(h *core.PluginHost) *handlers {
 	kept := &passwords{records, h.Now}
 	tokens := &links{h, records}
 	pending := &signUpStore{tokens, o.SignUp == ByInvitation}
-	reset := &resetLinks{tokens, kept, users, post, o.ResetTTL}
+	links := &resetLinks{tokens, kept, users, o.ResetTTL}
 	revoker := &revoker{h.Auth, records, h.Logger}
-	made := &userCreator{pending, kept, users, h.Transactor, h.UserDeleter, h.Now, h.Logger}
-	managed := &management{h, users, records, kept, hashes, reset, nil, nil}
+	fields := &o.SignUpFields
+	alone := o.Usernames.On && o.Usernames.Alone
+	var names *usernames
+	var codes *recoveryCodes
+	if alone {
+		codes = &recoveryCodes{h, records}
+	}
+	if o.Usernames.On {
+		names = &usernames{o.Usernames, records, users, codes, h.Now}
+	}
+	created := &userCreator{
+		p.ID, pending, kept, users, fields, names, h.Transactor, h.UserDeleter, h.Now, h.Logger,
+	}
+	managed := &management{h, users, records, kept, hashes, links, names}
+	requests := &resetRequests{shown, links, post, users, o.Code, alone}
+	resets := &resets{h, p.ID, shown, links, chosen, kept, revoker, post, names, codes, o.Code, h.Logger}
 	s := &handlers{
-		signIns:       &signIns{users, kept, hashes, nil, nil, h.Logger, managed},
-		signUps:       &signUps{shown, chosen, pending, post, users, &o.SignUpFields, nil, nil, o.Code, h.Logger},
-		confirmations: &confirmations{p.ID, shown, pending, hashes, made, &o.SignUpFields, nil, h.Logger},
-		resetRequests: &resetRequests{shown, reset, post, users, o.Code, o.Usernames.Alone},
-		resets:        &resets{h, p.ID, shown, reset, chosen, kept, revoker, post, nil, nil, h.Logger},
+		signIns: &signIns{users, kept, hashes, names, nil, h.Logger, managed},
+		signUps: &signUps{
+			p.ID, shown, chosen, pending, post, users, fields, names, created, alone, o.Code, h.Logger,
+		},
+		confirmations: &confirmations{p.ID, shown, pending, hashes, created, names, o.Code, h.Logger},
+		resetRequests: requests,
+		resets:        resets,
 		changes:       &changes{p.ID, shown, chosen, kept, hashes, revoker, post, users, h.Logger},
 		management:    managed,
 		closed:        o.SignUp == Closed,
 	}
 	if o.Usernames.On {
-		s.signIns.names = &usernames{o.Usernames, records, users, h.Now}
-		s.resets.names, s.signUps.names, s.confirmations.names = s.signIns.names, s.signIns.names, s.signIns.names
-		managed.names = s.signIns.names
-		s.usernames = &usernamePages{p.ID, shown, s.signIns.names}
+		s.usernames = &usernamePages{p.ID, shown, names}
 	}
-	if o.Usernames.On && o.Usernames.Alone {
-		codes := &recoveryCodes{h, records}
-		managed.codes, s.resets.codes = codes, codes
-		s.signUps.alone = &aloneSignUps{p.ID, chosen, codes, s.signIns.names, made, &o.SignUpFields, shown}
-		s.recoveries = &recoveries{s.resets, s.signIns.names, codes}
+	if alone {
+		s.recoveries = &recoveries{resets, names}
 	}
 	if o.BreachedAtSignIn {
 		s.signIns.breaches = &breaches{rules, make(chan struct{}, maxBreachChecks), h.Now, h.Logger}
-		s.exposed = &exposed{h, kept, reset, s.resets, post, s.recoveries != nil}
-	}
-	if o.Code {
-		s.codes = &codes{s.resets, s.confirmations, !s.closed}
+		s.exposed = &exposed{h, kept, requests, resets, alone}
 	}
 	return s
 }
@@ -368,9 +372,6 @@ func (s *handlers) actions() []core.Action {
 		groups = append(groups, closedSignUp{})
 	} else {
 		groups = append(groups, s.signUps, s.confirmations)
-	}
-	if s.codes != nil {
-		groups = append(groups, s.codes)
 	}
 	if s.usernames != nil {
 		groups = append(groups, s.usernames)
@@ -427,20 +428,4 @@ func usernameField() core.Field {
 		Name: "email", Label: "Email or username", Type: "text", Autocomplete: "username", Required: true,
 		Attributes: usernameAttributes,
 	}
-}
-
-func (q *queue) stats() observe.HashStats {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return observe.HashStats{Slots: q.slots, Busy: q.busy, Waiting: q.waiting(), Refused: q.refused}
-}
-
-// usernameData returns the username of a user.
-func (m *management) usernameData(ctx context.Context, userID string) (any, error) {
-	_, has, err := m.names.load(ctx, userID)
-	if err != nil || m.codes == nil {
-		return usernameData{Username: has.Name}, err
-	}
-	left, err := m.codes.left(ctx, userID)
-	return usernameData{has.Name, &left}, err
 }

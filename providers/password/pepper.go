@@ -51,6 +51,14 @@ func (p peppers) check(h *core.PluginHost) {
 	}
 }
 
+// newestID returns the ID of the pepper for new hashes, or "".
+func (p peppers) newestID() string {
+	if len(p) == 0 {
+		return ""
+	}
+	return p[0].ID
+}
+
 // apply returns the password to hash for a stored hash that was made with the pepper id. An empty id means no pepper.
 func (p peppers) apply(id string, password []byte) ([]byte, error) {
 	if id == "" {
@@ -60,13 +68,9 @@ func (p peppers) apply(id string, password []byte) ([]byte, error) {
 	if at < 0 {
 		return nil, fmt.Errorf("the hash needs the pepper %q: add it to Options.Peppers again", id)
 	}
-	return p[at].apply(password), nil
-}
-
-func (p *Pepper) apply(password []byte) []byte {
-	mac := hmac.New(sha256.New, []byte(p.Key))
+	mac := hmac.New(sha256.New, []byte(p[at].Key))
 	mac.Write(password)
-	return mac.Sum(nil)
+	return mac.Sum(nil), nil
 }
 
 const pepperPrefix = "{pepper:"

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/observe"
 )
 
 const (
@@ -122,6 +123,12 @@ func (q *queue) do(ctx context.Context, work func()) error {
 	defer q.leave()
 	work()
 	return nil
+}
+
+func (q *queue) stats() observe.HashStats {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return observe.HashStats{Slots: q.slots, Busy: q.busy, Waiting: q.waiting(), Refused: q.refused}
 }
 
 // waiting returns the number of waiting requests. The caller holds q.mu.

@@ -31,15 +31,20 @@ type resets struct {
 	emails    *emails
 	names     *usernames     // nil without Options.Usernames
 	codes     *recoveryCodes // nil without Usernames.Alone
+	code      bool           // Options.Code
 	log       *slog.Logger
 }
 
 func (s *resets) actions() []core.Action {
-	return []core.Action{
+	all := []core.Action{
 		{Method: http.MethodGet, Verb: "reset", Handle: s.show},
 		{Method: http.MethodPost, Verb: "reset", Handle: s.reset},
 		{Method: http.MethodGet, Verb: "done", Handle: s.showDone},
 	}
+	if s.code {
+		all = append(all, core.Action{Method: http.MethodPost, Verb: "reset-code", Handle: s.checkCode})
+	}
+	return all
 }
 
 // linkCookie is the cookie that opening a link sets. It contains the digest of the token, so that the token does not
@@ -162,15 +167,15 @@ func (s *resets) start(ctx context.Context, c *core.ActionRequest, userID string
 	case user == nil:
 		return "", core.ErrNotFound
 	}
-	token, err := s.links.newToken()
+	token, err := s.links.host.NewToken()
 	if err != nil {
 		return "", err
 	}
-	link := &resetEmail{resetLinks: s.links, token: token}
-	if _, err := link.write(ctx, user); err != nil {
+	record, err := s.links.create(ctx, user, token, false)
+	if err != nil {
 		return "", err
 	}
-	return c.URL(ID + "/reset"), c.SetEncryptedCookie(resetCookie, linkCookie{s.links.digest(token)}, s.links.ttl)
+	return c.URL(ID + "/reset"), c.SetEncryptedCookie(resetCookie, linkCookie{record.Key}, s.links.ttl)
 }
 
 // noticeTTL is the lifetime of the link in an email that the user did not request, and may read later.
@@ -192,12 +197,15 @@ func (s *resets) link(ctx context.Context, userID string) (action string, expire
 	}
 	links := *s.links
 	links.ttl = max(links.ttl, noticeTTL)
-	token, err := links.newToken()
+	token, err := links.host.NewToken()
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	email, err := (&resetEmail{resetLinks: &links, token: token}).write(ctx, user)
-	return ID + "/reset?token=" + url.QueryEscape(token), email.Expires, err
+	record, err := links.create(ctx, user, token, false)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	return ID + "/reset?token=" + url.QueryEscape(token), record.Expires, nil
 }
 
 // show handles GET password/reset. It stores the token in a cookie and redirects to the same URL without the token, so
@@ -220,6 +228,16 @@ func (s *resets) open(c *core.ActionRequest, digest string) (*core.Response, err
 		return nil, err
 	}
 	return c.Redirect(c.URL(ID + "/reset")), nil
+}
+
+// checkCode handles POST password/reset-code (code). It opens the reset page of this browser, as the link does. The
+// refusal is the same for an address without an account, whose code was not sent.
+func (s *resets) checkCode(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+	found, err := c.CheckCode(ctx, codeReset, c.Field("code"))
+	if err != nil {
+		return refuseCode(ctx, c, err, audit.PasswordSet, ID+"/sent", "for", forReset)
+	}
+	return s.open(c, found.Data)
 }
 
 // reset handles POST password/reset (newPassword, and link from the form). It does not sign the user in, so that it

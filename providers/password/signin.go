@@ -18,7 +18,7 @@ type signIns struct {
 	breaches  *breaches  // nil without Options.BreachedAtSignIn
 	log       *slog.Logger
 	// management is not used here: the Provider points to it weakly, and it lives as long as the Auth.
-	management *management
+	management any
 }
 
 // maxComparisons is the maximum number of comparisons for a password that changes during the sign-in.

@@ -1,11 +1,13 @@
 package password
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -53,17 +55,10 @@ type passwords struct {
 	now     func() time.Time
 }
 
-// in returns passwords that use the records of a transaction.
-func (p *passwords) in(records store.RecordStore) *passwords { return &passwords{records, p.now} }
-
 // load returns the password of a user, or nil. For an empty ID it calls the store too, so that unknown addresses take
 // the same time.
 func (p *passwords) load(ctx context.Context, userID string) (*stored, error) {
-	key := userID
-	if key == "" {
-		key = "-"
-	}
-	record, err := p.records.Record(ctx, kindPassword, key)
+	record, err := p.records.Record(ctx, kindPassword, cmp.Or(userID, "-"))
 	switch {
 	case errors.Is(err, core.ErrNotFound), err == nil && record.UserID != userID:
 		return nil, nil
@@ -121,3 +116,36 @@ func (p *passwords) write(ctx context.Context, userID string, s secret, old *sto
 
 // hashed is an encoded password hash, made by the hasher or accepted by it from another system.
 type hashed string
+
+// userByEmail returns the user of an address as the browser sent it, or nil.
+func userByEmail(ctx context.Context, users core.Store, typed string) (*core.User, error) {
+	return found(core.UserByMailbox(ctx, users, typed))
+}
+
+// userByID returns a user, or nil.
+func userByID(ctx context.Context, users core.Store, id string) (*core.User, error) {
+	return found(users.User(ctx, id))
+}
+
+func found(user *core.User, err error) (*core.User, error) {
+	if errors.Is(err, core.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("password: find the user: %w", err)
+	}
+	return user, nil
+}
+
+// isMail reports whether a text is a single email address, and returns its canonical form.
+func isMail(text string) (string, bool) {
+	address, err := core.NormalizeEmail(text)
+	return address, err == nil && !strings.ContainsRune(address, 0)
+}
+
+// hasAddress reports whether a user can reset the password by email.
+func hasAddress(u *core.User) bool { return u.Email != "" && !u.EmailVerified.IsZero() }
+
+// isUnproved reports whether a password of the user can be that of another person, who signed up with the user's
+// address. A user without an address has no such risk.
+func isUnproved(u *core.User) bool { return u.Email != "" && u.EmailVerified.IsZero() }

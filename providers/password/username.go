@@ -1,6 +1,7 @@
 package password
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,6 +118,7 @@ type usernames struct {
 	options Usernames
 	records store.RecordStore
 	users   core.Store
+	codes   *recoveryCodes // nil without Usernames.Alone
 	now     func() time.Time
 }
 
@@ -151,7 +153,7 @@ func (u *usernames) find(ctx context.Context, typed string) (*core.User, error) 
 	if claim != nil && u.valid(claim) {
 		id = claim.UserID
 	}
-	_, has, err := u.load(ctx, orDash(id))
+	_, has, err := u.load(ctx, cmp.Or(id, "-"))
 	if err != nil {
 		return nil, err
 	}
@@ -159,14 +161,6 @@ func (u *usernames) find(ctx context.Context, typed string) (*core.User, error) 
 		id = core.NewID()
 	}
 	return userByID(ctx, u.users, id)
-}
-
-// orDash returns the key of a record that does not exist for an empty ID.
-func orDash(id string) string {
-	if id == "" {
-		return "-"
-	}
-	return id
 }
 
 // valid reports whether a claim has not expired.
@@ -342,6 +336,35 @@ func (u *usernames) expire(ctx context.Context, userID, name string, at time.Tim
 	}
 	r.Expires = at
 	return u.records.UpdateRecord(ctx, r)
+}
+
+// free returns errUsernameTaken if a user has a name, or gave it up during the cooldown. It deletes an expired claim:
+// give can then create another one.
+func (u *usernames) free(ctx context.Context, name string) error {
+	claim, err := u.record(ctx, kindUsername, name)
+	switch {
+	case err != nil || claim == nil:
+		return err
+	case u.valid(claim):
+		return errUsernameTaken
+	}
+	return claimError(u.release(ctx, claim))
+}
+
+// usernameData is what an administrator and the user see of the username.
+type usernameData struct {
+	Username string `json:"username"`
+	// RecoveryCodes is the number of unused codes. It is nil without Usernames.Alone.
+	RecoveryCodes *int `json:"recoveryCodes,omitempty"`
+}
+
+func (u *usernames) data(ctx context.Context, userID string) (usernameData, error) {
+	_, has, err := u.load(ctx, userID)
+	if err != nil || u.codes == nil {
+		return usernameData{Username: has.Name}, err
+	}
+	left, err := u.codes.left(ctx, userID)
+	return usernameData{has.Name, &left}, err
 }
 
 // usernamePages are the page on which a user chooses a username, and the section of the account page.

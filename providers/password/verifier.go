@@ -14,17 +14,6 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// Verifier checks passwords against the hashes of another system. At the user's first sign-in such a hash is replaced
-// by an argon2id hash. A Verifier must be safe for concurrent use.
-type Verifier interface {
-	// Knows reports whether a hash has the Verifier's format. It must be cheap.
-	Knows(encoded string) bool
-	// Verify reports whether the password matches a hash that Knows accepts. The password is exactly as typed. Verify
-	// returns an error if the hash is malformed, or if its costs are too high, which it must check before it computes
-	// anything.
-	Verify(encoded string, password []byte) (bool, error)
-}
-
 // Func returns a Verifier that calls knows and verify, for other formats.
 func Func(knows func(encoded string) bool, verify func(encoded string, password []byte) (bool, error)) Verifier {
 	return verifier{knows, verify}

@@ -71,13 +71,13 @@ func Errors(t *testing.T, app func(auth *core.Auth, failed *Failed) Tester) {
 				t.Fatal(err)
 			}
 			var failed Failed
-			r := httptest.NewRequest(row.method, row.path, strings.NewReader("providerId=credentials"))
+			r := httptest.NewRequestWithContext(t.Context(), row.method, row.path, strings.NewReader("providerId=credentials"))
 			r.Host = row.host
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			r.Header.Set("Cookie", "authjs.session-token=3c1bd8a4-7f5b-4c2e-9d61-0f5f1b7c9a10")
-			res, body := app(auth, &failed).Send(t, r)
-			if res.StatusCode != row.status || body != http.StatusText(row.status) {
-				t.Errorf("the response is %d %s", res.StatusCode, body)
+			res := app(auth, &failed).Send(t, r)
+			if res.StatusCode != row.status || res.Body != http.StatusText(row.status) {
+				t.Errorf("the response is %d %s", res.StatusCode, res.Body)
 			}
 			var failure *core.Error
 			if failed.Status != row.status || !errors.As(failed.Err, &failure) || failure.Type != row.class {

@@ -40,8 +40,15 @@ func NewAuth(t *testing.T, change func(*core.Config)) *core.Auth {
 	return auth
 }
 
-// Send sends r, and returns the response and its body.
-func (send Tester) Send(t *testing.T, r *http.Request) (*http.Response, string) {
+// Response is a response whose body was read.
+type Response struct {
+	StatusCode int
+	Header     http.Header
+	Body       string
+}
+
+// Send sends r, and returns the response.
+func (send Tester) Send(t *testing.T, r *http.Request) Response {
 	t.Helper()
 	res, err := send(r)
 	if err != nil {
@@ -52,7 +59,7 @@ func (send Tester) Send(t *testing.T, r *http.Request) (*http.Response, string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res, string(body)
+	return Response{res.StatusCode, res.Header, string(body)}
 }
 
 // LargeSessions signs in with a session that exceeds fiber's buffer. The user gets one error instead of 431 on every
@@ -79,14 +86,14 @@ func LargeSessions(t *testing.T, app func(auth *core.Auth, readBufferSize int) T
 			if warned := strings.Contains(log.String(), "ReadBufferSize of fiber.Config"); warned != (row.buffer == 0) {
 				t.Errorf("Mount logged %q", &log)
 			}
-			res, body := send.Send(t, httptest.NewRequest("GET", "/auth/csrf", nil))
-			_, rest, _ := strings.Cut(body, `:"`)
+			res := send.Send(t, httptest.NewRequestWithContext(t.Context(), "GET", "/auth/csrf", nil))
+			_, rest, _ := strings.Cut(res.Body, `:"`)
 			token, _, _ := strings.Cut(rest, `"`)
 			form := url.Values{"csrfToken": {token}}.Encode()
-			r := httptest.NewRequest("POST", "/auth/callback/credentials", strings.NewReader(form))
+			r := httptest.NewRequestWithContext(t.Context(), "POST", "/auth/callback/credentials", strings.NewReader(form))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			r.Header.Set("Cookie", strings.Split(res.Header["Set-Cookie"][0], ";")[0])
-			res, _ = send.Send(t, r)
+			res = send.Send(t, r)
 			held := strings.Contains(strings.Join(res.Header["Set-Cookie"], "\n"), "authjs.session-token")
 			if failed := strings.Contains(res.Header.Get("Location"), "error="); held != row.signedIn || failed == row.signedIn {
 				t.Errorf("the response redirects to %q, session set: %v", res.Header.Get("Location"), held)
@@ -107,12 +114,12 @@ func ForgedForwardedHeaders(t *testing.T, app func(auth *core.Auth, proxy string
 		{"the proxy", "0.0.0.0", "https://outside.test"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			r := httptest.NewRequest("GET", "/auth/providers", nil)
+			r := httptest.NewRequestWithContext(t.Context(), "GET", "/auth/providers", nil)
 			r.Header.Set("X-Forwarded-Host", "outside.test")
 			r.Header.Set("X-Forwarded-Proto", "https")
-			_, body := app(NewAuth(t, nil), row.proxy).Send(t, r)
-			if !strings.Contains(body, `"`+row.want+`/auth/signin/credentials"`) {
-				t.Errorf("the response is %s", body)
+			res := app(NewAuth(t, nil), row.proxy).Send(t, r)
+			if !strings.Contains(res.Body, `"`+row.want+`/auth/signin/credentials"`) {
+				t.Errorf("the response is %s", res.Body)
 			}
 		})
 	}
@@ -135,8 +142,8 @@ func MountOnAGroup(t *testing.T, app func(auth *core.Auth, group string) Tester)
 			if row.at == "" {
 				return
 			}
-			res, body := send.Send(t, httptest.NewRequest("GET", row.at, nil))
-			if res.StatusCode != 200 || !strings.Contains(body, "csrfToken") {
+			res := send.Send(t, httptest.NewRequestWithContext(t.Context(), "GET", row.at, nil))
+			if res.StatusCode != 200 || !strings.Contains(res.Body, "csrfToken") {
 				t.Errorf("%s: status %d", row.at, res.StatusCode)
 			}
 		})

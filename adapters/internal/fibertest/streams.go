@@ -22,7 +22,7 @@ type Server struct {
 // Start serves on a free port until the test ends.
 func (s Server) Start(t *testing.T) (addr string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func StreamedBodies(t *testing.T, app func(auth *core.Auth, smuggled func()) Ser
 		{"of another type", "text/plain", requests, 302, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			conn, err := net.Dial("tcp", addr)
+			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
 			if err != nil {
 				t.Fatal(err)
 			}

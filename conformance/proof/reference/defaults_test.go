@@ -208,10 +208,10 @@ var defaults = map[string]func(t *testing.T) string{
 		}
 		return strings.Join(all, ", ")
 	}),
-	"RelyingParty.ID": ceremony(func(_ public, o options) string {
+	"passkey.RelyingParty.ID": ceremony(func(_ public, o options) string {
 		return either(o.RP.ID == "app.test", "the host name")
 	}),
-	"RelyingParty.Name": ceremony(func(_ public, o options) string { return either(o.RP.Name == "app.test", "host") }),
+	"passkey.RelyingParty.Name": ceremony(func(_ public, o options) string { return either(o.RP.Name == "app.test", "host") }),
 
 	"SignInOptions.Class": component(ui.SignInWith(ui.SignInOptions{}), class),
 	"SignInOptions.Label": func(t *testing.T) string {

@@ -53,7 +53,7 @@ type SignIn struct {
 	Given string
 	// SameSession reports that the current session has started the flow.
 	SameSession bool
-	// Passkey is the passkey of a registration, or nil. Typed is the address that its user typed: see TypedAccount.
+	// Passkey is the passkey of a registration, or nil. Typed is the address that its user typed: see typedAccount.
 	Passkey *store.Authenticator
 	Typed   string
 	// Current is the session of the request.
@@ -237,10 +237,10 @@ func (a *Attempt) newSession(ctx context.Context, in *SignIn, m Member) (*store.
 	return in.NewSession(ctx, a.tx.Sessions, m)
 }
 
-// TypedAccount returns the account that finds a user's passkeys by the text they typed at registration, if the user has
+// typedAccount returns the account that finds a user's passkeys by the text they typed at registration, if the user has
 // no email address. The text is an address and therefore never equals a credential ID. The account does not grant
 // access; only a passkey does.
-func TypedAccount(provider, typed string) *store.Account {
+func typedAccount(provider, typed string) *store.Account {
 	return &store.Account{Type: store.TypeWebAuthn, Provider: provider, ProviderAccountID: typed}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/accounts"
+	"github.com/latchkey-go/latchkey/core/internal/emailproof"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -313,6 +314,7 @@ func TestWho(t *testing.T) {
 	for i := range many {
 		many[i] = account(fmt.Sprint("n", i), "")
 	}
+	typed := store.Account{Type: store.TypeWebAuthn, Provider: "passkey", ProviderAccountID: ada}
 	elsewhere := byOAuth(false)
 	elsewhere.SameSession = false
 	for name, row := range map[string]struct {
@@ -389,7 +391,7 @@ func TestWho(t *testing.T) {
 			"user.created new-2, account.linked new-2, passkey.added new-2", "",
 		},
 		"a taken passkey": {
-			newTables().add("a", "", true, *accounts.TypedAccount("passkey", ada)), byPasskey(ada), "", "", "", "",
+			newTables().add("a", "", true, typed), byPasskey(ada), "", "", "", "",
 			"already registered",
 		},
 	} {
@@ -690,7 +692,7 @@ func TestVerify(t *testing.T) {
 		"vouched":         {newTables().add("a", ada, false, account("1", ada)), "", 0, nil, ada, "a"},
 		"others":          {newTables().add("a", ada, false, account("1", ""), key, vouchedKey), "1 evil", 1, nil, ada, "a"},
 		"verified before": {newTables().add("a", ada, true, account("1", "")), "", 0, nil, ada, "a"},
-		"another address": {newTables().add("a", "b@example.com", false), "", 0, accounts.ErrAddressChanged, ada, "a"},
+		"another address": {newTables().add("a", "b@example.com", false), "", 0, emailproof.ErrChanged, ada, "a"},
 		"no user":         {newTables(), "", 0, store.ErrNotFound, ada, "a"},
 	} {
 		row.store.passkeys["evil"] = store.Authenticator{CredentialID: "evil", ProviderAccountID: "evil", UserID: "a"}

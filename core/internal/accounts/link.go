@@ -337,7 +337,7 @@ func (a *Attempt) attachPasskey(ctx context.Context, in *SignIn, m Member) error
 	if err != nil || in.Typed == "" || !m.Created {
 		return err
 	}
-	named := TypedAccount(in.Account.Provider, in.Typed)
+	named := typedAccount(in.Account.Provider, in.Typed)
 	named.UserID = m.User.ID
 	return a.tx.Store.LinkAccount(ctx, named)
 }

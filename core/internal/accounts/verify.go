@@ -3,18 +3,14 @@ package accounts
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/internal/mailboxes"
+	"github.com/latchkey-go/latchkey/core/internal/emailproof"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/linking"
 	"github.com/latchkey-go/latchkey/internal/sessionid"
 )
-
-// ErrAddressChanged says that the user now has another address than the one that was verified.
-var ErrAddressChanged = fmt.Errorf("core: MarkEmailVerified: the user has another address now: %w", store.ErrConflict)
 
 // Verify marks the address of a user as verified, and removes accounts and passkeys that no provider vouched for. It
 // returns the user and the removed accounts, or no user if the address was verified before. After the change it may
@@ -50,15 +46,11 @@ func (l *Linker) Verify(
 // returns false if the address was verified before.
 func (a *Attempt) verifyFirst(ctx context.Context, userID, address string) (bool, error) {
 	known, err := a.tx.Store.User(ctx, userID)
-	switch {
-	case err != nil:
+	if err != nil {
 		return false, err
-	case address == "":
-		return false, errors.New("core: MarkEmailVerified: address is empty")
-	case known.Email != address:
-		return false, ErrAddressChanged
-	case !known.EmailVerified.IsZero():
-		return false, nil
+	}
+	if needed, err := emailproof.Needed(known, address); err != nil || !needed {
+		return false, err
 	}
 	linked, err := a.tx.Linked(ctx, known.ID)
 	if err != nil {
@@ -72,41 +64,14 @@ func (a *Attempt) verifyFirst(ctx context.Context, userID, address string) (bool
 	return true, err
 }
 
-// unlinkUnvouched unlinks the accounts of a user whose provider has not vouched for the user's address, and deletes the
-// passkeys of these accounts. An attacker may have added them before the owner verified the address.
+// unlinkUnvouched removes the sign-in methods that no provider vouched for: see [emailproof.Methods.Remove].
 func (a *Attempt) unlinkUnvouched(
 	ctx context.Context, s storecalls.Stores, u *store.User, linked []*store.Account,
 ) error {
-	kept, passkeys := map[string]bool{}, false
-	for _, account := range linked {
-		if mailboxes.Same(account.VerifiedEmail, u.Email) {
-			kept[account.ProviderAccountID] = true
-			continue
-		}
-		passkeys = passkeys || account.Type == store.TypeWebAuthn
-		err := s.Accounts.UnlinkAccount(ctx, account.Provider, account.ProviderAccountID)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-		a.unlinked = append(a.unlinked, account)
-	}
-	if !passkeys || s.Passkeys == nil || s.PasskeyDeleter == nil {
-		return nil
-	}
-	keys, err := s.Passkeys.Authenticators(ctx, u.ID)
-	if err != nil {
-		return err
-	}
-	for _, k := range keys {
-		if kept[k.ProviderAccountID] {
-			continue
-		}
-		err := s.PasskeyDeleter.DeleteAuthenticator(ctx, k.CredentialID)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-	}
-	return nil
+	m := &emailproof.Methods{Accounts: s.Accounts, Passkeys: s.Passkeys, Deleter: s.PasskeyDeleter}
+	removed, err := m.Remove(ctx, u, linked)
+	a.unlinked = append(a.unlinked, removed...)
+	return err
 }
 
 // verify marks the address of a user as verified. If alone is true, the user's existing sessions end: those in the

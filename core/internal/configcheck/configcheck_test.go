@@ -101,6 +101,19 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+// TestNegativeLifetime checks that a negative session lifetime is reported, even of whole seconds.
+func TestNegativeLifetime(t *testing.T) {
+	t.Parallel()
+	var found []string
+	s := configcheck.Session{MaxAge: -time.Second, JWTMaxAge: time.Hour}
+	s.Check(func(_ configcheck.Kind, format string, args ...any) {
+		found = append(found, fmt.Sprintf(format, args...))
+	})
+	if len(found) == 0 || found[0] != "Session.MaxAge is -1s: set a positive number of whole seconds" {
+		t.Errorf("%q", found)
+	}
+}
+
 // TestValid checks that valid values are not reported, and in which form they are returned.
 func TestValid(t *testing.T) {
 	t.Parallel()

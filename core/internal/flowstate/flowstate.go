@@ -215,6 +215,25 @@ func (b *Browser) New(ctx context.Context, provider, purpose, text string, start
 	return flow
 }
 
+// requestToken is the purpose of hashes of OAuth 1.0a request tokens.
+const requestToken = "request token"
+
+// NewRequestToken returns a new flow with an OAuth 1.0a provider. It contains the secret of the request token.
+func (b *Browser) NewRequestToken(ctx context.Context, provider, token, secret string, start Start) *Flow {
+	flow := b.New(ctx, provider, requestToken, token, start)
+	flow.Secret = secret
+	return flow
+}
+
+// FindRequestToken returns the flow that NewRequestToken has started.
+func (b *Browser) FindRequestToken(provider, token string) (*Flow, error) {
+	if flow := b.FindNamed(provider, requestToken, token); flow != nil {
+		return flow, nil
+	}
+	return nil, noFlowf("no cookie has the request token: the sign-in was started in another browser or more than %v ago",
+		cookies.FlowLifetime)
+}
+
 // Start returns a new flow with an OAuth 2.0 provider. The first pending flow of a browser uses Auth.js's check
 // cookies; a further one has a cookie that is named after its state, and so always sends a state (docs/protocol.md
 // §8.3).

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 )
 
@@ -142,6 +143,29 @@ func TestCheckCookiesOfTwoFlows(t *testing.T) {
 	w.cookies["__Secure-authjs.nonce"] = other.cookies["__Secure-authjs.nonce"]
 	if _, err := w.browser().Find(client, flow.State); !errors.Is(err, flowstate.ErrNoFlow) {
 		t.Errorf("the nonce of another flow: %v", err)
+	}
+}
+
+// TestAuthJSCookie checks that a flow that Auth.js has started continues with its own state only. Auth.js's cookie
+// contains the state and no tag.
+func TestAuthJSCookie(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	claims := &token.Token{}
+	_ = claims.Extra.Set("value", "the state")
+	_ = claims.Extra.Set("provider", "op")
+	sealed, err := w.keys.Seal(w.set.State.Keys, claims, cookies.FlowLifetime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.cookies[w.set.State.Name()] = sealed
+	client := &flowstate.Client{ID: "op", Checks: []string{flowstate.CheckState}}
+	for state, want := range map[string]error{
+		"the state": nil, "another": flowstate.ErrOtherState, "": flowstate.ErrOtherState,
+	} {
+		if _, err := w.browser().Find(client, state); !errors.Is(err, want) {
+			t.Errorf("state %q: %v", state, err)
+		}
 	}
 }
 

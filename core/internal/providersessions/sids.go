@@ -1,6 +1,7 @@
-// Package providersessions maps a provider's session ID (sid, OpenID Connect Front-Channel Logout section 3) to local
-// sessions, for logout requests that contain only a sid. It is in memory only, because the tables of Auth.js have no
-// column for it.
+// Package providersessions tracks the sessions that users have at providers. [Sessions] maps a provider's session ID
+// (sid, OpenID Connect Front-Channel Logout section 3) to local sessions, for logout requests that contain only a sid.
+// It is in memory only, because the tables of Auth.js have no column for it. [Logouts] ends the session at the provider
+// when the user signs out.
 package providersessions
 
 import (

@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/panics"
 	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/internal/sessionid"
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
@@ -126,7 +127,7 @@ func (s *Rows) newExpiry(token string) time.Time {
 func (s *Rows) newToken(short bool, facts storedtoken.Facts) (token string, err error) {
 	if s.Generate == nil {
 		token, err = random.UUID(s.Rand)
-	} else if token, err = s.Generate(); err == nil && token == "" {
+	} else if token, err = panics.Call("Session.GenerateToken", s.Generate); err == nil && token == "" {
 		err = errors.New("Session.GenerateToken returned an empty token")
 	}
 	if err != nil {

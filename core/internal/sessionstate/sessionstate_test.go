@@ -167,8 +167,8 @@ func TestVerificationEndsSessions(t *testing.T) {
 		j, _ := newTokens()
 		user := &store.User{ID: "u1", EmailVerified: row.verified}
 		j.Users, j.Proofs = &table{users: map[string]*store.User{"u1": user}}, row.proofs
-		claims := j.Begin(user)
-		if err := j.MarkUnverified(t.Context(), claims, row.byApp, user, func(err error) { t.Error(err) }); err != nil {
+		claims, err := j.First(t.Context(), &sessionstate.Start{User: user, ByApplication: row.byApp})
+		if err != nil {
 			t.Fatal(err)
 		}
 		if mark := string(claims.Extra[sessionstate.EmailUnproved]); mark != row.mark {

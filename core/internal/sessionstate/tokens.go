@@ -22,6 +22,8 @@ type Errors struct {
 	TooOld, Ended, Revoked error
 	// Unknown returns the error if it is not known whether a token is valid.
 	Unknown func(err error) error
+	// Store returns the error if the store fails.
+	Store func(err error) error
 }
 
 // Tokens encrypts and decrypts session tokens, and checks whether they are valid. The cookie contains the whole
@@ -70,7 +72,9 @@ func (j *Tokens) SealSession(ctx context.Context, set *cookies.Set, t *token.Tok
 		maxAge = min(maxAge, j.Impersonated)
 	}
 	if j.Encode != nil {
-		return j.Encode(ctx, token.ShowFacts(t), set.Session.Name(), maxAge)
+		return panics.Call("JWT.Encode", func() (string, error) {
+			return j.Encode(ctx, token.ShowFacts(t), set.Session.Name(), maxAge)
+		})
 	}
 	value, err := j.Seal(set.Session.Keys, t, maxAge)
 	if errors.Is(err, jwe.ErrTooLong) || len(value) > cookie.MaxChunks*cookie.ChunkSize {
@@ -117,7 +121,7 @@ func (j *Tokens) open(ctx context.Context, set *cookies.Set, value string) (*tok
 	if j.Decode == nil {
 		return j.Sealer.OpenSession(set.Session.Keys, value, j.Facts)
 	}
-	t, err := j.Decode(ctx, value, set.Session.Name())
+	t, err := panics.Call("JWT.Decode", func() (*token.Token, error) { return j.Decode(ctx, value, set.Session.Name()) })
 	var panicked *panics.Error
 	switch {
 	case errors.As(err, &panicked):
@@ -164,7 +168,7 @@ func (j *Tokens) Check(ctx context.Context, t *token.Token) error {
 	if j.IsRevoked == nil {
 		return nil
 	}
-	revoked, err := j.IsRevoked(ctx, token.ShowFacts(t))
+	revoked, err := panics.Call("JWT.Revoked", func() (bool, error) { return j.IsRevoked(ctx, token.ShowFacts(t)) })
 	switch {
 	case err != nil:
 		return j.Errors.Unknown(fmt.Errorf("JWT.Revoked: %w", err))
@@ -248,44 +252,6 @@ const ShortSession = "short_session"
 
 // IsShort reports whether a token is the token of a short session.
 func IsShort(t *token.Token) bool { return string(t.Extra[ShortSession]) == "true" }
-
-// Begin returns the claims for a new session of a user.
-func (j *Tokens) Begin(u *store.User) *token.Token {
-	t := &token.Token{Subject: u.ID, Name: u.Name, Email: u.Email, Picture: u.Image, Null: u.Null}
-	if j.Absolute > 0 {
-		_ = t.Extra.Set(AuthTime, j.Now().Unix())
-	}
-	return t
-}
-
-// MarkUnverified adds the claim EmailUnproved to a new token, if the user's address is unverified and a configured
-// provider can verify it later. A session that only the application vouches for gets the claim even without such a
-// provider: its tokens may outlive a change of the configuration. failed is called if the store fails.
-func (j *Tokens) MarkUnverified(
-	ctx context.Context, t *token.Token, applicationSays bool, u *store.User, failed func(err error),
-) error {
-	if j.Users == nil || !applicationSays && !j.Proofs {
-		return nil
-	}
-	if applicationSays && j.Proofs { // the application's user may differ from the stored one
-		stored, err := j.User(ctx, u.ID)
-		switch {
-		case errors.Is(err, store.ErrNotFound): // not a user whose address another person could verify
-			return nil
-		case err != nil: // not a reason to fail the sign-in: at worst, the user signs in again before a link
-			failed(err)
-			stored = &store.User{}
-		}
-		u = stored
-	}
-	switch {
-	case !u.EmailVerified.IsZero():
-		return nil
-	case applicationSays:
-		return t.Extra.Set(EmailUnproved, j.Now().Unix())
-	}
-	return t.Extra.Set(EmailUnproved, true)
-}
 
 // NeedsRenewal reports whether a token is older than UpdateAge, so that it must be renewed. If the session would expire
 // before that, it is renewed after half of its lifetime.

@@ -220,7 +220,7 @@ var table = []rule{
 	// Users run it immediately, so it must compile fast: no router and no database driver.
 	// The command openapi describes all plugins. Its test runs tools of npm.
 	{module: "cmd/latchkey", code: []string{
-		"core", "providers", "providers/password", "doctor", "plugins", "storage/memory",
+		"core", "providers", "providers/password", "providers/webauthn", "doctor", "plugins", "storage/memory",
 	}, tests: []string{"conformance"}},
 	{
 		module: "cmd/latchkey-store",

@@ -63,9 +63,9 @@ var allowed = map[string]string{
 	"ui/join.go: b.index == v.withPassword()":                                   "indexes of providers",
 	"ui/join.go: v.withPassword() != noIndex":                                   "indexes of providers",
 	"plugins/apikey/key.go: checksum(body) != key[:]":                           "the checksum is public",
-	"providers/password/resetlink.go: r.Key == key":                             "the keys of two records of this site",
-	"providers/password/resetlink.go: fingerprint(old) != link.Was":             "both are from the store",
-	"providers/password/verifier_lucia.go: bytes.Equal(normal, password)": "two forms of the password that the client " +
+	"providers/password/links.go: r.Key == key":                             "the keys of two records of this site",
+	"providers/password/links.go: fingerprint(old) != link.Was":             "both are from the store",
+	"providers/password/verifier_systems.go: bytes.Equal(normal, password)": "two forms of the password that the client " +
 		"sent",
 	"providers/webauthn/exact.go: bytes.Equal(answer.Response.AuthenticatorData.RPIDHash, relyingParty[:])": "the hash " +
 		"of a public domain",
@@ -79,7 +79,7 @@ var allowed = map[string]string{
 	"storage/sql/sessions.go: strings.Compare(string(a.Token), string(b.Token))": "the order of a list",
 
 	// A name of a sign-in method.
-	"core/flow_passkey.go: slices.Contains(session.Methods, amr.Password)": "the name of a method",
+	"core/internal/passkeys/ceremony.go: slices.Contains(methods, amr.Password)": "the name of a method",
 }
 
 // finding is a comparison that ends early.

@@ -27,10 +27,11 @@ var documented = []struct {
 }{
 	{"core", "", []string{
 		"Config", "SessionConfig", "JWTConfig", "PagesConfig", "CookiesConfig", "CookieOptions", "Callbacks", "Events",
-		"OAuthProvider", "EmailProvider", "CredentialsProvider", "WebAuthnProvider", "RelyingParty",
+		"OAuthProvider", "EmailProvider", "CredentialsProvider", "WebAuthnProvider",
 		"Limits", "Revocation",
 	}},
 	{"core/access", "access.", []string{"Options"}},
+	{"core/passkey", "passkey.", []string{"RelyingParty"}},
 	{"core/token", "token.", []string{"Options"}},
 	{"ui", "", []string{"Theme", "Field", "Style", "SignInOptions", "SignOutOptions"}},
 	{"providers", "providers.", []string{

@@ -1,0 +1,123 @@
+package actions
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestIsName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"": false, "a": true, "sign-up": true, "factor2": true, "2factor": false, "-a": false, "Sign": false, "a_b": false,
+		"a/b": false, "ä": false, strings.Repeat("a", 32): true, strings.Repeat("a", 33): false,
+	} {
+		if IsName(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	valid := Action{Method: "POST", Name: "password", Verb: "reset", Handled: true, Guards: 1, Input: struct{}{}}
+	if faults := valid.Faults(); faults != nil {
+		t.Errorf("%q", faults)
+	}
+	for want, change := range map[string]func(a *Action){
+		"invalid Name":         func(a *Action) { a.Name = "Password" },
+		"invalid Verb":         func(a *Action) { a.Verb = "Reset" },
+		"core has actions":     func(a *Action) { a.Name = "signin" },
+		"Method must be":       func(a *Action) { a.Method = "PUT" },
+		"Handle is nil":        func(a *Action) { a.Handled = false },
+		"NoCookies is set":     func(a *Action) { a.NoCookies = true },
+		"Require contains nil": func(a *Action) { a.NilGuard = true },
+		"Input is not":         func(a *Action) { a.Input = 1 },
+	} {
+		a := valid
+		change(&a)
+		if faults := a.Faults(); len(faults) != 1 || !strings.HasPrefix(faults[0], want) {
+			t.Errorf("%s: %q", want, faults)
+		}
+	}
+	valid.Verb, valid.Guards, valid.NoCookies = "", 0, true
+	if faults := valid.Faults(); faults != nil {
+		t.Errorf("%q", faults)
+	}
+}
+
+func TestFields(t *testing.T) {
+	t.Parallel()
+	type inner struct {
+		Inner string `json:"inner"`
+	}
+	fields := FieldsOf(struct {
+		inner
+		Name string `json:"name,omitempty"`
+		Bare string
+		own  string
+	}{own: "unused"})
+	for name, want := range map[string]bool{
+		"name": true, "Bare": true, "inner": true, "own": false, "Name": false, "csrfToken": true, "callbackUrl": true,
+	} {
+		if fields.Has(name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
+	}
+	if !FieldsOf(nil).Has("any") || !FieldsOf(1).Has("any") {
+		t.Error("an action without Input cannot read its fields")
+	}
+	if !FieldsOf(struct {
+		More map[string]string `json:"*"`
+	}{}).Has("any") {
+		t.Error("further fields cannot be read")
+	}
+}
+
+func TestSameType(t *testing.T) {
+	t.Parallel()
+	type answer struct{ A int }
+	for _, test := range []struct {
+		v, declared any
+		want        bool
+	}{
+		{answer{}, nil, true}, {answer{}, answer{}, true}, {&answer{}, answer{}, true}, {1, answer{}, false},
+		{[]answer{}, answer{}, false}, {nil, answer{}, false},
+	} {
+		if SameType(test.v, test.declared) != test.want {
+			t.Errorf("%T, %T: %v", test.v, test.declared, !test.want)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	var table Table
+	table.Add("password", "", "GET")
+	table.Add("password", "reset", "POST")
+	table.Add("password", "reset", "GET")
+	table.Add("devices", "list", "POST")
+	for target, want := range map[string][2]string{
+		"/auth/password":        {"password", "password"},
+		"/auth/password/reset":  {"password/reset", "password/reset"},
+		"/auth/password/secret": {"password", "password/secret"},
+		"/auth/devices":         {"devices", "devices"},
+		"/auth/signin":          {},
+		"/other/password":       {},
+	} {
+		action, path, ok := table.Route(target, "/auth")
+		if action != want[0] || path != want[1] || ok != (want[0] != "") {
+			t.Errorf("%s: %q, %q, %v", target, action, path, ok)
+		}
+	}
+	if got := table.Methods("password/reset"); !slices.Equal(got, []string{"POST", "GET"}) {
+		t.Errorf("%q", got)
+	}
+	if table.Methods("devices") != nil || !table.HasPage("password") || table.HasPage("devices/list") {
+		t.Error("a path has the methods of another one")
+	}
+	var none *Table
+	if _, _, ok := none.Route("/auth/password", "/auth"); ok || none.Methods("password") != nil || none.HasPage("password") {
+		t.Error("a nil table has actions")
+	}
+}

@@ -1,0 +1,75 @@
+package emaillinks
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// The errors of [Tokens.Redeem]. They contain the reason for the audit event.
+var (
+	ErrUnknown error = &audit.Denial{Reason: audit.ReasonTokenUnknown,
+		Err: errors.New("no such token for this address: it was used, mistyped or made up")}
+	ErrExpired error = &audit.Denial{Reason: audit.ReasonTokenExpired, Err: errors.New("the token has expired")}
+	ErrAddress error = &audit.Denial{Reason: audit.ReasonTokenMisused,
+		Err: errors.New("the token belongs to another address")}
+)
+
+// Tokens stores and redeems the tokens of links. The store contains hashes of them.
+type Tokens struct {
+	Store   store.VerificationTokenStore
+	Secrets []string // the current one first
+	Life    time.Duration
+	Now     func() time.Time
+}
+
+// Hash returns the hash of a token that is stored.
+func (t *Tokens) Hash(token string) string { return Hash(token, t.Secrets[0]) }
+
+// Create stores a token.
+func (t *Tokens) Create(ctx context.Context, token, address string) (*store.VerificationToken, error) {
+	row := &store.VerificationToken{Identifier: address, Token: t.Hash(token), Expires: t.Now().Add(t.Life)}
+	return row, t.Store.CreateVerificationToken(ctx, row)
+}
+
+// Withdraw deletes the token of an email that was not sent.
+func (t *Tokens) Withdraw(ctx context.Context, row *store.VerificationToken) error {
+	_, err := t.Store.UseVerificationToken(context.WithoutCancel(ctx), row.Identifier, row.Token)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Redeem deletes a token from the store and validates it. address may be empty. It tries the hashes under all secrets,
+// so that links stay valid after a rotation of the secrets. The token is returned too if it has expired or belongs to
+// another address.
+func (t *Tokens) Redeem(ctx context.Context, token, address string) (*store.VerificationToken, error) {
+	return t.redeem(ctx, address, Hashes(token, t.Secrets)...)
+}
+
+// RedeemHash is [Tokens.Redeem] for the hash of a token.
+func (t *Tokens) RedeemHash(ctx context.Context, hash, address string) (*store.VerificationToken, error) {
+	return t.redeem(ctx, address, hash)
+}
+
+func (t *Tokens) redeem(ctx context.Context, address string, hashes ...string) (*store.VerificationToken, error) {
+	for _, hash := range hashes {
+		row, err := t.Store.UseVerificationToken(ctx, address, hash)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			continue
+		case err != nil:
+			return nil, err
+		case row.Expires.Before(t.Now()):
+			return row, ErrExpired
+		case address != "" && row.Identifier != address:
+			return row, ErrAddress
+		}
+		return row, nil
+	}
+	return nil, ErrUnknown
+}

@@ -1,0 +1,204 @@
+package notices_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/notices"
+	"github.com/latchkey-go/latchkey/core/mail"
+	"github.com/latchkey-go/latchkey/core/mailkind"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+var (
+	now     = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	errAway = errors.New("the store is away")
+)
+
+// world is what a test changes.
+type world struct {
+	user              *store.User
+	accounts          []*store.Account
+	userErr, listErr  error
+	secureErr         error
+	noPassword, panic bool
+	logged            int
+}
+
+func (w *world) writer() *notices.Writer {
+	return &notices.Writer{
+		Page:     "account",
+		User:     func(context.Context, string) (*store.User, error) { return w.user, w.userErr },
+		Accounts: func(context.Context, *store.User) ([]*store.Account, error) { return w.accounts, w.listErr },
+		Service:  func(provider string) string { return "the " + provider },
+		Links: &notices.Links{
+			Secure: func(_ context.Context, n mail.SecurityNotice) (string, time.Time, error) {
+				if w.panic {
+					panic("x")
+				}
+				return "secure/" + n.Method + "/" + n.Address, now, w.secureErr
+			},
+			Reset: func(_ context.Context, userID string) (string, time.Time, error) {
+				if w.noPassword {
+					return "", now, store.ErrNotFound
+				}
+				return "reset/" + userID, now, nil
+			},
+		},
+		LinkFailed: func(context.Context, error) { w.logged++ },
+	}
+}
+
+func TestWrite(t *testing.T) {
+	t.Parallel()
+	const base, to = "https://app.test/auth", "ada@example.com"
+	verified := notices.Data{UserID: "u1", Method: "m1", Provider: "acme", Base: base, Verified: true}
+	for name, row := range map[string]struct {
+		kind   mailkind.Kind
+		change func(w *world, d *notices.Data)
+		to     string
+		url    string // after base
+		logged int
+		err    error
+	}{
+		"a notice": {to: to, url: "/secure/m1/" + to},
+		"not verified": {change: func(_ *world, d *notices.Data) {
+			d.Verified = false
+		}},
+		"not verified and gone": {change: func(w *world, d *notices.Data) {
+			d.Verified, w.userErr = false, store.ErrNotFound
+		}},
+		"vouched for by a provider": {change: func(w *world, d *notices.Data) {
+			d.Verified, w.accounts = false, []*store.Account{{}, {VerifiedEmail: "ADA@example.com"}}
+		}, to: to, url: "/secure/m1/" + to},
+		"a provider vouched for another address": {change: func(w *world, d *notices.Data) {
+			d.Verified, w.accounts = false, []*store.Account{{VerifiedEmail: "eve@example.com"}}
+		}},
+		"the user is gone": {change: func(w *world, _ *notices.Data) { w.userErr = store.ErrNotFound }, to: to,
+			url: "/account"},
+		"the store is away": {change: func(w *world, _ *notices.Data) { w.userErr = errAway }, err: errAway},
+		"no list of accounts": {change: func(w *world, d *notices.Data) {
+			d.Verified, w.listErr = false, errAway
+		}, err: errAway},
+		"outside of a request": {change: func(_ *world, d *notices.Data) { d.Base = "" }, to: to},
+		"an action of its own": {change: func(_ *world, d *notices.Data) { d.Action = "organization" }, to: to,
+			url: "/organization"},
+		"no link": {change: func(w *world, _ *notices.Data) { w.secureErr = errAway }, to: to, url: "/account",
+			logged: 1},
+		"a panic": {change: func(w *world, _ *notices.Data) { w.panic = true }, to: to, url: "/account",
+			logged: 1},
+		"guessed codes": {kind: mailkind.FactorGuessed, to: to, url: "/reset/u1"},
+		"guessed codes, no password": {kind: mailkind.FactorGuessed, change: func(w *world, _ *notices.Data) {
+			w.noPassword = true
+		}, to: to, url: "/secure/m1/" + to},
+		"guessed codes, another address": {kind: mailkind.FactorGuessed, change: func(w *world, _ *notices.Data) {
+			w.user.Email = "new@example.com"
+		}, to: to, url: "/account"},
+		"another address": {change: func(w *world, _ *notices.Data) { w.user.Email = "new@example.com" }, to: to,
+			url: "/secure/m1/" + to},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, d := &world{user: &store.User{ID: "u1", Email: to}}, verified
+			if row.change != nil {
+				row.change(w, &d)
+			}
+			data, err := json.Marshal(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kind := row.kind
+			if kind == "" {
+				kind = mailkind.AccountLinked
+			}
+			l, err := w.writer().Write(t.Context(), mail.Email{To: to, Kind: kind}, data)
+			if !errors.Is(err, row.err) || l.To != row.to || w.logged != row.logged {
+				t.Errorf("to %q, %d logged: %v", l.To, w.logged, err)
+			}
+			want := row.url
+			if want != "" {
+				want = base + want
+			}
+			if string(l.URL) != want || l.To != "" && kind == mailkind.AccountLinked && l.Service != "the acme" {
+				t.Errorf("link %q of %q", string(l.URL), l.Service)
+			}
+		})
+	}
+	if _, err := (&world{}).writer().Write(t.Context(), mail.Email{}, json.RawMessage("x")); err == nil {
+		t.Error("data that is no JSON")
+	}
+}
+
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	w := (&world{secureErr: errAway}).writer()
+	if action, _, err := w.Links.Action(t.Context(), mail.SecurityNotice{}); action != "" || !errors.Is(err, errAway) {
+		t.Error(action, err)
+	}
+	none := &notices.Links{}
+	action, _, err := none.Action(t.Context(), mail.SecurityNotice{Kind: mailkind.FactorGuessed})
+	if action != "" || err != nil {
+		t.Error(action, err)
+	}
+}
+
+func TestNew(t *testing.T) {
+	t.Parallel()
+	n := mail.SecurityNotice{Kind: mailkind.FactorAdded, Provider: "acme", Method: "m1", At: now, Action: "page"}
+	for name, row := range map[string]struct {
+		user *store.User
+		want notices.Data
+		ok   bool
+	}{
+		"no user":    {},
+		"no address": {user: &store.User{ID: "u1"}},
+		"a username": {user: &store.User{ID: "u1", Email: "ada"}},
+		"verified": {
+			&store.User{ID: "u1", Email: "ADA@example.com", EmailVerified: now},
+			notices.Data{UserID: "u1", Provider: "acme", Method: "m1", Base: "b", Action: "page", Verified: true}, true,
+		},
+		"not verified": {
+			&store.User{ID: "u1", Email: "ada@example.com"},
+			notices.Data{UserID: "u1", Provider: "acme", Method: "m1", Base: "b", Action: "page"}, true,
+		},
+	} {
+		l, d, ok := notices.New(row.user, n, "b")
+		if ok != row.ok || ok && (d != row.want || l.To != "ada@example.com" || l.Kind != n.Kind || l.At != now) {
+			t.Errorf("%s: %v %+v to %q", name, ok, d, l.To)
+		}
+	}
+}
+
+func TestMade(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		kind   mailkind.Kind
+		method string
+		has    bool
+		err    error
+		want   bool
+		fails  bool
+	}{
+		"added":                {mailkind.PasskeyAdded, "m1", true, nil, true, false},
+		"not added":            {mailkind.AccountLinked, "m1", false, nil, false, false},
+		"the user is gone":     {mailkind.PasskeyAdded, "m1", false, store.ErrNotFound, false, false},
+		"the store is away":    {mailkind.PasskeyAdded, "m1", false, errAway, false, true},
+		"removed":              {mailkind.PasskeyRemoved, "m1", false, nil, true, false},
+		"a method without ID":  {mailkind.PasskeyAdded, "", false, nil, true, false},
+		"a change of a plugin": {mailkind.FactorAdded, "m1", false, nil, true, false},
+	} {
+		d := notices.Data{UserID: "u1", Method: row.method}
+		made, err := notices.Made(row.kind, d, func(user, method string) (bool, error) {
+			if user != "u1" || method != "m1" {
+				t.Errorf("%s: %s of %s", name, method, user)
+			}
+			return row.has, row.err
+		})
+		if made != row.want || (err != nil) != row.fails {
+			t.Errorf("%s: %v %v", name, made, err)
+		}
+	}
+}
