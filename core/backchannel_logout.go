@@ -48,13 +48,8 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 		p.User = user
 	}
 	switch {
-	case p.User != nil && l.sessions.revoked != nil:
-		if err := l.sessions.all.EndUser(ctx, p.User.ID, ""); err != nil {
-			return errorf(ErrStore, "%w", err)
-		}
-	case p.User != nil && l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil:
-		_, err := l.store.lister.DeleteSessions(ctx, p.User.ID)
-		if err != nil {
+	case p.User != nil:
+		if err := l.sessions.all.EndAll(ctx, p.User.ID); err != nil {
 			return errorf(ErrStore, "%w", err)
 		}
 	case p.Subject == "":
@@ -85,25 +80,15 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 // endBySID ends the local sessions that a provider session started. known reports whether this process remembers any.
 // p.User is set to the owner of the last session that still existed.
 func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (known bool, err error) {
-	s := l.sessions
-	if s.revoked == nil && s.config.Strategy != StrategyDatabase {
-		return false, nil
+	ids := l.sessions.providerSessions.Of(p.Provider, p.SessionID)
+	owner, known, err := l.sessions.all.EndThese(ctx, ids)
+	if err == nil && owner != "" {
+		p.User, err = l.sessions.jwt.User(ctx, owner)
 	}
-	for _, session := range s.providerSessions.Of(p.Provider, p.SessionID) {
-		known = true
-		owner, err := s.all.EndOne(ctx, session)
-		if err != nil {
-			return known, err
-		}
-		if owner == "" {
-			continue
-		}
-		p.User, err = s.jwt.User(ctx, owner)
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return known, err
-		}
+	if errors.Is(err, ErrNotFound) {
+		err = nil
 	}
-	return known, nil
+	return known, err
 }
 
 // logout verifies a logout token and ends its sessions (OpenID Connect Back-Channel Logout).

@@ -44,7 +44,7 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 	case errors.As(err, &bad) && bad.unknown && c.r.Method == http.MethodGet &&
 		negotiate.PrefersHTML(c.r.Header["Accept"]):
 		if c.settle() == nil { // for the links of the page
-			c.locales.settle(ctx, &c.arrival, c.askedLocale())
+			c.settleLocale(ctx, c.askedLocale())
 		}
 		return p.notFound(ctx, &c.arrival, response)
 	case errors.As(err, &bad):

@@ -37,60 +37,37 @@ func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) 
 			credentials[name] = text
 		}
 	}
-	out := outcome{typed: f.name(credentials)}
+	typed, others := f.names(credentials)
+	out := outcome{typed: typed}
 	if c.reauth == nil { // the user of a session has passed a challenge before
 		if err := f.challenges.check(ctx, c, challenge.SignIn); err != nil {
 			return out, err
 		}
 	}
-	others := f.otherNames(credentials, out.typed)
-	err := f.limits.askAll(ctx, c, others)
-	if err != nil {
-		return out, err
+	for _, name := range others {
+		if err := f.limits.ask(ctx, c, credentialsAttempt(name, credentials)); err != nil {
+			return out, err
+		}
 	}
-	if out.identity, err = f.authorize(ctx, c, credentials); err == nil {
-		f.limits.rightAll(ctx, c, others)
+	var err error
+	if out.identity, err = f.authorize(ctx, c, credentialsAttempt(typed, credentials), credentials); err == nil {
+		for _, name := range others {
+			f.limits.right(ctx, c, credentialsAttempt(name, credentials))
+		}
 	}
 	return out, err
 }
 
-// otherNames returns the attempts for the other names in a form that declares no fields. Only Authorize knows which
-// field names the user, and an attacker could put a new name into the other fields with each guess.
-func (f *credentialsFlow) otherNames(credentials map[string]string, typed string) (all []LimitParams) {
-	if f.Identifier != "" || len(f.Fields) > 0 {
-		return nil
-	}
-	for _, field := range usualNames {
-		if name := mailaddr.Canonical(credentials[field]); name != "" && name != typed {
-			all = append(all, LimitParams{
-				Params: limit.Params{Attempt: limit.AttemptCredentials, Identifier: name}, Credentials: maps.Clone(credentials),
-			})
-		}
-	}
-	return all
-}
-
-// askAll calls ask for each attempt and returns the first error.
-func (l *limits) askAll(ctx context.Context, c *call, all []LimitParams) error {
-	for _, p := range all {
-		if err := l.ask(ctx, c, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (l *limits) rightAll(ctx context.Context, c *call, all []LimitParams) {
-	for _, p := range all {
-		l.right(ctx, c, p)
+// credentialsAttempt returns the attempt to sign in with a name.
+func credentialsAttempt(name string, credentials map[string]string) LimitParams {
+	return LimitParams{
+		Params: limit.Params{Attempt: limit.AttemptCredentials, Identifier: name}, Credentials: maps.Clone(credentials),
 	}
 }
 
-func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials map[string]string) (*identity, error) {
-	attempt := LimitParams{
-		Params:      limit.Params{Attempt: limit.AttemptCredentials, Identifier: f.name(credentials)},
-		Credentials: maps.Clone(credentials),
-	}
+func (f *credentialsFlow) authorize(
+	ctx context.Context, c *call, attempt LimitParams, credentials map[string]string,
+) (*identity, error) {
 	if err := f.limits.ask(ctx, c, attempt); err != nil {
 		return nil, err
 	}
@@ -131,26 +108,30 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials ma
 	return &identity{user: user, account: account, form: &formResult{credentials, still}}, nil
 }
 
-// usualNames lists the usual names of the field for the user name.
-var usualNames = []string{"email", "username", "name"}
-
-// name returns the user name in a form, for limits. It is the field that Identifier names, else the first declared
-// field that is not a secret. If no fields are declared, it is the first of usualNames that is not empty.
-func (p *CredentialsProvider) name(form map[string]string) string {
+// names returns the user name in a form, for limits and the audit log. It is the field that Identifier names, else the
+// first declared field that is not a secret. If no fields are declared, it is the first usual field that is not empty.
+// Then others are the names in the other usual fields: only Authorize knows which field names the user, and an attacker
+// could put a new name into the first one with each guess.
+func (p *CredentialsProvider) names(form map[string]string) (typed string, others []string) {
 	if p.Identifier != "" {
-		return mailaddr.Canonical(form[p.Identifier])
+		return mailaddr.Canonical(form[p.Identifier]), nil
 	}
 	for _, f := range p.Fields {
 		if f.Type == "" || f.Type == "text" || f.Type == "email" || f.Type == "tel" {
-			return mailaddr.Canonical(form[f.Name])
+			return mailaddr.Canonical(form[f.Name]), nil
 		}
 	}
-	for _, name := range usualNames {
-		if form[name] != "" {
-			return mailaddr.Canonical(form[name])
+	found := false
+	for _, field := range []string{"email", "username", "name"} {
+		name := mailaddr.Canonical(form[field])
+		switch {
+		case form[field] != "" && !found:
+			typed, found = name, true
+		case name != "" && name != typed && len(p.Fields) == 0:
+			others = append(others, name)
 		}
 	}
-	return ""
+	return typed, others
 }
 
 // toSignInPage is the response of flows without a start action: their forms post to the callback.

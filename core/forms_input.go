@@ -1,6 +1,14 @@
 package core
 
-import "github.com/latchkey-go/latchkey/internal/forminput"
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/latchkey-go/latchkey/internal/callbackurl"
+	"github.com/latchkey-go/latchkey/internal/forminput"
+)
 
 // SignInInput contains the arguments of a sign-in that a component of the application starts, like those of useSignIn
 // in component frameworks. It can be decoded from the JSON of a script, with the members providerId, redirectTo,
@@ -67,4 +75,76 @@ func (in *SignOutInput) UnmarshalJSON(data []byte) error {
 	own, wrong := forminput.SignOut(data)
 	*in = SignOutInput{RedirectTo: own.RedirectTo, CSRFToken: own.CSRFToken, wrong: wrong}
 	return nil
+}
+
+// SignInWith starts a sign-in with the values of in instead of a form. If in is nil, it is [Auth.SignIn]. r is the POST
+// request that contained the input; its body is not read. The response is that of [Auth.SignIn]: a redirect with status
+// 303, or {"url": …} if the request has X-Auth-Return-Redirect. Invalid input gets status 422 with an
+// *[InvalidInputError] as JSON, which [Response.Failure] returns.
+func (a *Auth) SignInWith(ctx context.Context, r *Request, in *SignInInput) *Response {
+	if in == nil {
+		return a.SignIn(ctx, r)
+	}
+	a, refusal := forInput(ctx, a, r)
+	if refusal != nil {
+		return refusal
+	}
+	wrong := in.wrong.Clone()
+	query, fields := wrong.Query(in.AuthorizationParams), url.Values{}
+	for name, value := range in.Fields {
+		if name == "callbackUrl" || name == "providerId" {
+			wrong.Field("options", "%s: it has a field of its own", name)
+		}
+		fields.Set(name, value)
+	}
+	p := a.byID[in.ProviderID]
+	if p == nil && in.ProviderID != "" {
+		wrong.Field("providerId", "no provider of this id is configured")
+	}
+	redirectTo := or(in.inOptions, in.RedirectTo)
+	if v, err := a.site.arrive(r); err == nil && redirectTo != "" { // otherwise the route rejects the request
+		if _, err := callbackurl.SameOrigin(redirectTo, v.at, a.site.appSchemes); err != nil {
+			wrong.Field("redirectTo", "expected a path or an http(s) URL")
+		}
+	}
+	a.site.commonFields(fields, redirectTo, in.CSRFToken)
+	return answerInput(ctx, a, r, wrong, signInRoute(p, query), fields)
+}
+
+// SignOutWith signs the user out with the values of in instead of a form, like [Auth.SignInWith]. An unusable
+// RedirectTo does not stop the sign-out: the browser then continues to the home page.
+func (a *Auth) SignOutWith(ctx context.Context, r *Request, in *SignOutInput) *Response {
+	if in == nil {
+		return a.SignOut(ctx, r)
+	}
+	a, refusal := forInput(ctx, a, r)
+	if refusal != nil {
+		return refusal
+	}
+	wrong, fields := in.wrong.Clone(), url.Values{}
+	a.site.commonFields(fields, in.RedirectTo, in.CSRFToken)
+	return answerInput(ctx, a, r, wrong, "/signout", fields)
+}
+
+// commonFields sets the form fields that all inputs have.
+func (s *site) commonFields(fields url.Values, redirectTo, token string) {
+	fields.Set("callbackUrl", or(redirectTo, s.publicPath+"/"))
+	if token != "" {
+		fields.Set("csrfToken", token)
+	}
+}
+
+// answerInput calls the route, unless the input is invalid.
+func answerInput(
+	ctx context.Context, a *Auth, r *Request, wrong *forminput.Errors, route string, fields url.Values,
+) *Response {
+	if !wrong.Found() {
+		return post(ctx, a, r, route, fields, true)
+	}
+	body, err := json.Marshal(wrong)
+	if err != nil { // cannot happen: it is a map of strings
+		body = []byte("{}")
+	}
+	refused := &Response{Err: (*InvalidInputError)(wrong)}
+	return finish(r, refuse(refused, http.StatusUnprocessableEntity, body))
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
@@ -35,21 +35,11 @@ func RecentSignIn(d time.Duration) Guard {
 // never counts. [amr.Multiple], which a plugin or [SessionOptions] sets, is sufficient.
 func Strong() Guard {
 	return func(_ context.Context, s *Session) error {
-		if !isStrong(s.Methods) {
+		if !reauth.TwoFactors(s.Methods) {
 			return &StepUp{Strong: true}
 		}
 		return nil
 	}
-}
-
-// isStrong reports whether the methods include two different kinds of factor.
-func isStrong(methods []amr.Method) bool {
-	has := func(one ...amr.Method) bool {
-		return slices.ContainsFunc(one, func(m amr.Method) bool { return slices.Contains(methods, m) })
-	}
-	passkey := has(amr.HardwareKey, amr.SoftwareKey)
-	return has(amr.Multiple) || passkey && has(amr.User) ||
-		(passkey || has(amr.OTP)) && has(amr.Password, amr.Federated)
 }
 
 // ACR returns a guard that requires one of the authentication context class references in [Session.ACR], such as

@@ -6,54 +6,38 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// settle selects the language of a request, once, before a response is written. asked is the language in the URL, or
-// "".
-func (l *locales) settle(ctx context.Context, v *arrival, asked string) {
-	if l != nil {
-		v.locale = l.choose(ctx, v, asked)
+// settleLocale selects the language of a request, once, before a response is written: that of the Locale callback, of
+// the URL (asked, or ""), of the cookie with the language of an earlier URL, or of the browser's settings. The default
+// is the first language of the configuration.
+func (v *arrival) settleLocale(ctx context.Context, asked string) {
+	if v.locales == nil {
+		return
 	}
-}
-
-// choose returns the language of the first source that has one: the Locale callback, the URL, the cookie with the
-// language of an earlier URL, and the browser's settings. The default is the first language of the configuration.
-func (l *locales) choose(ctx context.Context, v *arrival, asked string) *ui.Locale {
-	if l.decide != nil {
-		tag, err := guarded("Callbacks.Locale", func() (string, error) { return l.decide(ctx, v.r), nil })
+	var chosen *ui.Locale
+	if v.decideLocale != nil {
+		tag, err := guarded("Callbacks.Locale", func() (string, error) { return v.decideLocale(ctx, v.r), nil })
 		if err != nil {
 			v.log.failure(ctx, asError(err, ErrAuth), v.attrs()...)
 		}
-		if chosen := l.find(tag); chosen != nil {
-			return chosen
-		}
+		chosen = v.locales.Find(tag)
 	}
-	if chosen := l.find(asked); chosen != nil {
-		return chosen
+	if chosen == nil {
+		chosen = v.locales.Find(asked)
 	}
-	return l.browserLocale(v)
+	if chosen == nil {
+		chosen = v.browserLocale()
+	}
+	v.locale = chosen
 }
 
 // browserLocale selects the language by the cookie and the Accept-Language header.
-func (l *locales) browserLocale(v *arrival) *ui.Locale {
+func (v *arrival) browserLocale() *ui.Locale {
+	stored := ""
 	if v.cookies != nil {
 		spec := v.partCookie(localeCookie)
-		kept, _ := v.jar.Get(spec.Name())
-		if chosen := l.find(kept); chosen != nil {
-			return chosen
-		}
+		stored, _ = v.jar.Get(spec.Name())
 	}
-	if at, ok := l.matcher.Accept(v.header("Accept-Language")); ok {
-		return &l.all[at]
-	}
-	return &l.all[0]
-}
-
-// find returns the language for a list of tags, separated by blanks and ordered by preference. It returns nil if none
-// matches.
-func (l *locales) find(list string) *ui.Locale {
-	if at, ok := l.matcher.Find(list); ok {
-		return &l.all[at]
-	}
-	return nil
+	return v.locales.Browser(stored, v.header("Accept-Language"))
 }
 
 // askedLocale returns the language that the URL of a request to the auth routes requests: ui_locales (OpenID Connect
@@ -68,7 +52,7 @@ func (v *arrival) language() ui.Locale {
 	case v.locale != nil:
 		return *v.locale
 	case v.locales != nil: // the request was refused before the language was selected
-		return *v.locales.browserLocale(v)
+		return *v.browserLocale()
 	}
 	return ui.Locale{}
 }

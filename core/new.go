@@ -62,7 +62,6 @@ func New(config Config) (*Auth, error) {
 	if a.misconfigured(faults) {
 		return nil, faults
 	}
-	a.validTokens.Now, a.validTokens.Max = c.Now, maxValidTokens
 	can := linkablesOf(a.providers)
 	can.prove = can.prove || a.plugins.proves
 	assemble(a, &c, can, checks, faults)

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
 
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/oauth"
@@ -74,11 +72,16 @@ func newOutward(c *Config, client *upstream.Client, acceptIssuer func(configured
 	accept := acceptIssuer
 	if acceptIssuer != nil {
 		accept = func(configured, found string) bool {
-			ok, err := guarded("AcceptIssuer", func() (bool, error) { return acceptIssuer(configured, found), nil })
-			return ok && err == nil
+			return guardedTrue("AcceptIssuer", func() bool { return acceptIssuer(configured, found) })
 		}
 	}
 	return outward{client, oidc.New(oidc.Options{Client: client, Now: c.Now, Logger: c.Logger, AcceptIssuer: accept})}
+}
+
+// guardedTrue calls a function of the application. It returns false if the function panics.
+func guardedTrue(where string, call func() bool) bool {
+	ok, err := guarded(where, func() (bool, error) { return call(), nil })
+	return ok && err == nil
 }
 
 // newOAuthClient completes a provider's configuration from the environment and with defaults, checks it, and creates
@@ -89,25 +92,10 @@ func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *
 		faults.add(ErrInvalidConfig, "provider %q: %w", o.ID, o.Fault)
 		return o
 	}
-	config := o.complete(c, faults)
-	o.setDefaults(c)
-	o.check(faults)
-	shared = o.outward(c, shared)
-	config.HTTP, config.Documents = shared.client, shared.documents
-	o.client = oauth.Observed{Client: oauth.New(config)}
-	if o.RequestToken.URL != "" {
-		o.client1 = oauth.Observed1{Client1: oauth.New1(config)}
-		o.flow.Client1 = &o.client1
-	}
-	return o
-}
-
-// complete sets empty fields from the environment and with defaults, reports configuration errors, and returns the
-// configuration of the protocol client without its HTTP client.
-func (o *oauthClient) complete(c *Config, faults *ConfigError) oauth.Config {
 	setup := oauth.Setup{
 		Config: o.clientConfig(c), Type: string(o.Type), BaseURL: o.BaseURL, DefaultIssuer: o.DefaultIssuer,
-		Insecure: o.AllowInsecureHTTP == True, ProxyURL: o.RedirectProxyURL,
+		Insecure: o.AllowInsecureHTTP == True, ProxyURL: o.RedirectProxyURL, DefaultProxyURL: c.RedirectProxyURL,
+		Checks: retyped[string](o.Checks), Logout: o.Logout == True, HasSignOutURL: o.SignOutURL != nil,
 	}
 	for _, problem := range setup.Complete(c.Getenv) {
 		kind := ErrInvalidConfig
@@ -116,70 +104,55 @@ func (o *oauthClient) complete(c *Config, faults *ConfigError) oauth.Config {
 		}
 		faults.add(kind, "%w", problem.Err)
 	}
-	o.Issuer, o.BaseURL = setup.Issuer, setup.BaseURL
+	o.Issuer, o.BaseURL, o.Checks = setup.Issuer, setup.BaseURL, retyped[Check](setup.Checks)
 	o.ClientID, o.ClientSecret, o.ClientAuth = setup.ClientID, Secret(setup.ClientSecret), ClientAuth(setup.ClientAuth)
 	o.ClientKey, o.ClientKeyID = setup.ClientKey, setup.ClientKeyID
 	o.Authorization, o.Token, o.Userinfo = Endpoint(setup.Authorization), Endpoint(setup.Token), Endpoint(setup.Userinfo)
+	shared = o.outward(c, shared, setup.InsecureHosts())
+	setup.HTTP, setup.Documents = shared.client, shared.documents
+	o.client = oauth.Observed{Client: oauth.New(setup.Config)}
 	o.flow = oauthflow.Flow{
-		Client: &o.client, OpenID: o.Type == TypeOIDC, Issuer: o.Issuer, Authorization: setup.Authorization,
-		Scope: setup.Scope, ProfileFromUserinfo: o.ProfileFromUserinfo, ProxyTargets: c.RedirectProxyTargets,
+		Client: &o.client, OpenID: setup.OpenID, Issuer: o.Issuer, Authorization: setup.Authorization, Scope: setup.Scope,
+		ProfileFromUserinfo: o.ProfileFromUserinfo, ProxyURL: setup.ProxyURL, ProxyTargets: c.RedirectProxyTargets,
+		Provider: flowstate.Client{
+			ID: o.ID, Checks: setup.Checks, FormPost: setup.FormPost, Proxied: setup.ProxyURL != "",
+		},
 	}
-	return setup.Config
+	if o.RequestToken.URL != "" {
+		o.client1 = oauth.Observed1{Client1: oauth.New1(setup.Config)}
+		o.flow.Client1 = &o.client1
+		if o.Account == nil {
+			o.Account = oauth1Account
+		}
+	}
+	return o
+}
+
+// retyped returns a list with another type of text. The result is nil if the list is nil.
+func retyped[To, From ~string](list []From) []To {
+	if list == nil {
+		return nil
+	}
+	all := make([]To, len(list))
+	for i, text := range list {
+		all[i] = To(text)
+	}
+	return all
 }
 
 // outward returns the HTTP client and documents of this provider: the shared ones, unless a field of the provider
-// changes their rules.
-func (o *oauthClient) outward(c *Config, shared outward) outward {
-	client, hosts := shared.client, o.insecureHosts()
-	if o.HTTPClient != nil || len(hosts) > 0 {
+// changes their rules. insecure are the hosts that may be reached with plain http.
+func (o *oauthClient) outward(c *Config, shared outward, insecure []string) outward {
+	client := shared.client
+	if o.HTTPClient != nil || len(insecure) > 0 {
 		client = upstream.New(upstream.Options{
-			HTTP: cmp.Or(o.HTTPClient, c.HTTPClient), InsecureHosts: hosts, OnDate: clockCheck(c),
+			HTTP: cmp.Or(o.HTTPClient, c.HTTPClient), InsecureHosts: insecure, OnDate: clockCheck(c),
 		})
 	}
 	if client == shared.client && o.AcceptIssuer == nil {
 		return shared
 	}
 	return newOutward(c, client, o.AcceptIssuer)
-}
-
-// insecureHosts returns the configured hosts that may be reached with plain http: none, unless AllowInsecureHTTP is on.
-func (o *oauthClient) insecureHosts() (hosts []string) {
-	if o.AllowInsecureHTTP != True {
-		return nil
-	}
-	for _, address := range []string{o.Issuer, o.BaseURL, o.Authorization.URL, o.Token.URL, o.Userinfo.URL} {
-		if u, err := url.Parse(address); err == nil && u.Hostname() != "" {
-			hosts = append(hosts, u.Hostname())
-		}
-	}
-	return hosts
-}
-
-// setDefaults sets the defaults of empty fields, and what flows need to know of them.
-func (o *oauthClient) setDefaults(c *Config) {
-	flow := &o.flow
-	flow.Provider.ID = o.ID
-	if o.RequestToken.URL != "" {
-		o.Checks = nil
-		if o.Account == nil {
-			o.Account = oauth1Account
-		}
-		return
-	}
-	if o.Checks == nil {
-		o.Checks = []Check{CheckPKCE, CheckState}
-	}
-	flow.Provider.FormPost = flow.Authorization.Param("response_mode") == "form_post"
-	if !flow.Provider.FormPost {
-		flow.ProxyURL = strings.TrimRight(or(o.RedirectProxyURL, c.RedirectProxyURL), "/")
-	}
-	flow.Provider.Proxied = flow.ProxyURL != ""
-	if flow.Provider.Proxied && !slices.Contains(o.Checks, CheckState) {
-		o.Checks = append(slices.Clone(o.Checks), CheckState) // the state contains the URL for forwarding
-	}
-	for _, check := range o.Checks {
-		flow.Provider.Checks = append(flow.Provider.Checks, string(check))
-	}
 }
 
 // clientConfig returns the configuration of the protocol client. Panics in functions of the application become errors.
@@ -202,8 +175,7 @@ func (o *oauthClient) clientConfig(c *Config) oauth.Config {
 	}
 	if revoked := o.RefreshTokenRevoked; revoked != nil {
 		config.RefreshTokenRevoked = func(body map[string]any) bool {
-			ok, err := guarded("RefreshTokenRevoked", func() (bool, error) { return revoked(body), nil })
-			return ok && err == nil
+			return guardedTrue("RefreshTokenRevoked", func() bool { return revoked(body) })
 		}
 	}
 	if conform := o.ConformToken; conform != nil {
@@ -219,17 +191,4 @@ func oauth1Account(t *TokenSet) *Account {
 	return &Account{Extra: Members{
 		"oauth_token": t.Extra["oauth_token"], "oauth_token_secret": t.Extra["oauth_token_secret"],
 	}}
-}
-
-// check reports configuration errors of a completed provider that are not about the protocol.
-func (o *oauthClient) check(faults *ConfigError) {
-	if o.Logout == True && o.Type != TypeOIDC && o.SignOutURL == nil {
-		faults.add(ErrInvalidConfig, "provider %q has Logout On and the Type %q: only OpenID Connect (TypeOIDC) says where "+
-			"to sign out, leave Logout out or set SignOutURL", o.ID, o.Type)
-	}
-	for _, k := range o.Checks {
-		if k != CheckPKCE && k != CheckState && k != CheckNonce {
-			faults.add(ErrInvalidConfig, "provider %q: unknown check %q", o.ID, k)
-		}
-	}
 }

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/mounts"
+	"github.com/latchkey-go/latchkey/core/internal/tenants"
 	"github.com/latchkey-go/latchkey/internal/reference"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -82,43 +81,16 @@ func (e *chooserError) Unwrap() error { return e.error }
 type chooser struct {
 	basePath string
 	choose   func(ctx context.Context, r *Request) (*Auth, error)
-	// known has the Auths that were checked, and realms has the first Auth of each realm.
-	known, realms sync.Map
-	count         atomic.Int32
-
-	options PerRequestOptions
-	mounted *mounts.State // state of the Auth of PerRequest
-	unknown lineLimit     // limit for requests without a tenant
+	options  PerRequestOptions
+	mounted  *mounts.State       // state of the Auth of PerRequest
+	known    tenants.Known[Auth] // the Auths that were checked for shared sessions
+	unknown  tenants.Lines       // limit for requests without a tenant
 }
-
-// lineLimit allows maxLines log lines a minute, for lines that an unauthenticated client can cause.
-type lineLimit struct {
-	mu    sync.Mutex
-	since time.Time
-	lines int
-}
-
-const maxLines = 10
-
-// allows counts a line, and reports whether it may be logged.
-func (l *lineLimit) allows(now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if now.Sub(l.since) >= time.Minute || now.Before(l.since) {
-		l.since, l.lines = now, 0
-	}
-	l.lines++
-	return l.lines <= maxLines
-}
-
-// maxKnown is the maximum number of Auths that a chooser remembers. Without it, an application that creates an Auth for
-// each request would fill the memory.
-const maxKnown = 1024
 
 func (c *chooser) resolve(ctx context.Context, r *Request) (*Auth, error) {
 	a, err := c.find(ctx, r)
 	if err != nil {
-		quiet := errors.Is(err, ErrNoTenant) && !c.unknown.allows(c.options.Now())
+		quiet := errors.Is(err, ErrNoTenant) && !c.unknown.Allow(c.options.Now())
 		return nil, &chooserError{err, c.options.Logger, quiet}
 	}
 	if c.mounted != nil && c.mounted.Registered() {
@@ -143,21 +115,10 @@ func (c *chooser) find(ctx context.Context, r *Request) (*Auth, error) {
 		return nil, errorf(ErrInvalidConfig, "the Auth for this request has the base path %q, and PerRequest has %q: "+
 			"set the Auth's Config.BasePath to %q", a.site.basePath, c.basePath, c.basePath)
 	}
-	if _, known := c.known.Load(a); !known && c.count.Load() < maxKnown {
-		c.checkShared(ctx, a)
-	}
-	return a, nil
-}
-
-// checkShared logs a warning if another Auth accepts the sessions of this one.
-func (c *chooser) checkShared(ctx context.Context, a *Auth) {
-	if _, known := c.known.LoadOrStore(a, true); known {
-		return
-	}
-	c.count.Add(1)
-	if first, there := c.realms.LoadOrStore(realmOf(a), a); there && a.sharesSessions(first.(*Auth)) {
+	if first := c.known.Add(a, realmOf); first != nil && a.sharesSessions(first) {
 		a.warnShared(ctx)
 	}
+	return a, nil
 }
 
 // withoutAuth returns a call and pages for a request that no Auth could be selected for. They have the parts of the

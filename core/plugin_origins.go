@@ -1,19 +1,8 @@
 package core
 
 import (
-	"errors"
-	"fmt"
-	"net"
-	"slices"
-	"strings"
-
+	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/weburl"
-)
-
-var (
-	errNotAProxy      = errors.New("the peer is not in Config.TrustedProxies")
-	errNotOneOrigin   = errors.New("the request needs exactly one X-Forwarded-Host and one X-Forwarded-Proto")
-	errOriginUnlisted = errors.New("X-Forwarded-Proto and X-Forwarded-Host are not those of a protected origin")
 )
 
 // ProtectOrigins declares the origins of other applications, such as "https://wiki.example.com". A reverse proxy asks
@@ -44,7 +33,7 @@ func (h *PluginHost) ProtectOrigins(origins ...string) func(*Request) (origin st
 		case s.pinned && at.Scheme != s.origins.Pinned.Scheme:
 			h.fault("the origin %q: browsers send no session cookie there, because URL is %s: use the same scheme",
 				text, s.pinnedOrigin)
-		case s.pinned && !sendsCookie(at, s.origins.Pinned, h.cookieDomain):
+		case s.pinned && !forwarded.SendsCookie(at, s.origins.Pinned, h.cookieDomain):
 			h.fault("the origin %q: browsers send no session cookie there: set Cookies.SessionToken.Domain to the domain "+
 				"that it has in common with URL, for example example.com", text)
 		default:
@@ -52,43 +41,8 @@ func (h *PluginHost) ProtectOrigins(origins ...string) func(*Request) (origin st
 		}
 	}
 	s.protected = append(s.protected, protected...)
-	return func(r *Request) (string, error) { return s.protectedOrigin(r, protected) }
-}
-
-// sendsCookie reports whether a browser sends the session cookie of own to at, too (RFC 6265 section 5.1.3).
-func sendsCookie(at, own weburl.Origin, domain string) bool {
-	host := hostWithoutPort(at.Host)
-	if domain == "" {
-		return host == hostWithoutPort(own.Host)
+	return func(r *Request) (string, error) {
+		asked := received(r)
+		return s.origins.Proxies.Protected(&asked, protected)
 	}
-	domain = strings.ToLower(strings.TrimPrefix(domain, "."))
-	return host == domain || strings.HasSuffix(host, "."+domain)
-}
-
-func hostWithoutPort(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		return name
-	}
-	return host
-}
-
-// protectedOrigin returns the origin of the request that a proxy asks about.
-func (s *site) protectedOrigin(r *Request, protected []weburl.Origin) (string, error) {
-	received := received(r)
-	if !s.origins.Proxies.Trust(&received) {
-		return "", errNotAProxy
-	}
-	host, proto := r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"]
-	if len(host) != 1 || len(proto) != 1 || strings.Contains(proto[0], ",") {
-		return "", errNotOneOrigin
-	}
-	// A list of hosts is no valid host.
-	at, err := weburl.ResolveOrigin(weburl.Options{TrustHost: true, ForwardedTrusted: true}, "", host, nil, proto)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", errOriginUnlisted, err)
-	}
-	if !slices.Contains(protected, at) {
-		return "", errOriginUnlisted
-	}
-	return at.String(), nil
 }

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"reflect"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/observed"
@@ -146,26 +145,17 @@ func isProviderID(id string) bool {
 	return id != "" && len(id) <= 64 && ascii.IsAlnum(id[0]) && strings.Trim(id, alphabet) == ""
 }
 
-// clockCheck returns a function that compares the Date of responses with the clock, and logs the first large
-// difference. It is safe for concurrent use.
+// clockCheck returns a function that logs the first large difference between the clock and the Date of a response. It
+// is safe for concurrent use.
 func clockCheck(c *Config) func(host string, date time.Time) {
 	log := &reporter{logger: c.Logger}
-	var warned atomic.Bool
-	return func(host string, date time.Time) {
-		behind := date.Sub(c.Now()).Round(time.Second)
-		if behind.Abs() <= maxClockSkew || warned.Swap(true) {
-			return
-		}
+	return upstream.ClockCheck(c.Now, func(host string, behind time.Duration) {
 		log.warn(context.Background(), warnings.ClockSkew, slog.String("provider_host", host),
 			slog.Duration("clock_behind", behind),
 			slog.String("hint", "the clock of this machine, or Config.Now, differs from the provider's: sign-ins may fail "+
 				"as expired or not yet valid. Synchronize it with NTP"))
-	}
+	})
 }
-
-// maxClockSkew is the smallest difference between this process's clock and a provider's clock that is logged. ID tokens
-// and cookies have lifetimes of minutes, so a larger difference makes sign-ins fail.
-const maxClockSkew = time.Minute
 
 // watchedBy makes w observe the requests of the client and of FetchUserinfo.
 func (o *oauthClient) watchedBy(w observed.Calls) {

@@ -7,18 +7,16 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
-	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/ui"
@@ -28,6 +26,9 @@ import (
 // sign-in methods, and POST reauth/<provider> verifies one. The session continues with a new token. Unlike a sign-in,
 // it never creates or links anything and never switches to another user. The action exists if sessions contain the
 // authentication time.
+
+// reauthAction is the name of the action.
+const reauthAction = "reauth"
 
 // reauthActions returns the actions of a configuration with these providers.
 func (s *signIns) reauthActions(providers []*provider) []*partAction {
@@ -66,40 +67,29 @@ func (p *provider) canReauthenticate() (can, shows bool) {
 	return p.oauth.flow.AuthenticatesAgain(p.oauth.Reauthenticates == True)
 }
 
-// checkMethods reports users who have no method to authenticate again: their provider cannot show that they did, and no
-// code can be sent to them. Without a Mailer, that is every user of the provider. With one, it is a user whose address
-// the provider does not verify. If a plugin requires a recent sign-in and no provider has such a method, New returns a
-// configuration error. Otherwise it logs a warning.
+// checkMethods reports users who have no method to authenticate again: as a configuration error if a plugin requires a
+// recent sign-in, else as a warning.
 func (s *signIns) checkMethods(faults *ConfigError) {
 	a := s.plugins.auth
 	if !a.sessions.facts {
 		return
 	}
-	codes := s.codes != nil && s.plugins.codeMailer() != nil
-	var names []string
-	for _, p := range a.providers {
-		if _, shows := p.canReauthenticate(); p.oauth != nil && !shows &&
-			(!codes || p.kind != TypeOIDC && p.oauth.EmailVerified == nil) {
-			names = append(names, p.id)
-		}
+	setup := reauth.Setup{
+		Codes:    s.codes != nil && s.plugins.codeMailer() != nil,
+		Required: s.plugins.freshLinks > 0 && len(s.plugins.reauthMethods) == 0,
 	}
-	const fixes = "pass a Mailer to the account plugin or add an EmailProvider, with a Store that has records, so that " +
-		"users can get a code by email; or add passkeys"
-	switch {
-	case len(names) == 0:
-	case !codes && len(names) == len(a.providers) && s.plugins.freshLinks > 0 && len(s.plugins.reauthMethods) == 0:
-		faults.add(ErrInvalidConfig, "a plugin requires a recent sign-in, and no user could authenticate again: the "+
-			"providers %s cannot show that they have authenticated the user now. Fix: %s; or set "+
-			"OAuthProvider.Reauthenticates if the provider asks for credentials at every sign-in",
-			strings.Join(names, ", "), fixes)
-	case !codes:
-		a.log.warn(context.Background(), warnings.NoReauth, slog.Any("providers", names), slog.String("hint",
-			"users who only sign in with these providers cannot authenticate again: "+fixes))
-	default:
-		a.log.warn(context.Background(), warnings.NoReauth, slog.Any("providers", names), slog.String("hint",
-			"users who only sign in with these providers cannot authenticate again, because no code is sent to an "+
-				"unverified address: set OAuthProvider.EmailVerified if the provider verifies addresses, or add passkeys, "+
-				"which a new user can create in the first 15 minutes"))
+	for _, p := range a.providers {
+		_, shows := p.canReauthenticate()
+		setup.Providers = append(setup.Providers, reauth.Provider{
+			ID: p.id, Shows: shows || p.oauth == nil,
+			VerifiesEmail: p.kind == TypeOIDC || p.oauth != nil && p.oauth.EmailVerified != nil,
+		})
+	}
+	switch ids, fault, hint := setup.Gaps(); {
+	case fault != "":
+		faults.add(ErrInvalidConfig, "%s", fault)
+	case len(ids) > 0:
+		a.log.warn(context.Background(), warnings.NoReauth, slog.Any("providers", ids), slog.String("hint", hint))
 	}
 }
 
@@ -116,12 +106,20 @@ func (p *provider) adds() []amr.Method {
 	return []amr.Method{amr.Federated}
 }
 
-// newReauth returns the request of a call to the action, for the session of the user.
-func (s *signIns) newReauth(a *ActionRequest, session *Session, user *User) *reauthRequest {
-	return &reauthRequest{
+// newReauth returns the request of a call to the action, with the session and its user.
+func (s *signIns) newReauth(ctx context.Context, a *ActionRequest) (*Session, *User, *reauthRequest, error) {
+	session, err := a.Session(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	user, err := s.reauthUser(ctx, session)
+	if err != nil {
+		return nil, nil, nil, errorf(ErrStore, "read the user: %w", err)
+	}
+	return session, user, &reauthRequest{
 		Session: session.ID, Started: s.sessions.now().Unix(), ACR: validACR(a.in.text("acr_values")),
 		Strong: a.in.text("strong") == "1", Hint: user.Email,
-	}
+	}, nil
 }
 
 // reauthMethod is a method on the page.
@@ -161,16 +159,11 @@ type reauthForm struct {
 
 // reauthPage handles GET reauth. It shows the user's methods that can satisfy the request.
 func (s *signIns) reauthPage(ctx context.Context, a *ActionRequest) (*Response, error) {
-	session, err := a.Session(ctx)
+	session, user, request, err := s.newReauth(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	user, err := s.reauthUser(ctx, session)
-	if err != nil {
-		return nil, errorf(ErrStore, "read the user: %w", err)
-	}
 	c := a.in
-	request := s.newReauth(a, session, user)
 	providers, err := s.reauthProviders(ctx, session, user, request)
 	if err != nil {
 		return nil, errorf(ErrStore, "list the sign-in methods of a user: %w", err)
@@ -228,8 +221,7 @@ func (s *signIns) reauthLinks(
 		switch {
 		case err != nil:
 			return nil, err
-		case !has, len(request.ACR) > 0,
-			request.Strong && !isStrong(slices.Concat(session.Methods, m.Adds)):
+		case !has, !reauth.Satisfies(request, session.Methods, m.Adds, false):
 			continue
 		}
 		links = append(links, ui.Link{Label: a.Locale.Say(m.Label), Action: m.Action + "?" + back})
@@ -276,8 +268,7 @@ func (s *signIns) reauthProviders(
 		case !can,
 			p.oauth != nil && s.store.accounts != nil && !isLinked,
 			p.webauthn != nil && !hasPasskey,
-			len(request.ACR) > 0 && p.kind != TypeOIDC,
-			request.Strong && !isStrong(slices.Concat(session.Methods, p.adds())):
+			!reauth.Satisfies(request, session.Methods, p.adds(), p.kind == TypeOIDC):
 			continue
 		}
 		found = append(found, p)
@@ -288,19 +279,15 @@ func (s *signIns) reauthProviders(
 // reauthWith returns the function that handles POST reauth/<provider>.
 func (s *signIns) reauthWith(p *provider) func(ctx context.Context, a *ActionRequest) (*Response, error) {
 	return func(ctx context.Context, a *ActionRequest) (*Response, error) {
-		session, err := a.Session(ctx)
+		_, _, request, err := s.newReauth(ctx, a)
 		if err != nil {
 			return nil, err
-		}
-		user, err := s.reauthUser(ctx, session)
-		if err != nil {
-			return nil, errorf(ErrStore, "read the user: %w", err)
 		}
 		c := a.in
 		if err := c.refuseBearer(); err != nil {
 			return nil, err
 		}
-		c.flow, c.kind, c.providerID, c.reauth = p.flow, p.kind, p.id, s.newReauth(a, session, user)
+		c.flow, c.kind, c.providerID, c.reauth = p.flow, p.kind, p.id, request
 		if p.oauth != nil {
 			response, err := p.flow.start(ctx, c)
 			if err != nil {
@@ -372,25 +359,23 @@ func (s *signIns) checkReauth(ctx context.Context, session *Session, id *identit
 			return errorf(ErrStore, "%w", err)
 		}
 	}
-	if owner.ID != session.UserID {
-		return reauthDenial("other_user", audit.ReasonOtherUser, session, "another user has authenticated")
+	shown := reauth.Response{UserID: owner.ID, ACR: id.acr, External: id.byOAuth()}
+	if id.byOAuth() {
+		shown.Always, shown.Claims = id.oauth.client.Reauthenticates == True, id.oauth.tokens.Claims
 	}
-	if err := s.checkFresh(session, id, request); err != nil {
-		return err
-	}
-	if len(request.ACR) > 0 && !slices.Contains(request.ACR, id.acr) {
-		return reauthDenial("acr_missing", audit.ReasonACR, session, "the provider reported the class "+strconv.Quote(id.acr))
+	if err := shown.Check(session.UserID, request, s.sessions.now()); err != nil {
+		return reauthDenial(session, err)
 	}
 	return id.recheckCredentials(ctx)
 }
 
 // checkReauthSession checks that the session has started the request, and has not been renewed since.
 func checkReauthSession(session *Session, started flowstate.Session, request *reauthRequest) error {
-	if session == nil || session.ID == "" || session.ID != request.Session || started != flowstate.SameSession {
-		return reauthDenial("reauth_replayed", audit.ReasonReplayed, session,
-			"the re-authentication was started in another session, or was completed before")
+	id := ""
+	if session != nil {
+		id = session.ID
 	}
-	return nil
+	return reauthDenial(session, reauth.CheckSession(id, started, request))
 }
 
 // checkReauthCallback checks the session of a provider's callback before its code is redeemed, so that a response that
@@ -405,30 +390,17 @@ func (s *signIns) checkReauthCallback(
 	return checkReauthSession(session, started, request)
 }
 
-// checkFresh checks that the provider has authenticated the user since the start of the flow (OpenID Connect Core
-// section 3.1.2.1, max_age). A provider that reports no auth_time may have used its own session.
-func (s *signIns) checkFresh(session *Session, id *identity, request *reauthRequest) error {
-	if !id.byOAuth() {
-		return nil
+// reauthDenial returns the problem for an error of package reauth.
+func reauthDenial(session *Session, err error) error {
+	denied, ok := errors.AsType[*reauth.Denied](err)
+	if !ok {
+		return err
 	}
-	at, known := id.oauth.tokens.authenticatedAt(s.sessions.now())
-	switch {
-	case !known && id.oauth.client.Reauthenticates != True:
-		return reauthDenial("stale", audit.ReasonStale, session, "the ID token has no auth_time")
-	case known && at.Before(time.Unix(request.Started, 0).Add(-sessiontoken.ClockSkew)):
-		return reauthDenial("stale", audit.ReasonStale, session, "the user authenticated at the provider at "+
-			at.UTC().Format(time.RFC3339)+", before the request")
-	}
-	return nil
-}
-
-// reauthDenial returns the error for a re-authentication that is refused.
-func reauthDenial(code string, reason audit.Reason, session *Session, text string) error {
-	denial := &audit.Denial{Reason: reason, Err: errors.New(text)}
+	denial := &audit.Denial{Reason: denied.Reason, Err: denied}
 	if session != nil {
 		denial.UserID = session.UserID
 	}
-	return &Problem{Status: http.StatusUnauthorized, Code: code, Text: textAgain, Cause: denial}
+	return &Problem{Status: http.StatusUnauthorized, Code: denied.Code, Text: textAgain, Cause: denial}
 }
 
 // AddReauthMethod adds a method to the page on which users authenticate again.
@@ -481,19 +453,14 @@ func (ps *plugins) codeMailer() func(ctx context.Context, e Email) error {
 // reauthByCode handles POST reauth. With a code it verifies the code, otherwise it emails one. A code shows that the
 // user can read the mailbox: it is one factor and never sufficient for [Strong].
 func (s *signIns) reauthByCode(ctx context.Context, a *ActionRequest) (*Response, error) {
-	session, err := a.Session(ctx)
+	session, user, request, err := s.newReauth(ctx, a)
 	if err != nil {
 		return nil, err
-	}
-	user, err := s.reauthUser(ctx, session)
-	if err != nil {
-		return nil, errorf(ErrStore, "read the user: %w", err)
 	}
 	c := a.in
 	if err := c.refuseBearer(); err != nil {
 		return nil, err
 	}
-	request := s.newReauth(a, session, user)
 	switch can, err := s.canEmailCode(ctx, user); {
 	case err != nil:
 		return nil, errorf(ErrStore, "list the accounts of a user: %w", err)
@@ -509,7 +476,7 @@ func (s *signIns) reauthByCode(ctx context.Context, a *ActionRequest) (*Response
 	}
 	found, err := s.codes.check(ctx, c, codeReauth, code)
 	if err == nil && (found.UserID != session.UserID || found.Data != session.ID || found.Address != user.Email) {
-		err = reauthDenial("reauth_replayed", audit.ReasonReplayed, session, "the code was requested in another session")
+		err = reauthDenial(session, reauth.Replayed("the code was requested in another session"))
 	}
 	if err != nil {
 		return s.reauthFailed(ctx, a, request, a.CallbackURL, err, "step", "code")
@@ -565,12 +532,6 @@ func (s *signIns) reauthCodePage(ctx context.Context, a *ActionRequest, request 
 	return s.pages.render(ctx, &c.arrival, &Response{}, view.Nonce, s.pages.views.VerifyRequest(view))
 }
 
-// reauthErrors are the errors that the page shows, by problem code. Other refusals get a general text.
-var reauthErrors = map[string]string{
-	"other_user": "OtherUser", "stale": "StaleSignIn", "acr_missing": "StaleSignIn",
-	"reauth_replayed": "StaleSignIn", "code_wrong": "CodeWrong", "code_expired": "CodeExpired", "too_many": "TooManyCodes",
-}
-
 // reauthFailed audits a failed re-authentication. A browser returns to the page, which shows the reason and all
 // methods. more lists further parameters of the page.
 func (s *signIns) reauthFailed(
@@ -588,14 +549,15 @@ func (s *signIns) reauthFailed(
 		e = problem.logged()
 	}
 	c.log.failure(ctx, e, c.attrs()...)
-	shown := e.Type.Public()
-	if isProblem {
-		shown = or(reauthErrors[problem.Code], "Callback")
-		if left, ok := problem.Members["left"].(int); ok {
-			more = append(more, "left", strconv.Itoa(left))
-		}
+	query, isCode := codeError(err)
+	switch {
+	case isCode:
+	case isProblem:
+		query = []string{"error", reauth.Shown(problem.Code)}
+	default:
+		query = []string{"error", e.Type.Public()}
 	}
-	response := a.Redirect(c.reauthAddress(request, back, "", append(more, "error", shown)...))
+	response := a.Redirect(c.reauthAddress(request, back, "", append(more, query...)...))
 	response.Err = e
 	return response, nil
 }

@@ -1,10 +1,10 @@
 package core
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
+
+	"github.com/latchkey-go/latchkey/core/internal/refresh"
 )
 
 // Refresh returns an account with a valid access token (RFC 6749 section 6). If the access token is valid for at least
@@ -59,24 +59,7 @@ func (c *oauthClient) refresh(ctx context.Context, account *Account) (*Account, 
 		}
 	}
 	tokens := c.tokenSet(answered)
-	fresh := account.Clone()
 	kept := c.accountFor(tokens)
-	fresh.AccessToken, fresh.ExpiresIn, fresh.ExpiresAt = kept.AccessToken, tokens.ExpiresIn, kept.ExpiresAt
-	fresh.RefreshToken = cmp.Or(kept.RefreshToken, account.RefreshToken)
-	fresh.IDToken = cmp.Or(kept.IDToken, account.IDToken)
-	fresh.Scope = cmp.Or(kept.Scope, account.Scope)
-	fresh.TokenType = cmp.Or(kept.TokenType, account.TokenType)
-	if kept.SessionState != nil {
-		fresh.SessionState = kept.SessionState
-	}
-	if kept.AuthorizationDetails != nil { // RFC 9396 section 7.1: the permissions of the new access token
-		fresh.AuthorizationDetails = kept.AuthorizationDetails
-	}
-	if len(kept.Extra) > 0 {
-		if fresh.Extra == nil {
-			fresh.Extra = Members{}
-		}
-		maps.Copy(fresh.Extra, kept.Extra)
-	}
-	return fresh, nil
+	kept.ExpiresIn = tokens.ExpiresIn
+	return refresh.Merge(account, kept), nil
 }

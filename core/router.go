@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
+	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 )
@@ -79,7 +80,7 @@ func (c *call) rememberLocale(response *Response) {
 	if c.locales == nil || c.cookies == nil || c.askedLocale() == "" {
 		return
 	}
-	chosen := c.locales.find(c.askedLocale())
+	chosen := c.locales.Find(c.askedLocale())
 	spec := c.partCookie(localeCookie)
 	kept, _ := c.jar.Get(spec.Name())
 	if chosen == nil || kept == or(chosen.Tag, "en") {
@@ -125,7 +126,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 	if to.badQuery != nil && (!lenient || r.Method != http.MethodPost) {
 		return rule, to.badQuery
 	}
-	c.locales.settle(ctx, &c.arrival, c.askedLocale())
+	c.settleLocale(ctx, c.askedLocale())
 	if !lenient {
 		foreign := to.action == "signin" || to.action == "callback"
 		if err := callbackurl.Validate(c.query.Get("callbackUrl"), c.at, foreign); err != nil {
@@ -203,7 +204,7 @@ func misconfigured(ctx context.Context, r *Request, err error) *Response {
 	if errors.Is(faults, ErrNoTenant) {
 		return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
 	}
-	if _, ok := wellKnownName(r); !ok {
+	if _, ok := wellknown.Name(r.Target); !ok {
 		to, err := c.route(r)
 		c.action, c.query = to.action, to.query
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/internal/assets"
+	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 	"github.com/latchkey-go/latchkey/core/limit"
 )
 
@@ -61,7 +62,7 @@ func (a *Auth) Routes() []Route {
 		return nil
 	}
 	for name, document := range a.plugins.documents {
-		all = append(all, Route{Method: http.MethodGet, Path: wellKnownPath + "/" + name, Plugin: document.plugin})
+		all = append(all, Route{Method: http.MethodGet, Path: wellknown.Path + "/" + name, Plugin: document.plugin})
 	}
 	for _, asset := range assets.All {
 		all = append(all, Route{Method: http.MethodGet, Path: a.site.basePath + "/" + asset.Name})

@@ -9,13 +9,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/announcements"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/locales"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
-	"github.com/latchkey-go/latchkey/internal/languages"
 	"github.com/latchkey-go/latchkey/internal/reference"
 	"github.com/latchkey-go/latchkey/internal/weburl"
-	"github.com/latchkey-go/latchkey/ui"
 )
 
 // site contains the configuration needed to read a request: addresses, cookies and trust settings.
@@ -46,12 +45,14 @@ type site struct {
 	log        *reporter
 	audit      *auditor.Auditor          // nil if nothing is audited
 	announcers []announcements.Announcer // PluginHost.OnAnnounce
-	locales    *locales                  // nil means English
+	locales    *locales.Locales          // Config.Locales, nil means English
 	bearers    bool                      // Session.Bearer
 	returns    bool                      // providers redirect browsers back after a sign-out
 	oneTap     bool                      // PluginHost.OfferOneTap was called
 	trusted    []string                  // Config.TrustedOrigins
 	failures   *reference.Failures
+	// decideLocale is Callbacks.Locale, or nil.
+	decideLocale func(ctx context.Context, r *Request) string
 	// protected are the origins of PluginHost.ProtectOrigins.
 	protected []weburl.Origin
 	// credentials are the kinds of credentials that plugins have added.
@@ -74,11 +75,4 @@ func (s *site) placeOf(at weburl.Origin) *place {
 		p.cookies = s.cookieSets[0]
 	}
 	return p
-}
-
-// locales selects a language of Config.Locales for a request. If it is nil, everything is in English.
-type locales struct {
-	all     []ui.Locale
-	matcher *languages.Matcher
-	decide  func(ctx context.Context, r *Request) string // Callbacks.Locale
 }

@@ -3,8 +3,8 @@ package core
 import (
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/internal/configcheck"
+	"github.com/latchkey-go/latchkey/core/internal/locales"
 	"github.com/latchkey-go/latchkey/internal/csrf"
-	"github.com/latchkey-go/latchkey/internal/languages"
 	"github.com/latchkey-go/latchkey/internal/reference"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -22,7 +22,16 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	s.trusted = configcheck.TrustedOrigins(c.TrustedOrigins, faults.report)
 	s.appSchemes = configcheck.AppSchemes(c.AppSchemes, faults.report)
 	s.audit = newAuditor(c, s.secrets, log)
-	s.locales = newLocales(c, faults)
+	s.decideLocale = c.Callbacks.Locale
+	switch {
+	case len(c.Locales) > 0:
+		s.locales = locales.New(c.Locales, func(format string, args ...any) {
+			faults.add(ErrInvalidConfig, "Locales"+format, args...)
+		})
+	case c.Callbacks.Locale != nil:
+		faults.add(ErrInvalidConfig, "Callbacks.Locale selects from Config.Locales, which is empty: "+
+			"list the languages there, for example locales.All()")
+	}
 	s.csrf = csrf.Guard{SameOrigin: c.CSRF.sameOrigin, Skip: c.CSRF.skip, Secrets: s.secrets, Rand: c.Rand}
 	base, err := weburl.CleanBasePath(or(c.BasePath, "/auth"))
 	if err != nil {
@@ -58,29 +67,4 @@ func newAuditor(c *Config, secrets []string, log *reporter) *auditor.Auditor {
 		return nil
 	}
 	return &auditor.Auditor{Sink: auditSink(log, c.Audit), Now: c.Now, Secret: secrets[0], Tenant: c.Audience}
-}
-
-// newLocales checks Config.Locales and reports its errors.
-func newLocales(c *Config, faults *ConfigError) *locales {
-	if len(c.Locales) == 0 {
-		if c.Callbacks.Locale != nil {
-			faults.add(ErrInvalidConfig, "Callbacks.Locale selects from Config.Locales, which is empty: "+
-				"list the languages there, for example locales.All()")
-		}
-		return nil
-	}
-	l := &locales{all: c.Locales, decide: c.Callbacks.Locale}
-	tags := make([]string, len(c.Locales))
-	for i, locale := range c.Locales {
-		for _, problem := range locale.Validate() {
-			faults.add(ErrInvalidConfig, "Locales[%d]: %s", i, problem)
-		}
-		tags[i] = or(locale.Tag, "en")
-	}
-	var problems []string
-	l.matcher, problems = languages.New(tags)
-	for _, problem := range problems {
-		faults.add(ErrInvalidConfig, "Locales%s", problem)
-	}
-	return l
 }

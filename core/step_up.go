@@ -2,35 +2,14 @@ package core
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
-	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
-	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/internal/profiletext"
-	"github.com/latchkey-go/latchkey/internal/weburl"
 )
-
-// authenticatedAt returns the auth_time of the ID token, at most now. known is false if there is none. An invalid value
-// is the zero time.
-func (t *TokenSet) authenticatedAt(now time.Time) (at time.Time, known bool) {
-	claim := t.Claims[sessionstate.AuthTime]
-	if claim == nil {
-		return time.Time{}, false
-	}
-	number, _ := claim.(json.Number)
-	seconds, ok := exactjson.Floor([]byte(number))
-	switch {
-	case !ok || seconds <= 0:
-		return time.Time{}, true
-	case seconds > now.Unix():
-		return now, true
-	}
-	return time.Unix(seconds, 0), true
-}
 
 // dateAuthentication determines when the provider authenticated the user. A provider may sign in a user without any
 // interaction, also after a sign-out here: an attacker at an unlocked browser could sign the user out and in again. So
@@ -40,7 +19,7 @@ func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity)
 	if !id.byOAuth() || !s.sessions.facts {
 		return nil
 	}
-	if at, known := id.oauth.tokens.authenticatedAt(s.sessions.now()); known {
+	if at, known := reauth.AuthTime(id.oauth.tokens.Claims, s.sessions.now()); known {
 		id.authTime = &at
 	}
 	id.oauth.unconfirmed = id.authTime == nil && id.oauth.client.Reauthenticates != True
@@ -55,37 +34,14 @@ func (s *signIns) dateAuthentication(ctx context.Context, c *call, id *identity)
 	return nil
 }
 
-// reauthAction is the name of the action.
-const reauthAction = "reauth"
-
 // reauthURL returns the URL of the page for a guard's requirement. Afterwards the browser opens back.
 func (v *arrival) reauthURL(again *StepUp, back string) string {
-	return withReauthQuery(v.base+"/"+reauthAction, back, again.Strong, again.ACR)
-}
-
-// withReauthQuery adds the parameters of a re-authentication to an address. more lists further parameters.
-func withReauthQuery(address, back string, strong bool, acr []string, more ...string) string {
-	query := []string{"callbackUrl", back}
-	if strong {
-		query = append(query, "strong", "1")
-	}
-	if len(acr) > 0 {
-		query = append(query, "acr_values", strings.Join(acr, " "))
-	}
-	target, err := weburl.AddQuery(address, append(query, more...)...)
-	if err != nil { // an odd number of texts
-		return address
-	}
-	return target
+	return reauth.Address(v.base, "", back, again.Strong, again.ACR)
 }
 
 // reauthAddress returns the URL of the page, or of the form of a provider. more lists further parameters.
 func (c *call) reauthAddress(r *reauthRequest, back, provider string, more ...string) string {
-	at := c.base + "/" + reauthAction
-	if provider != "" {
-		at += "/" + provider
-	}
-	return withReauthQuery(at, back, r.Strong, r.ACR, more...)
+	return reauth.Address(c.base, provider, back, r.Strong, r.ACR, more...)
 }
 
 // Guard decides whether a signed-in user may continue. It returns nil to allow the request, [ErrForbidden] to reject

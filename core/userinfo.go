@@ -2,11 +2,9 @@ package core
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"net/url"
+
+	"github.com/latchkey-go/latchkey/internal/oauth"
 )
 
 // Get sends a GET request with the access token as bearer token and parses the response. headers are pairs of name and
@@ -35,19 +33,9 @@ func (r *UserinfoRequest) Do(request *http.Request) (Profile, error) {
 // Send sends a request to the provider and returns the body of the response. The status must be 200 to 299. Errors
 // contain the host, but no tokens and no other part of the URL.
 func (t *TokenSet) Send(request *http.Request) ([]byte, error) {
-	if request.Header.Get("Accept") == "" {
-		request.Header.Set("Accept", "application/json")
-	}
-	response, err := t.Client.Do(request)
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err // without the URL, which contains the token for some providers
-	}
+	body, err := oauth.Send(t.Client, request)
 	if err != nil {
-		return nil, t.hide(fmt.Errorf("%s: %w", request.URL.Host, err))
+		return nil, t.hide(err)
 	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode/100 != 2 {
-		return nil, fmt.Errorf("%s answered status %d", request.URL.Host, response.StatusCode)
-	}
-	return io.ReadAll(response.Body) // the client limits the size
+	return body, nil
 }

@@ -116,7 +116,7 @@ func (v *Visit) makeState() {
 	v.spoken = &v.at
 	if v.at.locales != nil {
 		at := v.at
-		at.locales.settle(v, &at, "")
+		at.settleLocale(v, "")
 		v.spoken = &at
 		v.collected.Note(pageheaders.Locale)
 	}

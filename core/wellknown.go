@@ -2,15 +2,13 @@ package core
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
-	"github.com/latchkey-go/latchkey/internal/weburl"
+	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 )
 
 // AddWellKnown adds a document at /.well-known/<name>, outside of the base path. It is served if the application calls
@@ -30,7 +28,7 @@ func (h *PluginHost) AddWellKnown(
 	switch {
 	case document == nil:
 		h.fault("document %q: the function is nil", name)
-	case name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" || strings.Trim(name, ".") == "":
+	case !wellknown.IsName(name):
 		h.fault("document %q: the name must consist of lower-case letters, digits, hyphens and dots", name)
 	case documents[name].get != nil:
 		h.fault("document %q: %s has added it", name, documents[name].plugin)
@@ -39,40 +37,25 @@ func (h *PluginHost) AddWellKnown(
 	}
 }
 
-// wellKnownPath is the path prefix of the documents.
-const wellKnownPath = "/.well-known"
-
 // WellKnownPaths returns the paths of the documents outside of the base path, sorted, such as
 // "/.well-known/change-password". Adapters send GET and HEAD requests for them to [Auth.Handle]. An Auth made by
 // [PerRequest] returns "/.well-known/*", because its documents depend on the request.
 func (a *Auth) WellKnownPaths() []string {
 	if a.choose != nil {
-		return []string{wellKnownPath + "/*"}
+		return []string{wellknown.Path + "/*"}
 	}
 	var paths []string
 	for name := range a.plugins.documents {
-		paths = append(paths, wellKnownPath+"/"+name)
+		paths = append(paths, wellknown.Path+"/"+name)
 	}
 	slices.Sort(paths)
 	return paths
 }
 
-// wellKnownName returns the name of the document that a request is for. ok is false if its path is another one.
-func wellKnownName(r *Request) (name string, ok bool) {
-	if !strings.Contains(r.Target, wellKnownPath) {
-		return "", false
-	}
-	name, more, ok := weburl.Segments(r.Target, wellKnownPath)
-	if more != "" {
-		name += "/" + more
-	}
-	return name, ok
-}
-
 // wellKnown returns the response to a request for a document outside of the base path, or nil for any other request.
 func (a *Auth) wellKnown(ctx context.Context, r *Request) *Response {
-	name, ok := wellKnownName(r)
-	if !ok || strings.HasPrefix(a.site.basePath+"/", wellKnownPath+"/") {
+	name, ok := wellknown.Name(r.Target)
+	if !ok || strings.HasPrefix(a.site.basePath+"/", wellknown.Path+"/") {
 		return nil
 	}
 	c := a.site.callOf(r)
@@ -106,13 +89,12 @@ func (a *Auth) wellKnown(ctx context.Context, r *Request) *Response {
 }
 
 // publish completes the response with a document: every client may read it, and a client with the same document gets
-// status 304 (RFC 9110 section 13.1.2).
+// status 304.
 func publish(r *Request, response *Response) *Response {
 	if response.Redirect == "" {
-		sum := sha256.Sum256(response.Body)
-		etag := `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
-		response.set("Etag", etag)
-		if strings.Contains(strings.Join(r.Header["If-None-Match"], ","), etag) {
+		tag, same := wellknown.Tag(response.Body, r.Header["If-None-Match"])
+		response.set("Etag", tag)
+		if same {
 			response.Status, response.Body = http.StatusNotModified, nil
 		}
 	}

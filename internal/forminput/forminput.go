@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -38,6 +39,11 @@ func (e *Errors) Error() string {
 	}
 	slices.Sort(all)
 	return "core: input of a form action: " + strings.Join(all, "; ")
+}
+
+// Clone returns a copy.
+func (e *Errors) Clone() *Errors {
+	return &Errors{FieldErrors: maps.Clone(e.FieldErrors), FormErrors: slices.Clone(e.FormErrors)}
 }
 
 // Found reports whether there are any errors.

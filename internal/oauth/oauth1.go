@@ -144,7 +144,8 @@ func token1(t *Tokens) (token Token1) {
 
 // Userinfo requests the profile of an access token's account.
 func (c *Client1) Userinfo(ctx context.Context, t *Tokens) (map[string]any, error) {
-	answer, err := c.config.askUserinfo(ctx, c.config.Userinfo, func(r *http.Request) error { return c.sign(r, token1(t), nil) })
+	sign := func(r *http.Request) error { return c.sign(r, token1(t), nil) }
+	answer, err := c.config.askUserinfo(ctx, c.config.Userinfo, sign)
 	if err != nil {
 		return nil, c.config.errorf(": userinfo: %w", err)
 	}

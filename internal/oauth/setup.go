@@ -31,9 +31,24 @@ type Setup struct {
 	DefaultIssuer string
 	// Insecure allows plain http to the provider.
 	Insecure bool
-	// ProxyURL is the redirect proxy of this provider. It is only checked.
-	ProxyURL string
+	// ProxyURL is the redirect proxy of this provider, without a trailing slash. The default is DefaultProxyURL, which is
+	// not checked. It is empty for OAuth 1.0a, and if the callback is a POST.
+	ProxyURL, DefaultProxyURL string
+	// Checks are the checks of the flow. If it is nil, they are PKCE and state. With a redirect proxy, state is added,
+	// which contains the URL for forwarding. There are none for OAuth 1.0a.
+	Checks []string
+	// FormPost is set by Complete: the callback is a cross-site POST.
+	FormPost bool
+	// Logout means that a sign-out also signs out at the provider. HasSignOutURL means that the application makes its URL.
+	Logout, HasSignOutURL bool
 }
+
+// The checks of a flow.
+const (
+	CheckPKCE  = "pkce"
+	CheckState = "state"
+	CheckNonce = "nonce"
+)
 
 // Problem is a configuration error of a provider.
 type Problem struct {
@@ -52,7 +67,49 @@ func (s *Setup) Complete(getenv func(name string) string) []Problem {
 	c.readKey()
 	c.setDefaults()
 	c.check()
+	c.completeFlow()
 	return c.problems
+}
+
+// completeFlow sets the checks, the response mode and the redirect proxy, and reports their errors.
+func (c *completion) completeFlow() {
+	if c.Logout && !c.OpenID && !c.HasSignOutURL {
+		c.fault("provider %q has Logout On and the Type %q: only OpenID Connect (TypeOIDC) says where "+
+			"to sign out, leave Logout out or set SignOutURL", c.ID, c.Type)
+	}
+	proxyURL := strings.TrimRight(or(c.ProxyURL, c.DefaultProxyURL), "/")
+	c.ProxyURL = ""
+	if c.RequestToken.URL != "" {
+		c.Checks = nil
+		return
+	}
+	if c.Checks == nil {
+		c.Checks = []string{CheckPKCE, CheckState}
+	}
+	if c.FormPost = c.Authorization.Param("response_mode") == "form_post"; !c.FormPost {
+		c.ProxyURL = proxyURL
+	}
+	if c.ProxyURL != "" && !slices.Contains(c.Checks, CheckState) {
+		c.Checks = append(slices.Clone(c.Checks), CheckState)
+	}
+	for _, check := range c.Checks {
+		if check != CheckPKCE && check != CheckState && check != CheckNonce {
+			c.fault("provider %q: unknown check %q", c.ID, check)
+		}
+	}
+}
+
+// InsecureHosts returns the configured hosts that may be reached with plain http: none, unless Insecure is set.
+func (s *Setup) InsecureHosts() (hosts []string) {
+	if !s.Insecure {
+		return nil
+	}
+	for _, address := range []string{s.Issuer, s.BaseURL, s.Authorization.URL, s.Token.URL, s.Userinfo.URL} {
+		if u, err := url.Parse(address); err == nil && u.Hostname() != "" {
+			hosts = append(hosts, u.Hostname())
+		}
+	}
+	return hosts
 }
 
 // completion is a Setup that is being completed.

@@ -189,3 +189,66 @@ func TestSetupCompletes(t *testing.T) {
 		t.Errorf("%v, scope %q, client authentication %q", err, s.Scope, s.ClientAuth)
 	}
 }
+
+// TestSetupFlow checks the checks, the redirect proxy and the response mode of a declaration.
+func TestSetupFlow(t *testing.T) {
+	t.Parallel()
+	post := url.Values{"response_mode": {"form_post"}}
+	const proxy = "https://proxy.example/auth"
+	for name, row := range map[string]struct {
+		change func(*oauth.Setup)
+		checks string
+		proxy  string
+		post   bool
+		says   string
+	}{
+		"defaults":       {func(*oauth.Setup) {}, "pkce state", "", false, ""},
+		"no checks":      {func(s *oauth.Setup) { s.Checks = []string{} }, "", "", false, ""},
+		"own checks":     {func(s *oauth.Setup) { s.Checks = []string{"nonce"} }, "nonce", "", false, ""},
+		"an unknown one": {func(s *oauth.Setup) { s.Checks = []string{"x"} }, "x", "", false, `unknown check "x"`},
+		"a proxy": {
+			func(s *oauth.Setup) { s.Checks, s.DefaultProxyURL = []string{"pkce"}, proxy+"/" }, "pkce state", proxy, false, "",
+		},
+		"its own proxy": {
+			func(s *oauth.Setup) { s.ProxyURL, s.DefaultProxyURL = proxy, "https://other.example" },
+			"pkce state", proxy, false, "",
+		},
+		"form_post": {
+			func(s *oauth.Setup) { s.Authorization.Params, s.DefaultProxyURL = post, proxy }, "pkce state", "", true, "",
+		},
+		"OAuth 1.0a": {func(s *oauth.Setup) {
+			s.RequestToken.URL, s.DefaultProxyURL, s.Checks = "https://op.example/request", proxy, []string{"x"}
+			s.Authorization.Params = post
+		}, "", "", false, ""},
+		"a sign-out": {
+			func(s *oauth.Setup) { s.Logout = true }, "pkce state", "", false, "has Logout On and the Type",
+		},
+		"a sign-out with its URL": {
+			func(s *oauth.Setup) { s.Logout, s.HasSignOutURL = true, true }, "pkce state", "", false, "",
+		},
+	} {
+		s := setup()
+		row.change(s)
+		err := complete(s, nil)
+		if strings.Join(s.Checks, " ") != row.checks || s.ProxyURL != row.proxy || s.FormPost != row.post {
+			t.Errorf("%s: %v, %q, %t", name, s.Checks, s.ProxyURL, s.FormPost)
+		}
+		if (err != nil) != (row.says != "") || err != nil && !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestInsecureHosts checks which hosts may be reached with plain http.
+func TestInsecureHosts(t *testing.T) {
+	t.Parallel()
+	s := setup()
+	s.BaseURL = "http://keycloak:8080/realm"
+	if hosts := s.InsecureHosts(); hosts != nil {
+		t.Errorf("without Insecure: %v", hosts)
+	}
+	s.Insecure = true
+	if hosts := strings.Join(s.InsecureHosts(), " "); hosts != "keycloak op.example op.example op.example" {
+		t.Error(hosts)
+	}
+}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
+	"net/url"
 
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/oidc"
@@ -60,6 +62,26 @@ func (c *Client) readUserinfo(ctx context.Context, at Endpoints, answer *upstrea
 		expect.Algs = []string{o.UserinfoAlg}
 	}
 	return o.Documents.VerifyUserinfo(ctx, string(answer.Body), expect)
+}
+
+// Send sends a request of the application with a client that limits the size of responses, and returns the body. The
+// status must be 200 to 299. Errors contain the host, but no other part of the URL.
+func Send(client *http.Client, request *http.Request) ([]byte, error) {
+	if request.Header.Get("Accept") == "" {
+		request.Header.Set("Accept", "application/json")
+	}
+	response, err := client.Do(request)
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err // without the URL, which contains the token for some providers
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", request.URL.Host, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode/100 != 2 {
+		return nil, fmt.Errorf("%s answered status %d", request.URL.Host, response.StatusCode)
+	}
+	return io.ReadAll(response.Body)
 }
 
 // isJWT reports whether a Content-Type is that of a signed response.

@@ -1,6 +1,7 @@
 package oauth_test
 
 import (
+	"net/http"
 	"net/url"
 	"testing"
 
@@ -116,5 +117,35 @@ func TestUserinfoOfSeveral(t *testing.T) {
 		if got := p.last(t); got.authorization != "Bearer "+row.token || got.path != row.path {
 			t.Errorf("%s was to go to %s; sent %q to %s", row.token, row.path, got.authorization, got.path)
 		}
+	}
+}
+
+// TestSend checks that errors of the application's requests contain no part of the URL but the host.
+func TestSend(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	p.answers["/further"], p.answers["/down"] = answer{status: 201, body: "x"}, answer{status: 500, body: "x"}
+	p.answers["/moved"] = answer{status: 302}
+	send := func(address string) (string, error) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := oauth.Send(&http.Client{Transport: oauth.New(p.config()).Transport()}, r)
+		if r.Header.Get("Accept") != "application/json" {
+			t.Errorf("Accept %q", r.Header.Get("Accept"))
+		}
+		return string(body), err
+	}
+	if body, err := send(p.URL + "/further?token=CANARY"); err != nil || body != "x" {
+		t.Errorf("%q, %v", body, err)
+	}
+	for address, text := range map[string]string{
+		p.URL + "/down?token=CANARY":        "answered status 500",
+		p.URL + "/moved?token=CANARY":       "answered status 302",
+		"https://op.invalid/x?token=CANARY": "op.invalid: ",
+	} {
+		_, err := send(address)
+		tells(t, err, text)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -80,6 +81,22 @@ func New(o Options) *Client {
 		c.transport, c.own = guardedTransport(c.insecure), true
 	}
 	return c
+}
+
+// maxClockSkew is the smallest difference between this process's clock and a server's clock that is reported. ID tokens
+// and cookies have lifetimes of minutes, so a larger difference makes sign-ins fail.
+const maxClockSkew = time.Minute
+
+// ClockCheck returns a function for OnDate of one or several clients. It calls report for the first response whose Date
+// differs too much from the clock, with how far the clock is behind.
+func ClockCheck(now func() time.Time, report func(host string, behind time.Duration)) func(string, time.Time) {
+	var reported atomic.Bool
+	return func(host string, date time.Time) {
+		behind := date.Sub(now()).Round(time.Second)
+		if behind.Abs() > maxClockSkew && !reported.Swap(true) {
+			report(host, behind)
+		}
+	}
 }
 
 // AllowsInsecure reports whether a host is one of [Options.InsecureHosts]. A nil Client has none.

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
@@ -145,6 +146,29 @@ func (r *Refreshes) stored(ctx context.Context, account *store.Account) (*store.
 		return nil, fmt.Errorf("core: refresh: read account: %w", err)
 	}
 	return kept, nil
+}
+
+// Merge returns a copy of an account with new tokens. Members that the response of the provider does not have are kept.
+func Merge(account, tokens *store.Account) *store.Account {
+	fresh := account.Clone()
+	fresh.AccessToken, fresh.ExpiresIn, fresh.ExpiresAt = tokens.AccessToken, tokens.ExpiresIn, tokens.ExpiresAt
+	fresh.RefreshToken = cmp.Or(tokens.RefreshToken, account.RefreshToken)
+	fresh.IDToken = cmp.Or(tokens.IDToken, account.IDToken)
+	fresh.Scope = cmp.Or(tokens.Scope, account.Scope)
+	fresh.TokenType = cmp.Or(tokens.TokenType, account.TokenType)
+	if tokens.SessionState != nil {
+		fresh.SessionState = tokens.SessionState
+	}
+	if tokens.AuthorizationDetails != nil { // RFC 9396 section 7.1: the permissions of the new access token
+		fresh.AuthorizationDetails = tokens.AuthorizationDetails
+	}
+	if len(tokens.Extra) > 0 {
+		if fresh.Extra == nil {
+			fresh.Extra = store.Members{}
+		}
+		maps.Copy(fresh.Extra, tokens.Extra)
+	}
+	return fresh
 }
 
 // replaces reports whether the stored account has a different access token, and one that is still valid.

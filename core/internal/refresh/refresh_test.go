@@ -146,3 +146,31 @@ func TestValid(t *testing.T) {
 		}
 	}
 }
+
+// TestMerge checks which members of an account new tokens replace.
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	old := &store.Account{
+		Provider: "op", AccessToken: "a1", RefreshToken: "r1", IDToken: "i1", Scope: "s1", TokenType: "t1",
+		ExpiresIn: time.Hour, ExpiresAt: now, SessionState: []byte(`"s"`), AuthorizationDetails: []byte(`[1]`),
+	}
+	kept := refresh.Merge(old, &store.Account{AccessToken: "a2"})
+	if kept.AccessToken != "a2" || kept.ExpiresIn != 0 || !kept.ExpiresAt.IsZero() || kept.RefreshToken != "r1" ||
+		kept.IDToken != "i1" || kept.Scope != "s1" || kept.TokenType != "t1" || string(kept.SessionState) != `"s"` ||
+		string(kept.AuthorizationDetails) != "[1]" || kept.Extra != nil {
+		t.Errorf("kept %+v", kept)
+	}
+	fresh := refresh.Merge(kept, &store.Account{
+		AccessToken: "a3", RefreshToken: "r3", IDToken: "i3", Scope: "s3", TokenType: "t3", SessionState: []byte(`"n"`),
+		AuthorizationDetails: []byte(`[3]`), Extra: store.Members{"x": []byte("3")},
+	})
+	if fresh.RefreshToken != "r3" || fresh.IDToken != "i3" || fresh.Scope != "s3" || fresh.TokenType != "t3" ||
+		string(fresh.SessionState) != `"n"` || string(fresh.AuthorizationDetails) != "[3]" ||
+		string(fresh.Extra["x"]) != "3" || kept.Extra != nil || old.AccessToken != "a1" {
+		t.Errorf("fresh %+v of %+v", fresh, kept)
+	}
+	again := refresh.Merge(fresh, &store.Account{Extra: store.Members{"y": []byte("4")}})
+	if len(again.Extra) != 2 || len(fresh.Extra) != 1 {
+		t.Errorf("members %v of %v", again.Extra, fresh.Extra)
+	}
+}

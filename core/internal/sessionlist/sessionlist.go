@@ -167,6 +167,33 @@ func (s *Sessions) End(
 	return list, len(list), nil
 }
 
+// EndAll ends all sessions of a user, if sessions can be ended.
+func (s *Sessions) EndAll(ctx context.Context, userID string) (err error) {
+	switch {
+	case s.Revoked != nil:
+		err = s.EndUser(ctx, userID, "")
+	case s.CanEnd():
+		_, err = s.endRows(ctx, userID)
+	}
+	return err
+}
+
+// EndThese ends single sessions: ids are the IDs of encrypted tokens, or the tokens of stored sessions. It returns the
+// user of the last one that still existed. ended is false if there are none, or if sessions cannot be ended.
+func (s *Sessions) EndThese(ctx context.Context, ids []string) (userID string, ended bool, err error) {
+	if s.Rows == nil && s.Revoked == nil {
+		return "", false, nil
+	}
+	for _, id := range ids {
+		owner, err := s.EndOne(ctx, id)
+		if err != nil {
+			return userID, true, err
+		}
+		userID = cmp.Or(owner, userID)
+	}
+	return userID, len(ids) > 0, nil
+}
+
 // endRows ends all stored sessions of a user.
 func (s *Sessions) endRows(ctx context.Context, userID string) (ended int, err error) {
 	s.Forget(userID)

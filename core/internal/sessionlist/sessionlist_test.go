@@ -62,10 +62,16 @@ func (s *table) DeleteSession(_ context.Context, token string) (*store.Session, 
 	if err := s.call(); err != nil {
 		return nil, err
 	}
-	if s.delete(func(session *store.Session) bool { return string(session.Token) == token }) == 0 {
+	ended := &store.Session{}
+	if s.delete(func(session *store.Session) bool {
+		if string(session.Token) == token {
+			ended = session
+		}
+		return string(session.Token) == token
+	}) == 0 {
 		return nil, store.ErrNotFound
 	}
-	return &store.Session{}, nil
+	return ended, nil
 }
 
 func (s *table) DeleteSessions(_ context.Context, userID string) (int, error) {
@@ -303,6 +309,66 @@ func TestEndAgain(t *testing.T) {
 	}
 	if err := w.EndUser(t.Context(), "", ""); err != nil || w.left() != "second first" {
 		t.Errorf("EndUser without a user: %v, left %s", err, w.left())
+	}
+}
+
+// TestRevoked checks that a revoked session is not listed while its record still exists.
+func TestRevoked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, false)
+	key, ok := sessionid.Parse(w.ids["first"])
+	if err := w.Revoked.EndSession(t.Context(), key); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	if left := w.left(); left != "second other" {
+		t.Errorf("left %s", left)
+	}
+}
+
+// TestEndAll checks that all sessions of a user end, and only if sessions can be ended.
+func TestEndAll(t *testing.T) {
+	t.Parallel()
+	for _, stored := range []bool{false, true} {
+		w := newWorld(t, stored)
+		if err := w.EndAll(t.Context(), "u1"); err != nil || w.left() != "other" || !slices.Contains(w.forgot, "u1") {
+			t.Errorf("stored %t: %v, left %s", stored, err, w.left())
+		}
+		w.table.down = errDown
+		if err := w.EndAll(t.Context(), "u2"); !errors.Is(err, errDown) {
+			t.Errorf("stored %t, the store is down: %v", stored, err)
+		}
+		w = newWorld(t, stored)
+		w.Lister, w.Revoked = nil, nil
+		if err := w.EndAll(t.Context(), "u1"); err != nil || len(w.forgot) > 0 {
+			t.Errorf("stored %t, sessions cannot be ended: %v, forgot %v", stored, err, w.forgot)
+		}
+	}
+}
+
+// TestEndThese checks that single sessions end, and whose they were.
+func TestEndThese(t *testing.T) {
+	t.Parallel()
+	for _, stored := range []bool{false, true} {
+		w := newWorld(t, stored)
+		ids := []string{w.ids["first"], w.ids["other"]}
+		if stored {
+			ids = []string{string(w.table.sessions[1].Token), string(w.table.sessions[4].Token), "unknown"}
+		}
+		left := map[bool]string{false: "second", true: "second bare"}[stored]
+		if userID, ended, err := w.EndThese(t.Context(), ids); userID != "u2" || !ended || err != nil || w.left() != left {
+			t.Errorf("stored %t: %q, %t, %v, left %s", stored, userID, ended, err, w.left())
+		}
+		if userID, ended, err := w.EndThese(t.Context(), nil); userID != "" || ended || err != nil {
+			t.Errorf("stored %t, none: %q, %t, %v", stored, userID, ended, err)
+		}
+		w.table.down = errDown
+		if _, _, err := w.EndThese(t.Context(), ids); !errors.Is(err, errDown) {
+			t.Errorf("stored %t, the store is down: %v", stored, err)
+		}
+		w.Rows, w.Revoked = nil, nil
+		if _, ended, err := w.EndThese(t.Context(), ids); ended || err != nil {
+			t.Errorf("sessions cannot be ended: %t, %v", ended, err)
+		}
 	}
 }
 

@@ -1,0 +1,56 @@
+package forwarded
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/internal/weburl"
+)
+
+var (
+	errNotAProxy      = errors.New("the peer is not in Config.TrustedProxies")
+	errNotOneOrigin   = errors.New("the request needs exactly one X-Forwarded-Host and one X-Forwarded-Proto")
+	errOriginUnlisted = errors.New("X-Forwarded-Proto and X-Forwarded-Host are not those of a protected origin")
+)
+
+// Protected returns the origin that a trusted proxy asks about with X-Forwarded-Proto and X-Forwarded-Host (forward
+// authentication). It must be one of list.
+func (p Proxies) Protected(r *Request, list []weburl.Origin) (string, error) {
+	if !p.Trust(r) {
+		return "", errNotAProxy
+	}
+	host, proto := r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"]
+	if len(host) != 1 || len(proto) != 1 || strings.Contains(proto[0], ",") {
+		return "", errNotOneOrigin
+	}
+	// A list of hosts is no valid host.
+	at, err := weburl.ResolveOrigin(weburl.Options{TrustHost: true, ForwardedTrusted: true}, "", host, nil, proto)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errOriginUnlisted, err)
+	}
+	if !slices.Contains(list, at) {
+		return "", errOriginUnlisted
+	}
+	return at.String(), nil
+}
+
+// SendsCookie reports whether a browser sends a cookie of own with the attribute Domain to at, too (RFC 6265 section
+// 5.1.3). domain is empty if the cookie has none.
+func SendsCookie(at, own weburl.Origin, domain string) bool {
+	host := withoutPort(at.Host)
+	if domain == "" {
+		return host == withoutPort(own.Host)
+	}
+	domain = strings.ToLower(strings.TrimPrefix(domain, "."))
+	return host == domain || strings.HasSuffix(host, "."+domain)
+}
+
+func withoutPort(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return host
+}
