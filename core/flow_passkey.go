@@ -39,20 +39,20 @@ func (f *passkeyFlow) start(_ context.Context, c *call) (*Response, error) {
 // needsToken implements [flow]. An Origin header of this site is accepted instead of the token.
 func (f *passkeyFlow) needsToken() bool { return false }
 
-// sessionUser returns the signed-in user, with no store access beyond that of the session. A session token from before
-// the user's address was verified is ignored, so that an attacker who created the user does not learn which passkeys
-// the user has now.
-func (f *passkeyFlow) sessionUser(ctx context.Context, c *call) (*User, bool, error) {
+// signedIn returns the session with its user, or nil, with no further store access. A session token from before the
+// user's address was verified is ignored, so that an attacker who created the user does not learn which passkeys the
+// user has now.
+func (f *passkeyFlow) signedIn(ctx context.Context, c *call) (*validSession, error) {
 	current, err := c.session.current(ctx)
 	if err != nil || current == nil || current.user.ID == "" {
-		return nil, false, err
+		return nil, err
 	}
 	if current.token != nil {
 		if outdated, err := f.sessions.jwt.Outdated(ctx, current.token); err != nil || outdated {
-			return nil, false, err
+			return nil, err
 		}
 	}
-	return current.user, true, nil
+	return current, nil
 }
 
 // typedAddress returns the normalized email parameter of the query, or "" if it is missing or not an address.
@@ -148,8 +148,8 @@ func (f *passkeyFlow) authenticate(
 	}
 	// If a signed-in user uses another user's passkey, the sign-in continues and linking refuses it.
 	if pending.Owner != "" && pending.Owner != stored.UserID {
-		user, signedIn, err := f.sessionUser(ctx, c)
-		if err != nil || !signedIn || user.ID != pending.Owner {
+		current, err := f.signedIn(ctx, c)
+		if err != nil || current == nil || current.user.ID != pending.Owner {
 			return nil, errorf(errWebAuthnVerification, "the passkey is not one of those that were requested")
 		}
 	}
@@ -189,18 +189,22 @@ func (f *passkeyFlow) options(ctx context.Context, c *call) (*Response, error) {
 	if err := f.limits.ask(ctx, c, newAttempt(limit.AttemptWebAuthn, typedAddress(c))); err != nil {
 		return nil, err
 	}
-	found, err := f.findUser(ctx, c)
+	current, err := f.signedIn(ctx, c)
 	if err != nil {
-		return nil, err
+		return nil, errorf(ErrStore, "%w", err)
 	}
-	if f.SignUp != "" && action == passkeys.Register {
-		current, err := c.session.current(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if !found.SignedIn || current == nil || f.plugins.provisional.has(current.methods) {
-			return optionsRefused("Sign up at " + c.base + "/" + f.SignUp), nil
-		}
+	isGuest := current != nil && f.plugins.provisional.has(current.methods)
+	var found passkeys.Requester
+	if current == nil || isGuest && action != passkeys.Register { // a guest may have a passkey of another user
+		found, err = f.namedUser(ctx, c)
+	} else {
+		found = passkeys.Requester{User: current.user, SignedIn: true, Exists: true}
+	}
+	switch {
+	case err != nil:
+		return nil, asError(err, ErrStore)
+	case f.SignUp != "" && action == passkeys.Register && (!found.SignedIn || isGuest):
+		return optionsRefused("Sign up at " + c.base + "/" + f.SignUp), nil
 	}
 	switch found.Action(action, f.hidesUsers()) {
 	case passkeys.Authenticate:
@@ -224,23 +228,8 @@ func (f *passkeyFlow) options(ctx context.Context, c *call) (*Response, error) {
 	return optionsRefused("Invalid request"), nil
 }
 
-// findUser returns the user that options are requested for: the signed-in user, else the one that the request names.
-func (f *passkeyFlow) findUser(ctx context.Context, c *call) (who passkeys.Requester, err error) {
-	if who.User, who.SignedIn, err = f.sessionUser(ctx, c); err != nil {
-		return who, errorf(ErrStore, "%w", err)
-	}
-	if f.plugins.provisional != nil && who.SignedIn && c.query.Get("action") != passkeys.Register {
-		current, err := c.session.current(ctx)
-		if err != nil {
-			return who, err
-		}
-		if current != nil && f.plugins.provisional.has(current.methods) { // they may have a passkey of another user
-			who = passkeys.Requester{}
-		}
-	}
-	if who.Exists = who.SignedIn; who.SignedIn {
-		return who, nil
-	}
+// namedUser returns the user that an unauthenticated request names.
+func (f *passkeyFlow) namedUser(ctx context.Context, c *call) (who passkeys.Requester, err error) {
 	if f.UserInfo != nil {
 		err = guard("UserInfo", func() (err error) {
 			who.User, who.Exists, err = f.UserInfo(ctx, c.r)
@@ -250,13 +239,10 @@ func (f *passkeyFlow) findUser(ctx context.Context, c *call) (who passkeys.Reque
 	} else {
 		who.User, who.Exists, err = f.stores.Typed(ctx, f.ID, typedAddress(c), c.query.Get("email"), f.namesByTyped())
 	}
-	if err != nil {
-		return who, asError(err, ErrStore)
-	}
-	if f.hidesUsers() && who.Exists { // do not reveal that the user exists; linking refuses the taken address later
+	if err == nil && f.hidesUsers() && who.Exists { // linking refuses the taken address later
 		who.User, who.Exists = &User{Email: or(who.User.Email, typedAddress(c))}, false
 	}
-	return who, nil
+	return who, err
 }
 
 func optionsRefused(reason string) *Response {

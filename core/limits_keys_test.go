@@ -114,8 +114,8 @@ func TestKeyUseOfProcesses(t *testing.T) {
 		t.Errorf("%d requests were allowed, want 100", n)
 	}
 	_, writes := s.counts()
-	// Ten leases of ten requests, each of which makes at most one write of each other process conflict, and four attempts
-	// that are counted and given back.
+	// There are ten leases of ten requests. Each makes at most one write of each other process conflict. Four attempts are
+	// counted and given back.
 	if writes > 10+30+8 {
 		t.Errorf("%d writes", writes)
 	}

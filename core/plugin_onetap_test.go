@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,7 +90,8 @@ func TestOneTapPage(t *testing.T) {
 	t.Parallel()
 	op := &smallOP{}
 	with, _ := newPeople().records()
-	v := visit(t, openOP(t, op, core.Config{Store: with, Plugins: []core.Plugin{tapped(false)}}))
+	a := openOP(t, op, core.Config{Store: with, Plugins: []core.Plugin{tapped(false)}})
+	v := visit(t, a)
 	page := v.get("/auth/signin")
 	policy := page.Header.Get("Content-Security-Policy")
 	for _, part := range []string{
@@ -113,9 +115,19 @@ func TestOneTapPage(t *testing.T) {
 	if r := v.get("/auth/onetap.script"); r.Status != http.StatusOK {
 		t.Errorf("the script: %d", r.Status)
 	}
-	without := visit(t, openOP(t, op, core.Config{Store: with}))
+	lists := func(a *app) bool {
+		return slices.ContainsFunc(a.Routes(), func(r core.Route) bool { return r.Path == "/auth/onetap.script" })
+	}
+	if !lists(a) {
+		t.Error("the script is not listed")
+	}
+	plain := openOP(t, op, core.Config{Store: with})
+	without := visit(t, plain)
 	if r := without.get("/auth/onetap.script"); r.Status != http.StatusBadRequest {
 		t.Errorf("the script without a plugin: %d", r.Status)
+	}
+	if lists(plain) {
+		t.Error("the script is listed without a plugin")
 	}
 	r := without.get("/auth/signin")
 	policy = r.Header.Get("Content-Security-Policy")

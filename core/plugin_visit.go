@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"sync"
 )
 
 // RequestFrom returns the request of a guard or a handler of the application. ctx is the context that the guard was
@@ -32,15 +31,5 @@ func (h *PluginHost) Once(ctx context.Context, key any, read func() (any, error)
 	if v == nil {
 		return read()
 	}
-	v.memory.mu.Lock()
-	once := v.memory.read[key]
-	if once == nil {
-		once = sync.OnceValues(read)
-		if v.memory.read == nil {
-			v.memory.read = map[any]func() (any, error){}
-		}
-		v.memory.read[key] = once
-	}
-	v.memory.mu.Unlock()
-	return once()
+	return v.memory.Do(key, read)
 }

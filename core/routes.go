@@ -65,6 +65,9 @@ func (a *Auth) Routes() []Route {
 		all = append(all, Route{Method: http.MethodGet, Path: wellknown.Path + "/" + name, Plugin: document.plugin})
 	}
 	for _, asset := range assets.All {
+		if asset == assets.OneTapScript && !a.site.oneTap { // it is not served
+			continue
+		}
 		all = append(all, Route{Method: http.MethodGet, Path: a.site.basePath + "/" + asset.Name})
 	}
 	slices.SortFunc(all, func(x, y Route) int {

@@ -33,27 +33,11 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 			"list the languages there, for example locales.All()")
 	}
 	s.csrf = csrf.Guard{SameOrigin: c.CSRF.sameOrigin, Skip: c.CSRF.skip, Secrets: s.secrets, Rand: c.Rand}
-	base, err := weburl.CleanBasePath(or(c.BasePath, "/auth"))
-	if err != nil {
-		faults.add(ErrInvalidConfig, "BasePath: %v", err)
-	}
-	s.basePath, s.publicBase = base, base
-	if c.PublicPath != "" {
-		if s.publicPath, err = weburl.CleanBasePath(c.PublicPath); err != nil {
-			faults.add(ErrInvalidConfig, "PublicPath: %v", err)
-		}
-		s.publicBase = s.publicPath + base
-	}
+	s.basePath, s.publicPath = configcheck.Paths(c.BasePath, c.PublicPath, faults.report)
+	s.publicBase = s.publicPath + s.basePath
 	s.origins.TrustHost = c.TrustHost == True || len(c.TrustedHosts) > 0
 	s.origins.Proxies, s.origins.Derive = c.TrustedProxies, s.placeOf
-	for i, host := range c.TrustedHosts {
-		pattern, err := weburl.ParsePattern(host)
-		if err != nil {
-			faults.add(ErrInvalidConfig, "TrustedHosts[%d] is %q: write app.example or *.preview.app.example", i, host)
-			continue
-		}
-		s.origins.TrustedHosts = append(s.origins.TrustedHosts, pattern)
-	}
+	s.origins.TrustedHosts = configcheck.Hosts(c.TrustedHosts, faults.report)
 	if origin, _, err := weburl.ParseOrigin(c.URL); c.URL != "" && err == nil { // readEnvironment has reported the error
 		s.pinned, s.pinnedOrigin, s.origins.Pinned, s.origins.TrustHost = true, origin.String(), origin, true
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/pageheaders"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
+	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -47,7 +48,7 @@ type Visit struct {
 	tokenFailed error
 	tokenMade   sync.Once
 
-	memory    visitMemory
+	memory    once.Results // what plugins have read for the request
 	collected pageheaders.Headers
 }
 
@@ -321,10 +322,4 @@ func (v *Visit) write(h http.Header, caching negotiate.Caching) {
 		session = v.at.cookies.Session.Name()
 	}
 	v.collected.Write(h, caching, session, v.at.readsAuthorization())
-}
-
-// visitMemory has what plugins have read for one request.
-type visitMemory struct {
-	mu   sync.Mutex
-	read map[any]func() (any, error)
 }

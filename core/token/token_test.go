@@ -86,6 +86,20 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+// TestForgedActor checks that an application cannot write the claim of an impersonation. A claim act in another form is
+// the application's, and stays.
+func TestForgedActor(t *testing.T) {
+	t.Parallel()
+	for claim, kept := range map[string]bool{`{"sub":"2","sid":"s"}`: false, `{"sub":"a service"}`: true, `"x"`: true} {
+		from, changed := &Token{Subject: "1"}, &Token{Subject: "1"}
+		changed.Extra = store.Members{"act": json.RawMessage(claim)}
+		CopyFacts(changed, from)
+		if Actor(changed) != (ActorClaim{}) || (changed.Extra["act"] != nil) != kept {
+			t.Errorf("%s: actor %v, claims %v", claim, Actor(changed), changed.Extra)
+		}
+	}
+}
+
 // TestPrinting checks that printing a token shows no claim except the user ID.
 func TestPrinting(t *testing.T) {
 	t.Parallel()

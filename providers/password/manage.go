@@ -39,8 +39,8 @@ func (p *Provider) Import(ctx context.Context, userID, encoded string) error {
 	return nil
 }
 
-// managed returns the management of the provider's only Auth, and one of its users. what is for the error of a user
-// that does not exist.
+// managed returns the management of the provider's only Auth, and one of its users. The error of an unknown user
+// contains what.
 func (p *Provider) managed(ctx context.Context, what, userID string) (*management, *core.User, error) {
 	m, err := p.onlyManagement()
 	if err != nil {

@@ -126,7 +126,7 @@ func New(o Options) *Provider {
 	}
 	return &Provider{
 		CredentialsProvider: &core.CredentialsProvider{ID: ID, Name: "password"},
-		options:             o, hashing: newQueue(max(1, o.MaxConcurrent)),
+		options:             o, hashing: &queue{slots: max(1, o.MaxConcurrent), wait: maxWait},
 		pace: &pace{on: len(o.LegacyHashes) > 0},
 	}
 }

@@ -73,8 +73,6 @@ type waiter struct {
 	shares  []lineShare
 }
 
-func newQueue(slots int) *queue { return &queue{slots: slots, wait: maxWait} }
-
 // place is the priority of a request and the networks it counts for.
 type place struct {
 	priority priority

@@ -15,6 +15,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/observe"
 )
 
+func newQueue(slots int) *queue { return &queue{slots: slots, wait: maxWait} }
+
 // TestQueueBounds fills two slots and their waiting places. No further hash is computed, the next request is rejected
 // immediately, and waiting requests are rejected after three seconds.
 func TestQueueBounds(t *testing.T) {

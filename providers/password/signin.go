@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
@@ -142,4 +143,69 @@ func (t *typed) update(ctx context.Context) error {
 // refused returns the error for wrong addresses and wrong passwords alike.
 func refused(reason audit.Reason, userID string) error {
 	return core.NewError(core.ErrCredentialsSignin, &audit.Denial{Reason: reason, UserID: userID})
+}
+
+const (
+	// breachInterval is the minimum time between two checks of the same password.
+	breachInterval = 30 * 24 * time.Hour
+	// maxBreachWait is the maximum time that a check delays a sign-in.
+	maxBreachWait = 300 * time.Millisecond
+	// maxBreachChecks is the maximum number of concurrent checks, including those that nothing waits for any more.
+	maxBreachChecks = 64
+)
+
+// breaches checks passwords at sign-ins. A nil *breaches checks nothing.
+type breaches struct {
+	policy *policy
+	slots  chan struct{}
+	now    func() time.Time
+	log    *slog.Logger
+}
+
+var errBreachTime = errors.New("password: breached passwords: no result in time")
+
+// check checks a right password if that is due, sets p.Checked and p.Breached, and returns true. If there is no result,
+// p is not changed and the next sign-in checks again: an unavailable service must not prevent sign-ins.
+func (b *breaches) check(ctx context.Context, password string, p *secret) (checked bool) {
+	if b == nil || p.Breached {
+		return false
+	}
+	now := b.now().UTC().Truncate(time.Second)
+	if age := now.Sub(p.Checked); age >= 0 && age < breachInterval {
+		return false
+	}
+	breached, err := b.ask(ctx, password)
+	if err != nil {
+		b.log.WarnContext(ctx, "password: could not check a password for breaches at a sign-in", "error", err)
+		return false
+	}
+	p.Checked, p.Breached = now, breached
+	return true
+}
+
+// ask calls Options.Breached, and returns after maxBreachWait even if that ignores its context.
+func (b *breaches) ask(ctx context.Context, password string) (bool, error) {
+	select {
+	case b.slots <- struct{}{}:
+	default:
+		return false, errBreachTime
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxBreachWait)
+	defer cancel() // not in the goroutine: select may choose ctx.Done() although there is a result
+	type result struct {
+		breached bool
+		err      error
+	}
+	results := make(chan result, 1)
+	go func() {
+		defer func() { <-b.slots }()
+		breached, err := b.policy.ask(ctx, password)
+		results <- result{breached, err}
+	}()
+	select {
+	case r := <-results:
+		return r.breached, r.err
+	case <-ctx.Done():
+		return false, errBreachTime
+	}
 }

@@ -106,9 +106,8 @@ func (s *signUps) signUp(ctx context.Context, c *core.ActionRequest) (*core.Resp
 		return s.pages.showAgain(ctx, c, f, problem(http.StatusUnprocessableEntity, codeName, textBadName))
 	}
 	var err error
-	p.Username, err = s.names.wanted(f.username)
-	if err == nil && alone && p.Username == "" {
-		err = errUsername
+	if s.names != nil && (alone || strings.TrimSpace(f.username) != "") {
+		p.Username, err = s.names.choose(f.username)
 	}
 	if err == nil {
 		err = s.fields.check(ctx, f.values)

@@ -113,7 +113,7 @@ func oneScript(name string) bool {
 	return true
 }
 
-// usernames stores and finds usernames. A nil *usernames has none.
+// usernames stores and finds usernames.
 type usernames struct {
 	options Usernames
 	records store.RecordStore
@@ -190,16 +190,13 @@ func (u *usernames) load(ctx context.Context, userID string) (r *store.Record, n
 	return r, n, nil
 }
 
-// wanted returns the normalized username of a sign-up, which is optional. It does not read the store.
-func (u *usernames) wanted(typed string) (string, error) {
-	if u == nil || strings.TrimSpace(typed) == "" {
-		return "", nil
-	}
+// choose returns the normalized form of a username that users can choose. It does not read the store.
+func (u *usernames) choose(typed string) (string, error) {
 	name, ok := normalUsername(typed)
-	switch {
-	case !ok:
+	if !ok {
 		return "", errUsername
-	case u.isReserved(name):
+	}
+	if u.isReserved(name) {
 		return "", errUsernameTaken
 	}
 	return name, nil
@@ -208,12 +205,9 @@ func (u *usernames) wanted(typed string) (string, error) {
 // set makes name the username of a user. Of concurrent claims of one name, one succeeds; the store decides. The old
 // name stays reserved for the user until the cooldown is over.
 func (u *usernames) set(ctx context.Context, userID, typed string) (string, error) {
-	name, ok := normalUsername(typed)
-	if !ok {
-		return "", errUsername
-	}
-	if u.isReserved(name) {
-		return "", errUsernameTaken
+	name, err := u.choose(typed)
+	if err != nil {
+		return "", err
 	}
 	record, before, err := u.load(ctx, userID)
 	switch {

@@ -243,6 +243,36 @@ func RedirectProxy(address string, targets []string, proxied, knowsHosts bool, r
 	}
 }
 
+// Paths returns Config.BasePath and Config.PublicPath.
+func Paths(base, public string, report Report) (basePath, publicPath string) {
+	if base == "" {
+		base = "/auth"
+	}
+	basePath, err := weburl.CleanBasePath(base)
+	if err != nil {
+		report(Invalid, "BasePath: %v", err)
+	}
+	if public != "" {
+		if publicPath, err = weburl.CleanBasePath(public); err != nil {
+			report(Invalid, "PublicPath: %v", err)
+		}
+	}
+	return basePath, publicPath
+}
+
+// Hosts returns the valid patterns of Config.TrustedHosts.
+func Hosts(all []string, report Report) (patterns []string) {
+	for i, host := range all {
+		pattern, err := weburl.ParsePattern(host)
+		if err != nil {
+			report(Invalid, "TrustedHosts[%d] is %q: write app.example or *.preview.app.example", i, host)
+			continue
+		}
+		patterns = append(patterns, pattern)
+	}
+	return patterns
+}
+
 // AppSchemes returns Config.AppSchemes in lower case.
 func AppSchemes(all []string, report Report) (schemes []string) {
 	for i, scheme := range all {

@@ -83,6 +83,11 @@ func TestChecks(t *testing.T) {
 		"InvalidConfig RedirectProxyTargets[0]": func(r configcheck.Report) {
 			configcheck.RedirectProxy("", []string{"x"}, true, true, r)
 		},
+		"InvalidConfig BasePath: ":   func(r configcheck.Report) { configcheck.Paths("auth?", "", r) },
+		"InvalidConfig PublicPath: ": func(r configcheck.Report) { configcheck.Paths("", "app?", r) },
+		"InvalidConfig TrustedHosts[1] is": func(r configcheck.Report) {
+			configcheck.Hosts([]string{"app.example", "https://app.example"}, r)
+		},
 		"InvalidConfig AppSchemes[0]": func(r configcheck.Report) { configcheck.AppSchemes([]string{"javascript"}, r) },
 		"InvalidConfig TrustedOrigins[0] is \"https://app.example/\"": func(r configcheck.Report) {
 			configcheck.TrustedOrigins([]string{"https://app.example/"}, r)
@@ -129,6 +134,12 @@ func TestValid(t *testing.T) {
 		Email: true, Passkeys: true, Database: true, Store: t, HasTokens: true, HasPasskeys: true, HasSessions: true,
 	}
 	n.Check(report)
+	if base, public := configcheck.Paths("", "/app/", report); base != "/auth" || public != "/app" {
+		t.Errorf("%q, %q", base, public)
+	}
+	if got := configcheck.Hosts([]string{"app.example", "*.app.example"}, report); len(got) != 2 {
+		t.Errorf("%v", got)
+	}
 	if got := configcheck.AppSchemes([]string{"COM.example.App"}, report); len(got) != 1 || got[0] != "com.example.app" {
 		t.Errorf("%q", got)
 	}
