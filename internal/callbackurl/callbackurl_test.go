@@ -54,7 +54,8 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%q: %q, %v", malformed, chosen.Target, err)
 		}
 	}
-	if _, err := rules().Choose(t.Context(), "/x\r\n", ""); err == nil || !strings.HasPrefix(err.Error(), "callbackUrl: ") {
+	_, err := rules().Choose(t.Context(), "/x\r\n", "")
+	if err == nil || !strings.HasPrefix(err.Error(), "callbackUrl: ") {
 		t.Errorf("a malformed URL: %v", err)
 	}
 }

@@ -34,8 +34,8 @@ func cloneValue[M ~map[string]any](value any) any {
 	return value
 }
 
-// TextIn returns a member of a decoded object as text: a string, or a number in decimal form. It returns "" if the member
-// is missing, null or has another type.
+// TextIn returns a member of a decoded object as text: a string, or a number in decimal form. It returns "" if the
+// member is missing, null or has another type.
 func TextIn[M ~map[string]any](object M, name string) string {
 	switch v := object[name].(type) {
 	case string:

@@ -120,25 +120,19 @@ func (c *Client1) AccessToken(ctx context.Context, a Answer1, secret string) (*T
 	return c.tokens(tokenIn(answer)), nil
 }
 
-// The members of [Tokens] that contain an access token of OAuth 1.0a.
-const (
-	memberToken1  = "oauth_token"
-	memberSecret1 = "oauth_token_secret"
-)
-
 // tokens returns an access token as a token response.
 func (c *Client1) tokens(t Token1) *Tokens {
 	token, _ := json.Marshal(t.Token) // a string has no error
 	secret, _ := json.Marshal(t.Secret)
 	return &Tokens{
-		Extra: map[string]json.RawMessage{memberToken1: token, memberSecret1: secret}, Now: c.config.Now(),
+		Extra: map[string]json.RawMessage{"oauth_token": token, "oauth_token_secret": secret}, Now: c.config.Now(),
 	}
 }
 
 // token1 returns the access token in a token response.
 func token1(t *Tokens) (token Token1) {
-	token.Token, _ = exactjson.Text(t.Extra[memberToken1])
-	token.Secret, _ = exactjson.Text(t.Extra[memberSecret1])
+	token.Token, _ = exactjson.Text(t.Extra["oauth_token"])
+	token.Secret, _ = exactjson.Text(t.Extra["oauth_token_secret"])
 	return token
 }
 

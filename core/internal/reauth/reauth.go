@@ -182,7 +182,7 @@ func (s *Setup) Gaps() (ids []string, fault, hint string) {
 	case !s.Codes:
 		return ids, "", "users who only sign in with these providers cannot authenticate again: " + fixes
 	}
-	return ids, "", "users who only sign in with these providers cannot authenticate again, because no code is sent to an " +
-		"unverified address: set OAuthProvider.EmailVerified if the provider verifies addresses, or add passkeys, " +
+	return ids, "", "users who only sign in with these providers cannot authenticate again, because no code is sent to " +
+		"an unverified address: set OAuthProvider.EmailVerified if the provider verifies addresses, or add passkeys, " +
 		"which a new user can create in the first 15 minutes"
 }
