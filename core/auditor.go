@@ -50,20 +50,22 @@ func (v *arrival) sessionEnded(ctx context.Context, err error) {
 
 // emit calls an event handler. An error or a panic is logged and has no other effect.
 func emit(ctx context.Context, v *arrival, name string, call func() error) {
-	if _, err := guarded("event "+name, func() (struct{}, error) { return struct{}{}, call() }); err != nil {
+	if err := guard("event "+name, call); err != nil {
 		v.log.failure(ctx, errorf(errEvent, "%s: %w", name, err), v.attrs()...)
 	}
 }
 
 func (e *Events) createdUser(ctx context.Context, v *arrival, u *User) {
-	if e.CreateUser != nil {
-		emit(ctx, v, "createUser", func() error { return e.CreateUser(ctx, UserEvent{User: u.Clone()}) })
-	}
+	emitUser(ctx, v, "createUser", e.CreateUser, u)
 }
 
 func (e *Events) updatedUser(ctx context.Context, v *arrival, u *User) {
-	if e.UpdateUser != nil {
-		emit(ctx, v, "updateUser", func() error { return e.UpdateUser(ctx, UserEvent{User: u.Clone()}) })
+	emitUser(ctx, v, "updateUser", e.UpdateUser, u)
+}
+
+func emitUser(ctx context.Context, v *arrival, name string, call func(context.Context, UserEvent) error, u *User) {
+	if call != nil {
+		emit(ctx, v, name, func() error { return call(ctx, UserEvent{User: u.Clone()}) })
 	}
 }
 

@@ -25,11 +25,10 @@ func InsecureSkipCSRFCheck() CSRFPolicy { return CSRFPolicy{skip: true} }
 // fields of the body.
 func (v *arrival) checkCSRF(fields form.Fields) (csrf.Verdict, error) {
 	sent, _ := fields.Text("csrfToken")
-	verdict, err := v.csrf.Check(csrf.Request{
+	return drawn(v.csrf.Check(csrf.Request{
 		Jar: v.jar, Cookie: v.cookies.CSRF.Name(), Method: v.r.Method, Header: v.r.Header, Origin: v.origin,
 		Sent: sent, Unread: fields.Unread(), Trusted: v.trustedOrigin() != "",
-	})
-	return verdict, sourceError(err)
+	}))
 }
 
 // trustedOrigin returns the request's Origin header if it is in Config.TrustedOrigins, else "". The origin "null",

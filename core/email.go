@@ -23,6 +23,8 @@ type (
 	BackgroundEmail = mail.Background
 	// EmailSender sends the background emails of a plugin.
 	EmailSender = mail.Sender
+	// EmailCode is a six-digit code that a plugin sends by email.
+	EmailCode = mail.Code
 	// SecurityNotice describes a change of an account.
 	SecurityNotice = mail.SecurityNotice
 )

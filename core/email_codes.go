@@ -108,23 +108,6 @@ func errCodeExpired() error {
 	}
 }
 
-// EmailCode is a six-digit code that a plugin sends by email. It is valid for ten minutes, once, and only in the
-// browser that requested it. Each code has five tries. All codes for one address together have a budget of ten wrong
-// tries and one more every 40 minutes, across browsers, networks and processes. If UserID is set, all codes of that
-// user together have the same budget in addition.
-type EmailCode struct {
-	// Purpose is the purpose of the code, with the Name of the plugin's actions in front, such as "password-reset":
-	// lower-case letters, digits and hyphens, at most 24 characters. A code is accepted for its purpose only.
-	Purpose string
-	// Address is the recipient's address.
-	Address string
-	// UserID is the signed-in user who requests the code. It is empty if no user is signed in.
-	UserID string
-	// Data belongs to the plugin, for example the digest of the link in the same email. The store contains it as text.
-	// It may have about 4 KiB.
-	Data string
-}
-
 // IssueCode makes a code for an email and sets the cookie of this browser. An earlier code of the browser for the same
 // purpose is no longer accepted. To keep secret whether an address has an account, a plugin calls IssueCode for every
 // address, and sends the email only if there is an account. It needs a store with records.
@@ -156,7 +139,7 @@ func (c *ActionRequest) CheckCode(ctx context.Context, purpose, typed string) (*
 		return nil, err
 	}
 	c.keep(codes.forget(c.in, purpose))
-	return &EmailCode{r.Purpose, r.Address, r.UserID, r.Data}, nil
+	return &EmailCode{Purpose: r.Purpose, Address: r.Address, UserID: r.UserID, Data: r.Data}, nil
 }
 
 // HasCode reports whether this browser has requested a code for a purpose within ten minutes. It does not read the

@@ -73,7 +73,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	if limited != nil && !errors.Is(limited, ErrTooManyRequests) {
 		return nil, limited
 	}
-	user, address, err := userByTyped(ctx, f.users, address, typed)
+	user, address, err := mailboxes.FindTyped(ctx, f.users, address, typed)
 	sent := ""
 	if f.codes == nil || limited != nil { // with codes, each browser gets its own email as far as the limit allows
 		sent = f.sent.Recent(ctx, c.origin, address)
@@ -105,7 +105,9 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		if token, response.Cookies, err = f.storeAndSend(ctx, c, address); err != nil {
 			return nil, err
 		}
-		f.noteSent(ctx, c, address, token)
+		if err := f.sent.Note(ctx, c.origin, address, f.links.Hash(token)); err != nil { // the next request sends another one
+			c.log.failure(ctx, errorf(ErrStore, "remember a link that was sent: %w", err), c.attrs()...)
+		}
 		c.debug(ctx, "sign-in email sent", slog.String("to", address))
 	case f.codes != nil: // the link that was sent before works in this browser too
 		token = sent
@@ -116,23 +118,6 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	}
 	response.Redirect, err = weburl.AddQuery(c.base+"/verify-request", "provider", f.ID, "type", string(TypeEmail))
 	return response, err
-}
-
-// noteSent remembers a link that was sent. If that fails, the next request sends another one.
-func (f *emailFlow) noteSent(ctx context.Context, c *call, address, token string) {
-	if err := f.sent.Note(ctx, c.origin, address, f.links.Hash(token)); err != nil {
-		c.log.failure(ctx, errorf(ErrStore, "remember a link that was sent: %w", err), c.attrs()...)
-	}
-}
-
-// userByTyped finds the user of a typed address. It also returns the address that the token and the email are for,
-// which is the stored one if it is another spelling of the same mailbox.
-func userByTyped(ctx context.Context, users Store, address, typed string) (*User, string, error) {
-	user, err := mailboxes.FindCanonical(ctx, users, address, typed)
-	if err == nil && SameMailbox(user.Email, address) {
-		address = user.Email
-	}
-	return user, address, err
 }
 
 func (f *emailFlow) normalize(address string) (string, error) {

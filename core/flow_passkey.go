@@ -90,8 +90,8 @@ func (f *passkeyFlow) verify(ctx context.Context, c *call, purpose string) (out 
 		return out, errorf(errCallbackRoute, "data: %w", clientError(err))
 	}
 	if unproved {
-		return out, errorf(ErrMissingCSRF, "a passkey response needs the Origin header of this site, or the CSRF token: %s",
-			c.csrf.Refusal)
+		return out, errorf(ErrMissingCSRF,
+			"a passkey response needs the Origin header of this site, or the CSRF token: %s", c.csrf.Refusal)
 	}
 	if spec := &c.cookies.Challenge; c.jar.Has(spec.Name()) { // a challenge is valid for one attempt
 		out.cookies = append(out.cookies, Cookie(spec.Clear()))
@@ -275,7 +275,9 @@ func (f *passkeyFlow) authenticationOptions(ctx context.Context, c *call, owner 
 // the same for all passkeys of a user if a plugin tracks them. A passkey is found by its credential ID.
 func (f *passkeyFlow) userHandle(ctx context.Context, user *User, signedIn bool) ([]byte, error) {
 	if t := f.plugins.passkeys; t != nil && t.UserHandle != nil && signedIn {
-		handle, err := guarded("PasskeyTracker.UserHandle", func() ([]byte, error) { return t.UserHandle(ctx, user.ID) })
+		handle, err := guarded("PasskeyTracker.UserHandle", func() ([]byte, error) {
+			return t.UserHandle(ctx, user.ID)
+		})
 		if err != nil || len(handle) > 0 {
 			return handle, err
 		}
@@ -358,7 +360,8 @@ func (f *passkeyFlow) unknownCookies(c *call, credentialID string) []Cookie {
 	if err != nil {
 		return nil
 	}
-	cookie, err := f.plugins.cookie(&c.arrival, unknownCookie, unknownPasskey{id, described.ID}, f.now().Add(unknownTTL))
+	content, until := unknownPasskey{id, described.ID}, f.now().Add(unknownTTL)
+	cookie, err := f.plugins.cookie(&c.arrival, unknownCookie, content, until)
 	if err != nil {
 		return nil // the sign-in has failed anyway, and the next attempt sets it
 	}

@@ -6,34 +6,19 @@ import (
 	"github.com/latchkey-go/latchkey/internal/random"
 )
 
-// randomBytes returns n random bytes from the configured source.
-func randomBytes(source io.Reader, n int) ([]byte, error) {
-	b, err := random.Bytes(source, n)
-	return b, sourceError(err)
-}
+// The functions of package random. Their errors have the type ErrAuth.
 
-// randomHex returns n random bytes as 2n hex digits.
-func randomHex(source io.Reader, n int) (string, error) {
-	s, err := random.Hex(source, n)
-	return s, sourceError(err)
-}
+func randomBytes(source io.Reader, n int) ([]byte, error) { return drawn(random.Bytes(source, n)) }
 
-// randomText returns 256 random bits as text, for a code verifier or a nonce.
-func randomText(source io.Reader) (string, error) {
-	s, err := random.Text(source)
-	return s, sourceError(err)
-}
+func randomHex(source io.Reader, n int) (string, error) { return drawn(random.Hex(source, n)) }
 
-// uuid returns a random UUID.
-func uuid(source io.Reader) (string, error) {
-	id, err := random.UUID(source)
-	return id, sourceError(err)
-}
+func randomText(source io.Reader) (string, error) { return drawn(random.Text(source)) }
 
-// sourceError adds the type ErrAuth to an error of the random source.
-func sourceError(err error) error {
-	if err == nil {
-		return nil
+func uuid(source io.Reader) (string, error) { return drawn(random.UUID(source)) }
+
+func drawn[T any](v T, err error) (T, error) {
+	if err != nil {
+		return v, errorf(ErrAuth, "%w", err)
 	}
-	return errorf(ErrAuth, "%w", err)
+	return v, nil
 }

@@ -17,26 +17,14 @@ import (
 
 // decode returns the claims of the first candidate that can be decrypted. The session may have ended.
 func (p *jwtSession) decode(ctx context.Context) (*Token, error) {
-	if p.claims == nil && p.claimsErr == nil {
-		p.claims, p.claimsErr = p.decodeCandidates(ctx)
+	switch {
+	case p.claims != nil || p.claimsErr != nil:
+	case p.Value() == "":
+		p.claimsErr = errNoSession
+	default:
+		p.claims, p.claimsErr = p.jwt.Read(ctx, p.at.cookies, p.Tokens.Values())
 	}
 	return p.claims, p.claimsErr
-}
-
-func (p *jwtSession) decodeCandidates(ctx context.Context) (token *Token, err error) {
-	if p.Value() == "" {
-		return nil, errNoSession
-	}
-	for value := range p.Tokens.Values() {
-		t, decodeErr := p.jwt.OpenSession(ctx, p.at.cookies, value)
-		if decodeErr == nil {
-			return t, nil
-		}
-		if err == nil || errors.Is(decodeErr, ErrSessionToken) {
-			err = decodeErr
-		}
-	}
-	return nil, err
 }
 
 // valid returns the claims of a token that is valid and not revoked. An error of type ErrSessionToken means that this

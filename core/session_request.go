@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
@@ -141,16 +140,13 @@ func (p *jwtSession) choose(ctx context.Context) error {
 	if !p.Tokens.Several() {
 		return nil
 	}
-	for _, value := range slices.Collect(p.Tokens.Values()) {
-		token, err := p.jwt.Valid(ctx, p.at.cookies, value)
-		switch {
-		case errors.Is(err, ErrSessionToken):
-			return asError(err, ErrSessionToken).withType(ErrSessionToken)
-		case err == nil:
-			p.Tokens.Prefer(value)
-			p.claims = token
-			return nil
-		}
+	value, token, err := p.jwt.Choose(ctx, p.at.cookies, p.Tokens.Values())
+	if err != nil {
+		return asError(err, ErrSessionToken).withType(ErrSessionToken)
+	}
+	if token != nil {
+		p.Tokens.Prefer(value)
+		p.claims = token
 	}
 	return nil
 }
@@ -173,16 +169,12 @@ func (p *storedSession) choose(ctx context.Context) error {
 	if len(candidates) == 1 {
 		return nil
 	}
-	for _, value := range candidates {
-		found, err := p.rows.Find(ctx, value)
-		switch {
-		case err == nil:
-			p.Tokens.Prefer(value)
-			p.found = found
-			return nil
-		case !errors.Is(err, ErrNotFound):
-			return asError(err, ErrSessionToken).withType(ErrSessionToken)
-		}
+	value, found, err := p.rows.Choose(ctx, candidates)
+	if err != nil {
+		return asError(err, ErrSessionToken).withType(ErrSessionToken)
+	}
+	if p.found = found; found != nil {
+		p.Tokens.Prefer(value)
 	}
 	return nil
 }

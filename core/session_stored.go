@@ -168,16 +168,8 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 // end implements [requestSession]. It deletes the session of every cookie value in the request. Otherwise the browser
 // would continue with another session that a sibling subdomain planted, or with a leftover cookie.
 func (p *storedSession) end(ctx context.Context) (event SignOutEvent, err error) {
-	for _, value := range p.Tokens.LookUps() {
-		record, err := p.rows.Delete(ctx, value)
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return event, err
-		}
-		if event.Session == nil && record != nil {
-			event.Session, event.SessionID = record, publicID(p.rows.AtRest(value))
-		}
-	}
-	return event, nil
+	event.Session, event.SessionID, err = p.rows.DeleteAll(ctx, p.Tokens.LookUps())
+	return event, err
 }
 
 // createStored stores the session of a user outside of a transaction, and ends the sessions that it replaces. Under

@@ -122,11 +122,12 @@ func newSessionTokens(
 		Sealer: seal, Lifetimes: c.Session.lifetimes(), EncodedMaxAge: c.JWT.MaxAge, Users: users, Proofs: proofs,
 		Facts: facts, Revocations: revoked, IsRevoked: c.JWT.Revoked,
 		Errors: sessionstate.Errors{
-			TooOld:  clientError(auditReason(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge")),
-			Ended:   clientError(errors.New("the session was ended")),
-			Revoked: clientError(auditReason(audit.ReasonRevoked, "the token was revoked")),
-			Unknown: func(err error) error { return errorf(ErrSessionToken, "%w", err) },
-			Store:   func(err error) error { return errorf(ErrStore, "%w", err) },
+			TooOld:    clientError(auditReason(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge")),
+			Ended:     clientError(errors.New("the session was ended")),
+			Revoked:   clientError(auditReason(audit.ReasonRevoked, "the token was revoked")),
+			Unknown:   func(err error) error { return errorf(ErrSessionToken, "%w", err) },
+			IsUnknown: func(err error) bool { return errors.Is(err, ErrSessionToken) },
+			Store:     func(err error) error { return errorf(ErrStore, "%w", err) },
 		},
 	}
 	list := make([]Secret, len(secrets))

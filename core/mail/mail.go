@@ -166,3 +166,20 @@ type SecurityNotice struct {
 	// outcome [audit.OK].
 	Audit audit.Event
 }
+
+// Code is a six-digit code that a plugin sends by email. It is valid for ten minutes, once, and only in the
+// browser that requested it. Each code has five tries. All codes for one address together have a budget of ten wrong
+// tries and one more every 40 minutes, across browsers, networks and processes. If UserID is set, all codes of that
+// user together have the same budget in addition.
+type Code struct {
+	// Purpose is the purpose of the code, with the Name of the plugin's actions in front, such as "password-reset":
+	// lower-case letters, digits and hyphens, at most 24 characters. A code is accepted for its purpose only.
+	Purpose string
+	// Address is the recipient's address.
+	Address string
+	// UserID is the signed-in user who requests the code. It is empty if no user is signed in.
+	UserID string
+	// Data belongs to the plugin, for example the digest of the link in the same email. The store contains it as text.
+	// It may have about 4 KiB.
+	Data string
+}

@@ -17,8 +17,9 @@ var axe = sync.OnceValues(func() (string, error) {
 })
 
 // rules selects axe-core's rules for a page. Color contrast takes most of the time, seconds on a long documentation
-// page. Documentation pages have the same colors at every window size, so contrast is checked once for each color
-// scheme.
+// page. Pages have the same colors at every window size, and the same elements in light and dark mode. So a test that
+// opens a page in several looks checks contrast once for each color scheme, and the other rules once for each window
+// size and direction.
 type rules string
 
 const (
@@ -26,6 +27,17 @@ const (
 	ofColours rules = `{runOnly: ["color-contrast", "link-in-text-block"]}`
 	ofAllElse rules = `{rules: {"color-contrast": {enabled: false}, "link-in-text-block": {enabled: false}}}`
 )
+
+// rulesFor returns the rules for a look of a test that also opens the page in wide windows, in light and in dark mode.
+func rulesFor(scheme string, width int64) rules {
+	switch {
+	case width <= 500:
+		return ofAllElse
+	case scheme == "dark":
+		return ofColours
+	}
+	return allRules
+}
 
 // accessible checks a page with all rules of axe-core. Any finding is an error.
 func (v *visitor) accessible(page string) {

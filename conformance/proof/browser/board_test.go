@@ -173,12 +173,12 @@ func TestBoardLooks(t *testing.T) {
 	}
 }
 
-// kept checks a page and saves its picture.
+// kept checks a page with the rules for the visitor's look, and saves its picture.
 func (v *visitor) kept(name string) {
 	v.Helper()
 	if wide := run(v, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); wide > 0 {
 		v.Errorf("%s is %d px wider than its window", name, wide)
 	}
-	v.accessible(name)
+	v.accessibleBy(rulesFor(v.scheme, v.width), name)
 	v.picture(name)
 }

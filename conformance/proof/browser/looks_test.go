@@ -118,7 +118,7 @@ func TestLooks(t *testing.T) {
 					v.do(chromedp.Evaluate[chromedp.Void](`document.documentElement.dir = ` + quote(look.dir)))
 				}
 				v.picture(page.name + "-" + look.name)
-				v.accessible(page.name)
+				v.accessibleBy(rulesFor(look.scheme, look.width), page.name)
 				if wide := run(v, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); wide > 0 {
 					t.Errorf("%s is %d px wider than its window", page.name, wide)
 				}

@@ -160,6 +160,7 @@ func TestPictures(t *testing.T) {
 // looks sets the browser's language, color scheme and window size.
 func (v *visitor) looks(language, scheme string, width, height int64) {
 	v.Helper()
+	v.scheme, v.width = scheme, width
 	call(v, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
 		UserAgent: chromeOnLinux, AcceptLanguage: language,
 	})

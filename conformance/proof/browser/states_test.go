@@ -185,7 +185,7 @@ func TestStates(t *testing.T) {
 						name += "-" + scheme
 					}
 					v.fits()
-					v.accessible(name)
+					v.accessibleBy(rulesFor(scheme, look.width), name)
 					v.picture(name)
 				}
 			})

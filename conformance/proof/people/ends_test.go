@@ -1,15 +1,12 @@
 package people_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -109,15 +106,12 @@ func TestEnds(t *testing.T) {
 		}
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
-			at := e.place(t)
-			kept, err := e.open(t.Context(), at)
-			check(t, err)
-			t.Cleanup(func() { _ = kept.close() })
 			for i, flow := range ends {
 				t.Run(flow.name, func(t *testing.T) {
+					at, kept := e.start(t)
 					killed := true
 					for writes := 1; killed && writes <= most; writes++ {
-						d := death{engine: e, at: at, kept: &kept, writes: writes}
+						d := death{engine: e, at: at, kept: kept, writes: writes}
 						killed = d.of(t, flow, fmt.Sprintf("ada%d-%d@app.example", i, writes))
 						if t.Failed() {
 							t.Fatalf("killed after %d writes: %v", writes, killed)
@@ -152,7 +146,7 @@ func (d death) of(t *testing.T, f flow, address string) (killed bool) {
 		check(t, d.kept.close())
 	}
 	last.Engine, last.Place, last.Writes = d.engine.name, d.at, d.writes
-	killed = kill(t, last)
+	killed = runMortal(t, answering, last)
 	if d.engine.alone {
 		var err error
 		*d.kept, err = d.engine.open(t.Context(), d.at)
@@ -170,24 +164,4 @@ func (d death) of(t *testing.T, f flow, address string) (killed bool) {
 	b.keep(again.Cookies)
 	f.after(s, b, address, again)
 	return killed
-}
-
-// kill handles a request in another process. It returns false if the process was not killed.
-func kill(t *testing.T, last *lastRequest) bool {
-	t.Helper()
-	text, err := json.Marshal(last)
-	check(t, err)
-	self, err := os.Executable()
-	check(t, err)
-	process := exec.CommandContext(t.Context(), self)
-	// Otherwise a process with the race detector waits a second before it ends.
-	process.Env = append(os.Environ(), answering+"="+string(text), "GORACE=atexit_sleep_ms=0")
-	var said bytes.Buffer
-	process.Stderr = &said
-	err = process.Run()
-	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.Exited()) {
-		t.Fatalf("the process that answers: %v: %s", err, &said)
-	}
-	return err != nil
 }

@@ -84,18 +84,16 @@ func TestEventsOfKilledProcesses(t *testing.T) {
 		}
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
-			at, endpoint := e.place(t), newEventEndpoint(t)
-			kept, err := e.open(t.Context(), at)
-			check(t, err)
-			t.Cleanup(func() { _ = kept.close() })
 			for i, flow := range reportedFlows {
 				t.Run(flow.name, func(t *testing.T) {
+					endpoint := newEventEndpoint(t)
+					at, kept := e.start(t)
 					needless, most := 0, 3
 					if *everywhere || e.name == "sqlite" || e.name == "mongodb" && !flow.plain {
 						most = 40
 					}
 					for writes := 1; writes <= most; writes++ {
-						d := death{engine: e, at: at, kept: &kept, writes: writes}
+						d := death{engine: e, at: at, kept: kept, writes: writes}
 						killed, extra := d.ofEvent(t, endpoint, flow, fmt.Sprintf("kim%d-%d@app.example", i, writes))
 						if needless += extra; t.Failed() || !killed {
 							break
@@ -121,7 +119,7 @@ func (d death) ofEvent(
 		check(t, d.kept.close())
 	}
 	last.Engine, last.Place, last.Writes, last.Endpoint = d.engine.name, d.at, d.writes, endpoint.URL
-	killed = kill(t, last)
+	killed = runMortal(t, answering, last)
 	if d.engine.alone {
 		var err error
 		*d.kept, err = d.engine.open(t.Context(), d.at)

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -349,25 +348,6 @@ func endGuest(text string) int {
 	return 0
 }
 
-// run runs the process. It returns false if the process was not killed.
-func (e *guestEnd) run(t *testing.T) bool {
-	t.Helper()
-	text, err := json.Marshal(e)
-	check(t, err)
-	self, err := os.Executable()
-	check(t, err)
-	process := exec.CommandContext(t.Context(), self)
-	process.Env = append(os.Environ(), guestEnding+"="+string(text), "GORACE=atexit_sleep_ms=0")
-	var said strings.Builder
-	process.Stderr = &said
-	err = process.Run()
-	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.Exited()) {
-		t.Fatalf("the process that handles the request: %v: %s", err, said.String())
-	}
-	return err != nil
-}
-
 // TestGuestEnds kills a process with SIGKILL while a guest signs in: after each of its writes, on the store of each
 // database. Another process finishes what was started, and sends the event. Otherwise the guest is unchanged, and signs
 // in again.
@@ -407,6 +387,7 @@ func (e *guestEnd) ends(t *testing.T, engine engine, merges bool) (killed bool) 
 	const person = "owner@example.com"
 	kept, err := engine.open(t.Context(), e.Place)
 	check(t, err)
+	e.Place.Migrated = true
 	s := &guestSite{kept: kept.Store, strategy: e.Strategy}
 	existing := ""
 	if merges {
@@ -419,7 +400,7 @@ func (e *guestEnd) ends(t *testing.T, engine engine, merges bool) (killed bool) 
 	r := newHookReceiver(t)
 	e.Target, e.Cookies, e.Merged, e.Endpoint = b.callback(person), b.cookies, t.TempDir()+"/merged", r.URL
 	check(t, kept.close())
-	killed = e.run(t)
+	killed = runMortal(t, guestEnding, e)
 
 	kept, err = engine.open(t.Context(), e.Place)
 	check(t, err)

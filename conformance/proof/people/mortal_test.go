@@ -1,13 +1,55 @@
 package people_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"os"
+	"os/exec"
+	"sync"
 	"sync/atomic"
+	"testing"
 
+	"github.com/latchkey-go/latchkey/conformance/proof/wire"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
 )
+
+// mortalFolder is the folder of the program that mortalProgram builds.
+var mortalFolder string
+
+// mortalProgram returns the program of the processes that are killed. It is this program without the race detector: a
+// killed process reports no races, and this process handles the same requests with it. A thousand processes would
+// otherwise take three times as long to start.
+var mortalProgram = sync.OnceValues(func() (program string, err error) {
+	if !wire.Raced {
+		return os.Executable()
+	}
+	if mortalFolder, err = os.MkdirTemp("", "people"); err != nil {
+		return "", err
+	}
+	return wire.PlainTest(context.Background(), mortalFolder)
+})
+
+// runMortal runs a process with a value of an environment variable. It returns false if the process was not killed.
+func runMortal(t *testing.T, variable string, value any) (killed bool) {
+	t.Helper()
+	text, err := json.Marshal(value)
+	check(t, err)
+	program, err := mortalProgram()
+	check(t, err)
+	process := exec.CommandContext(t.Context(), program)
+	process.Env = append(os.Environ(), variable+"="+string(text))
+	var said bytes.Buffer
+	process.Stderr = &said
+	err = process.Run()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.Exited()) {
+		t.Fatalf("the process that handles the request: %v: %s", err, &said)
+	}
+	return err != nil
+}
 
 // faces has the interfaces that all these stores implement, with or without transactions.
 type faces interface {

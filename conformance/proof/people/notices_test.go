@@ -72,18 +72,15 @@ func TestNotices(t *testing.T) {
 		}
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
-			at := e.place(t)
-			kept, err := e.open(t.Context(), at)
-			check(t, err)
-			t.Cleanup(func() { _ = kept.close() })
 			for i, flow := range noticedFlows {
 				t.Run(flow.name, func(t *testing.T) {
+					at, kept := e.start(t)
 					needless, most := 0, 3
 					if *everywhere || e.name == "sqlite" || e.name == "mongodb" && !flow.plain {
 						most = 40
 					}
 					for writes := 1; writes <= most; writes++ {
-						d := death{engine: e, at: at, kept: &kept, writes: writes}
+						d := death{engine: e, at: at, kept: kept, writes: writes}
 						killed, extra := d.ofNotice(t, flow, fmt.Sprintf("eve%d-%d@app.example", i, writes))
 						if needless += extra; t.Failed() || !killed {
 							break
@@ -108,7 +105,7 @@ func (d death) ofNotice(t *testing.T, f noticed, address string) (killed bool, n
 		check(t, d.kept.close())
 	}
 	last.Engine, last.Place, last.Writes, last.Silent = d.engine.name, d.at, d.writes, true
-	killed = kill(t, last)
+	killed = runMortal(t, answering, last)
 	if d.engine.alone {
 		var err error
 		*d.kept, err = d.engine.open(t.Context(), d.at)

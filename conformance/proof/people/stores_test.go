@@ -42,18 +42,24 @@ func TestMain(m *testing.M) {
 	if text := os.Getenv(guestEnding); text != "" {
 		os.Exit(endGuest(text))
 	}
-	os.Exit(engines.Main(m))
+	code := engines.Main(m)
+	_ = os.RemoveAll(mortalFolder)
+	os.Exit(code)
 }
 
 // place is a test's own data in a database. Another process can open the same store with it.
-type place struct{ Address, Name string }
+type place struct {
+	Address, Name string
+	// Migrated is set if the store's tables exist.
+	Migrated bool
+}
 
 // engine is a kind of database.
 type engine struct {
 	name string
 	// place returns a new empty place.
 	place func(t testing.TB) place
-	// open opens the store of a place, and creates its tables.
+	// open opens the store of a place, and creates its tables unless they exist.
 	open func(ctx context.Context, at place) (closing, error)
 	// alone is set if only one process at a time can open a place.
 	alone bool
@@ -73,23 +79,25 @@ var stores = []engine{
 		}},
 	{name: "sqlite", place: file, open: func(ctx context.Context, at place) (closing, error) {
 		s, err := sqlite.Open(at.Address, sqlite.Options{})
-		return migrated(ctx, s, err)
+		return migrated(ctx, at, s, err)
 	}},
 	{name: "postgres", place: placeInPostgres,
 		open: func(ctx context.Context, at place) (closing, error) {
 			s, err := postgres.Open(at.Address, postgres.Options{})
-			return migrated(ctx, s, err)
+			return migrated(ctx, at, s, err)
 		}},
 	{name: "mariadb", place: placeInMariaDB, open: func(ctx context.Context, at place) (closing, error) {
 		s, err := mysql.Open(at.Address, mysql.Options{})
-		return migrated(ctx, s, err)
+		return migrated(ctx, at, s, err)
 	}},
-	{name: "redis", place: func(t testing.TB) place { return place{engines.Redis(t), "{" + rand.Text() + "}:"} },
+	{name: "redis", place: func(t testing.TB) place {
+		return place{Address: engines.Redis(t), Name: "{" + rand.Text() + "}:"}
+	},
 		open: func(_ context.Context, at place) (closing, error) {
 			s, err := redisstore.Open(at.Address, redisstore.Options{Prefix: at.Name})
 			return opened(s, err)
 		}},
-	{name: "etcd", place: func(t testing.TB) place { return place{engines.Etcd(t), rand.Text() + "/"} },
+	{name: "etcd", place: func(t testing.TB) place { return place{Address: engines.Etcd(t), Name: rand.Text() + "/"} },
 		open: func(_ context.Context, at place) (closing, error) {
 			s, err := etcd.Open(at.Address, etcd.Options{Prefix: at.Name})
 			return opened(s, err)
@@ -99,13 +107,14 @@ var stores = []engine{
 		return opened(s, err)
 	}},
 	{name: "mongodb", place: func(t testing.TB) place {
-		return place{engines.MongoDB(t), "t" + strings.ToLower(rand.Text())}
+		return place{Address: engines.MongoDB(t), Name: "t" + strings.ToLower(rand.Text())}
 	}, open: openMongoDB},
-	{name: "dynamodb", place: func(t testing.TB) place { return place{engines.DynamoDB(t), "t" + rand.Text()} },
-		open: openDynamoDB},
+	{name: "dynamodb", place: func(t testing.TB) place {
+		return place{Address: engines.DynamoDB(t), Name: "t" + rand.Text()}
+	}, open: openDynamoDB},
 	// The real service cannot be installed. This server implements the service's documentation.
 	{name: "hosted", place: func(t testing.TB) place {
-		return place{tables.New(t, "svc_").URL + tables.Path, tables.Branch}
+		return place{Address: tables.New(t, "svc_").URL + tables.Path, Name: tables.Branch}
 	},
 		open: func(_ context.Context, at place) (closing, error) {
 			s, err := hosted.New(hosted.Config{DatabaseURL: at.Address, Branch: at.Name, APIKey: tables.APIKey})
@@ -124,6 +133,20 @@ func (e engine) empty(t testing.TB) core.Store {
 	return s.Store
 }
 
+// start opens the store of a new place until the test ends.
+//
+// A test with many flows has a place for each of them. FerretDB reads all documents of a collection for most queries,
+// so that flows with a common place would need four times as much CPU time.
+func (e engine) start(t *testing.T) (place, *closing) {
+	t.Helper()
+	at := e.place(t)
+	s, err := e.open(t.Context(), at)
+	check(t, err)
+	t.Cleanup(func() { _ = s.close() })
+	at.Migrated = true
+	return at, &s
+}
+
 func opened[S interface {
 	core.Store
 	Close() error
@@ -131,13 +154,13 @@ func opened[S interface {
 	return closing{s, s.Close}, err
 }
 
-// migrated opens a store and creates its tables.
+// migrated opens the store of a place, and creates its tables unless they exist.
 func migrated[S interface {
 	core.Store
 	Close() error
 	Migrate(ctx context.Context) error
-}](ctx context.Context, s S, err error) (closing, error) {
-	if err == nil {
+}](ctx context.Context, at place, s S, err error) (closing, error) {
+	if err == nil && !at.Migrated {
 		err = s.Migrate(ctx)
 	}
 	return closing{s, s.Close}, err
@@ -183,7 +206,7 @@ func openMongoDB(ctx context.Context, at place) (closing, error) {
 		return closing{}, err
 	}
 	s, err := mongodb.New(client.Database(at.Name), mongodb.Options{})
-	if err == nil {
+	if err == nil && !at.Migrated {
 		err = s.Migrate(ctx)
 	}
 	return closing{s, func() error { return client.Disconnect(context.WithoutCancel(ctx)) }}, err
@@ -197,7 +220,7 @@ func openDynamoDB(ctx context.Context, at place) (closing, error) {
 		}),
 	})
 	s, err := dynamodb.New(client, dynamodb.Options{Layout: dynamodb.Layout{Table: at.Name}})
-	if err == nil {
+	if err == nil && !at.Migrated {
 		err = s.Migrate(ctx)
 	}
 	return closing{s, func() error { return nil }}, err

@@ -8,10 +8,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -177,16 +175,9 @@ func TestWebhookEnds(t *testing.T) {
 				kept, err := engine.open(t.Context(), at)
 				check(t, err)
 				check(t, kept.close())
-				text, err := json.Marshal(hookEvent{engine.name, at, r.URL, writes})
-				check(t, err)
-				self, err := os.Executable()
-				check(t, err)
-				process := exec.CommandContext(t.Context(), self)
-				process.Env = append(os.Environ(), emitting+"="+string(text), "GORACE=atexit_sleep_ms=0")
-				var said strings.Builder
-				process.Stderr = &said
-				if err := process.Run(); err == nil || !strings.Contains(err.Error(), "killed") {
-					t.Fatalf("write %d: the process was not killed: %v %s", writes, err, said.String())
+				at.Migrated = true
+				if !runMortal(t, emitting, hookEvent{engine.name, at, r.URL, writes}) {
+					t.Fatalf("write %d: the process was not killed", writes)
 				}
 				kept, err = engine.open(t.Context(), at)
 				check(t, err)

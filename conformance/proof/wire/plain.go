@@ -15,11 +15,20 @@ import (
 // It is for tests with hundreds of sequential requests. The race detector finds nothing more there and makes each
 // request five times as expensive.
 func Plain(ctx context.Context, dir string) (program string, err error) {
+	return plain(ctx, dir, "build")
+}
+
+// PlainTest is [Plain] for the test program of the current folder.
+func PlainTest(ctx context.Context, dir string) (program string, err error) {
+	return plain(ctx, dir, "test", "-c", "-vet=off")
+}
+
+func plain(ctx context.Context, dir string, args ...string) (program string, err error) {
 	program = filepath.Join(dir, "plain")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
+	build := exec.CommandContext(ctx, "go", append(args, "-o", program, ".")...)
 	build.Env = append(os.Environ(), "GOFLAGS="+plainly(os.Getenv("GOFLAGS")))
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
+		return "", fmt.Errorf("go %s: %w\n%s", args[0], err, out)
 	}
 	return program, nil
 }

@@ -19,8 +19,10 @@ func TestNeeded(t *testing.T) {
 		needed  bool
 		err     error // store.ErrNotFound: any error but a conflict
 	}{
-		"not verified":          {store.User{Email: "ada@example.com"}, "ada@example.com", true, nil},
-		"verified":              {store.User{Email: "ada@example.com", EmailVerified: time.Now()}, "ada@example.com", false, nil},
+		"not verified": {store.User{Email: "ada@example.com"}, "ada@example.com", true, nil},
+		"verified": {
+			store.User{Email: "ada@example.com", EmailVerified: time.Now()}, "ada@example.com", false, nil,
+		},
 		"another address":       {store.User{Email: "new@example.com"}, "ada@example.com", false, emailproof.ErrChanged},
 		"compared exactly":      {store.User{Email: "ada@example.com"}, "ADA@example.com", false, store.ErrConflict},
 		"no address":            {store.User{}, "", false, store.ErrNotFound},

@@ -47,6 +47,16 @@ func FindCanonical(ctx context.Context, users store.Store, canonical, given stri
 	return verifiedSpelling(user, spelled, failed, given)
 }
 
+// FindTyped is FindCanonical for an address that an email is sent to. It also returns that address, which is the stored
+// one if it is another spelling of the same mailbox.
+func FindTyped(ctx context.Context, users store.Store, canonical, given string) (*store.User, string, error) {
+	user, err := FindCanonical(ctx, users, canonical, given)
+	if err == nil && Same(user.Email, canonical) {
+		canonical = user.Email
+	}
+	return user, canonical, err
+}
+
 // FindFirst returns the user with the canonical form of an address or, if there is none, with the given spelling.
 func FindFirst(ctx context.Context, users store.Store, canonical, given string) (*store.User, error) {
 	user, err := ByEmail(ctx, users, canonical)

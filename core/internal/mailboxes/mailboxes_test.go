@@ -111,3 +111,25 @@ func TestSame(t *testing.T) {
 		}
 	}
 }
+
+// TestFindTyped checks which spelling of an address an email is sent to.
+func TestFindTyped(t *testing.T) {
+	t.Parallel()
+	const canonical, spelled = "ada@example.com", "Ada@Example.com"
+	for name, row := range map[string]struct {
+		stored string
+		want   string
+		found  bool
+	}{
+		"no user":                    {"", canonical, false},
+		"the canonical form":         {canonical, canonical, true},
+		"another spelling":           {spelled, spelled, true},
+		"an address of someone else": {"eve@example.com", canonical, false},
+	} {
+		users := &table{users: map[string]*store.User{row.stored: {ID: "1", Email: row.stored}}}
+		user, address, err := mailboxes.FindTyped(t.Context(), users, canonical, spelled)
+		if address != row.want || (err == nil) != row.found || (user != nil) != row.found {
+			t.Errorf("%s: %v at %q, %v", name, user, address, err)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,11 +29,18 @@ import (
 // shelf is a store of records in memory.
 type shelf struct {
 	store.RecordStore
+	mu   sync.Mutex
 	rows map[string]*store.Record
 	err  error // of all calls
 }
 
 func (s *shelf) Record(_ context.Context, _, key string) (*store.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.read(key)
+}
+
+func (s *shelf) read(key string) (*store.Record, error) {
 	if r := s.rows[key]; r != nil {
 		return r, s.err
 	}
@@ -40,6 +48,12 @@ func (s *shelf) Record(_ context.Context, _, key string) (*store.Record, error) 
 }
 
 func (s *shelf) CreateRecord(_ context.Context, r *store.Record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.write(r)
+}
+
+func (s *shelf) write(r *store.Record) error {
 	if s.err == nil {
 		kept := *r
 		s.rows[r.Key] = &kept
@@ -47,20 +61,26 @@ func (s *shelf) CreateRecord(_ context.Context, r *store.Record) error {
 	return s.err
 }
 
-func (s *shelf) UpdateRecord(ctx context.Context, r *store.Record) error {
+func (s *shelf) UpdateRecord(_ context.Context, r *store.Record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.rows[r.Key] == nil {
 		return store.ErrNotFound
 	}
-	return s.CreateRecord(ctx, r)
+	return s.write(r)
 }
 
-func (s *shelf) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
-	r, err := s.Record(ctx, kind, key)
+func (s *shelf) DeleteRecord(_ context.Context, _, key string) (*store.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.read(key)
 	delete(s.rows, key)
 	return r, err
 }
 
 func (s *shelf) ListRecords(_ context.Context, _, _, _ string, _ int) (all []*store.Record, next string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, r := range s.rows {
 		kept := *r
 		all = append(all, &kept)
@@ -237,6 +257,7 @@ func TestFailure(t *testing.T) {
 					t.Fatal("the lane is full")
 				}
 				time.Sleep(2 * time.Hour) //nolint:forbidigo // the clock of a synctest bubble
+				synctest.Wait()
 				if len(o.sent) != row.attempts || len(o.undone) != 1 || o.undone[0].To != "ada@example.com" ||
 					len(o.shelf.rows) != 0 {
 					t.Errorf("%d attempts, %d undone, %d stored", len(o.sent), len(o.undone), len(o.shelf.rows))
@@ -265,7 +286,7 @@ func bounced(_ context.Context, address string, _ time.Time) bool {
 	return address == "ada@example.com"
 }
 
-// TestQuotas checks how many emails may wait, of one client and in total.
+// TestQuotas checks the maximum number of emails that wait, of one client and in total.
 func TestQuotas(t *testing.T) {
 	for _, row := range []struct {
 		name   string

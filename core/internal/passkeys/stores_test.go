@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// rows is a store with one user, who has one passkey and one account.
+// rows is a store with a user, a passkey and an account.
 type rows struct {
 	store.Store
 	store.AccountStore

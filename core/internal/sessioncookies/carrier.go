@@ -50,7 +50,7 @@ type Browser struct {
 	Jar     cookie.Jar
 	// HeaderLimit is the number of bytes of a request's header that the router reads. Zero means no known limit.
 	HeaderLimit int
-	// Keys authenticate the cookies of further accounts. They are nil if a browser has one account.
+	// Keys authenticate the cookies of further accounts. They are nil if no plugin allows several accounts.
 	Keys accountcookie.Keys
 }
 

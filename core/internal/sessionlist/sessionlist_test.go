@@ -52,33 +52,26 @@ func (s *table) Sessions(_ context.Context, userID string) (list []*store.Sessio
 	return list, s.call()
 }
 
-func (s *table) delete(match func(*store.Session) bool) int {
-	before := len(s.sessions)
-	s.sessions = slices.DeleteFunc(s.sessions, match)
-	return before - len(s.sessions)
-}
-
 func (s *table) DeleteSession(_ context.Context, token string) (*store.Session, error) {
 	if err := s.call(); err != nil {
 		return nil, err
 	}
-	ended := &store.Session{}
-	if s.delete(func(session *store.Session) bool {
-		if string(session.Token) == token {
-			ended = session
-		}
-		return string(session.Token) == token
-	}) == 0 {
+	i := slices.IndexFunc(s.sessions, func(session *store.Session) bool { return string(session.Token) == token })
+	if i < 0 {
 		return nil, store.ErrNotFound
 	}
-	return ended, nil
+	session := s.sessions[i]
+	s.sessions = slices.Delete(s.sessions, i, i+1)
+	return session, nil
 }
 
 func (s *table) DeleteSessions(_ context.Context, userID string) (int, error) {
 	if err := s.call(); err != nil {
 		return 0, err
 	}
-	return s.delete(func(session *store.Session) bool { return session.UserID == userID }), nil
+	before := len(s.sessions)
+	s.sessions = slices.DeleteFunc(s.sessions, func(session *store.Session) bool { return session.UserID == userID })
+	return before - len(s.sessions), nil
 }
 
 func (s *table) CreateRecord(_ context.Context, r *recordstore.Record) error {
@@ -212,7 +205,7 @@ func (w *world) list() []sessionlist.Session {
 	return list
 }
 
-// TestList checks the order of a list, and what it says of each session.
+// TestList checks the order and the content of a list.
 func TestList(t *testing.T) {
 	t.Parallel()
 	for stored, names := range map[bool]string{true: "second first bare", false: "second first"} {
@@ -307,8 +300,28 @@ func TestEndAgain(t *testing.T) {
 	if userID, err := w.EndOne(t.Context(), w.ids["other"]); userID != "u2" || err != nil {
 		t.Errorf("EndOne: %q, %v", userID, err)
 	}
-	if err := w.EndUser(t.Context(), "", ""); err != nil || w.left() != "second first" {
+	first, _ := sessionid.Parse(w.ids["first"])
+	if err := w.Revoked.EndSession(t.Context(), first); err != nil || w.names(w.list()) != "second" {
+		t.Errorf("a revoked session whose record exists is listed: %v", err)
+	}
+	if err := w.EndUser(t.Context(), "", ""); err != nil || w.left() != "second" {
 		t.Errorf("EndUser without a user: %v, left %s", err, w.left())
+	}
+}
+
+// TestEndOneRow checks the end of a stored session by its token.
+func TestEndOneRow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, true)
+	token := string(w.table.sessions[4].Token)
+	for _, want := range []string{"u2", ""} {
+		if userID, err := w.EndOne(t.Context(), token); userID != want || err != nil {
+			t.Errorf("EndOne: %q, %v, want %q", userID, err, want)
+		}
+	}
+	w.table.down = errDown
+	if _, err := w.EndOne(t.Context(), token); !errors.Is(err, errDown) {
+		t.Errorf("EndOne: %v", err)
 	}
 }
 

@@ -90,6 +90,31 @@ func (s *Rows) Find(ctx context.Context, token string) (*Found, error) {
 	return f, nil
 }
 
+// Choose returns the first token of a session that exists. It is nil if there is none.
+func (s *Rows) Choose(ctx context.Context, tokens []string) (token string, found *Found, err error) {
+	for _, token := range tokens {
+		found, err := s.Find(ctx, token)
+		if !errors.Is(err, store.ErrNotFound) {
+			return token, found, err
+		}
+	}
+	return "", nil, nil
+}
+
+// DeleteAll deletes the sessions of several tokens. It returns the first one, with its public ID.
+func (s *Rows) DeleteAll(ctx context.Context, tokens []string) (first *store.Session, id string, err error) {
+	for _, token := range tokens {
+		row, err := s.Delete(ctx, token)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return first, id, err
+		}
+		if first == nil && row != nil {
+			first, id = row, s.PublicID(token)
+		}
+	}
+	return first, id, nil
+}
+
 // Create stores a session with a new token. short means a short session. sessions is the store, or a transaction of it.
 // facts.Start is ignored: the session starts now.
 func (s *Rows) Create(

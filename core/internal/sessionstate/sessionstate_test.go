@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,7 @@ func newTokens() (*sessionstate.Tokens, *cookies.Set) {
 		EncodedMaxAge: 24 * time.Hour,
 		Errors: sessionstate.Errors{
 			TooOld: errTooOld, Revoked: errRevoked, Unknown: func(err error) error { return errors.Join(errUnknown, err) },
+			IsUnknown: func(err error) bool { return errors.Is(err, errUnknown) },
 		},
 	}, set
 }
@@ -263,6 +265,104 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s: extended %v to %v, %v", name, extended, found.Session.Expires.Sub(at), err)
 		}
 	}
+}
+
+// TestChoose checks that the first valid token is chosen.
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	j, set := newTokens()
+	revoked, away := "", ""
+	j.IsRevoked = func(_ context.Context, claims *token.Token) (bool, error) {
+		if claims.Subject == away {
+			return false, errors.New("away")
+		}
+		return claims.Subject == revoked, nil
+	}
+	var values []string
+	for _, user := range []string{"u1", "u2"} {
+		value, err := j.SealSession(t.Context(), set, &token.Token{Subject: user})
+		if err != nil {
+			t.Fatal(err)
+		}
+		values = append(values, "planted", value)
+	}
+	for _, row := range []struct {
+		revoked, away, user string
+		want                error
+	}{{"", "", "u1", nil}, {"u1", "", "u2", nil}, {"u2", "u1", "", errUnknown}} {
+		revoked, away = row.revoked, row.away
+		value, claims, err := j.Choose(t.Context(), set, slices.Values(values))
+		if !errors.Is(err, row.want) || err == nil && (claims.Subject != row.user || value == "planted") {
+			t.Errorf("%+v: %.10s, %v, %v", row, value, claims, err)
+		}
+		if read, err := j.Read(t.Context(), set, slices.Values(values)); err != nil || read.Subject != "u1" {
+			t.Errorf("read %v, %v", read, err)
+		}
+	}
+	if _, claims, err := j.Choose(t.Context(), set, slices.Values(values[:1])); claims != nil || err != nil {
+		t.Errorf("without a session: %v, %v", claims, err)
+	}
+	if claims, err := j.Read(t.Context(), set, slices.Values(values[:1])); claims != nil || err == nil {
+		t.Errorf("without a token: %v, %v", claims, err)
+	}
+}
+
+// TestUnknownTokens checks that the search for a token reports that the application's decoding has failed.
+func TestUnknownTokens(t *testing.T) {
+	t.Parallel()
+	j, set := newTokens()
+	j.Decode = func(_ context.Context, value, _ string) (*token.Token, error) {
+		if value == "b" {
+			panic("x")
+		}
+		return nil, nil
+	}
+	if _, err := j.Read(t.Context(), set, slices.Values([]string{"a", "b", "c"})); !errors.Is(err, errUnknown) {
+		t.Errorf("Read: %v", err)
+	}
+}
+
+// TestSeveralRows checks that the first session that exists is chosen, and that all end.
+func TestSeveralRows(t *testing.T) {
+	t.Parallel()
+	s := &table{users: map[string]*store.User{"u1": {ID: "u1"}}, sessions: map[string]*store.Session{
+		"a": {Token: "a", UserID: "u1", Expires: now.Add(time.Hour)},
+		"b": {Token: "b", UserID: "u1", Expires: now.Add(time.Hour)},
+	}}
+	rows := &sessionstate.Rows{Store: s, Now: func() time.Time { return now }}
+	tokens := []string{"planted", "b", "a"}
+	value, found, err := rows.Choose(t.Context(), tokens)
+	if value != "b" || found == nil || found.User.ID != "u1" || err != nil {
+		t.Errorf("chosen %q, %v, %v", value, found, err)
+	}
+	first, id, err := rows.DeleteAll(t.Context(), tokens)
+	if first == nil || first.Token != "b" || id != rows.PublicID("b") || err != nil || len(s.sessions) > 0 {
+		t.Errorf("deleted %v, %q, %v, left %v", first, id, err, s.sessions)
+	}
+	if value, found, err := rows.Choose(t.Context(), tokens); value != "" || found != nil || err != nil {
+		t.Errorf("chosen %q, %v, %v", value, found, err)
+	}
+	if first, id, err := rows.DeleteAll(t.Context(), tokens); first != nil || id != "" || err != nil {
+		t.Errorf("deleted %v, %q, %v", first, id, err)
+	}
+	s.sessions, rows.Store = nil, brokenRows{}
+	if _, _, err := rows.Choose(t.Context(), tokens); !errors.Is(err, errUnknown) {
+		t.Errorf("Choose: %v", err)
+	}
+	if _, _, err := rows.DeleteAll(t.Context(), tokens); !errors.Is(err, errUnknown) {
+		t.Errorf("DeleteAll: %v", err)
+	}
+}
+
+// brokenRows is a store of sessions that is down.
+type brokenRows struct{ store.SessionStore }
+
+func (brokenRows) SessionAndUser(context.Context, string) (*store.Session, *store.User, error) {
+	return nil, nil, errUnknown
+}
+
+func (brokenRows) DeleteSession(context.Context, string) (*store.Session, error) {
+	return nil, errUnknown
 }
 
 // TestGenerate checks that a token of the application is used, and that an empty one creates no session.

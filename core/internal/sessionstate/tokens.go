@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
@@ -22,6 +23,8 @@ type Errors struct {
 	TooOld, Ended, Revoked error
 	// Unknown returns the error if it is not known whether a token is valid.
 	Unknown func(err error) error
+	// IsUnknown reports whether an error is one of Unknown.
+	IsUnknown func(err error) bool
 	// Store returns the error if the store fails.
 	Store func(err error) error
 }
@@ -130,6 +133,34 @@ func (j *Tokens) open(ctx context.Context, set *cookies.Set, value string) (*tok
 		err = errors.New("JWT.Decode returned no token")
 	}
 	return t, err
+}
+
+// Read returns the claims of the first token that can be decrypted. It may have ended.
+func (j *Tokens) Read(ctx context.Context, set *cookies.Set, values iter.Seq[string]) (*token.Token, error) {
+	var failed error
+	for value := range values {
+		t, err := j.OpenSession(ctx, set, value)
+		if err == nil {
+			return t, nil
+		}
+		if failed == nil || j.Errors.IsUnknown(err) {
+			failed = err
+		}
+	}
+	return nil, failed
+}
+
+// Choose returns the first valid token. It is nil if there is none. An error of Errors.Unknown ends the search.
+func (j *Tokens) Choose(
+	ctx context.Context, set *cookies.Set, values iter.Seq[string],
+) (value string, t *token.Token, err error) {
+	for value := range values {
+		t, err := j.Valid(ctx, set, value)
+		if err == nil || j.Errors.IsUnknown(err) {
+			return value, t, err
+		}
+	}
+	return "", nil, nil
 }
 
 // Valid returns the claims of a token that is valid and not revoked. An error of Errors.Unknown means that this is
