@@ -15,6 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
+	"github.com/latchkey-go/latchkey/core/internal/signinmethods"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -307,6 +308,5 @@ type SignInMethod struct {
 	// Added is when the method was added, to the second. It is zero if that was more than a month ago or is unknown.
 	Added time.Time
 
-	accounts   []*Account
-	credential string // credential ID of a passkey
+	method signinmethods.Method
 }

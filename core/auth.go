@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
 	"github.com/latchkey-go/latchkey/core/internal/mounts"
@@ -148,25 +146,6 @@ type signIns struct {
 	store    stores
 	plugins  *plugins
 	codes    *emailCodes // nil if the store has no records
-}
-
-// linker finds or creates the user of an identity, by the rules in link_rules.go.
-type linker struct {
-	store    stores
-	sessions *sessions
-	events   *Events
-	now      func() time.Time
-	rand     io.Reader
-	// accountsOpen reports that the configuration has a provider of accounts or passkeys, so that an account can sign a
-	// user in.
-	accountsOpen bool
-	// gated reports that there are sign-in gates. The session is then created in linker.begin, after the gates have
-	// passed.
-	gated bool
-	// parts records added sign-in methods and notifies their users.
-	plugins *plugins
-	// freshLinks is the maximum time since the last authentication for a user who links an account. Zero means no limit.
-	freshLinks time.Duration
 }
 
 // logouts ends sessions when a provider sends a logout token (OpenID Connect Back-Channel Logout 1.0).

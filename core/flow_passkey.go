@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/accounts"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 	"github.com/latchkey-go/latchkey/core/limit"
@@ -295,7 +296,7 @@ func (f *passkeyFlow) registrationOptions(
 		if excluded, err = f.stores.Described(ctx, user.ID); err != nil {
 			return nil, errorf(ErrStore, "%w", err)
 		}
-		if len(excluded) >= mostMethods {
+		if len(excluded) >= accounts.Max {
 			return optionsRefused("Too many passkeys: remove one first"), nil
 		}
 	}

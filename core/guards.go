@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
+	"github.com/latchkey-go/latchkey/internal/profiletext"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -49,7 +50,7 @@ func ACR(values ...string) Guard {
 	values = slices.Clone(values)
 	if len(values) == 0 || !slices.Equal(validACR(strings.Join(values, " ")), values) {
 		panic(fmt.Sprintf("core: ACR(%q): pass authentication context class references of 1 to %d printable ASCII "+
-			"characters without space, quotation mark and backslash, at most %d of them", values, maxACR, maxACRs))
+			"characters without space, quotation mark and backslash, at most %d of them", values, profiletext.MaxACR, maxACRs))
 	}
 	return func(_ context.Context, s *Session) error {
 		if s.ACR == "" || !slices.Contains(values, s.ACR) {

@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/internal/cleantext"
-	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
+	"github.com/latchkey-go/latchkey/internal/profiletext"
 )
 
 // identity is the result of every flow: the user and account that the provider has authenticated. The steps after the
@@ -76,7 +74,7 @@ type oauthResult struct {
 type passkeyResult struct {
 	*store.Authenticator
 	// typed is the address that an unauthenticated user typed for the passkey. It is not their email address: see
-	// typedAccount.
+	// the package accounts.
 	typed string
 	// aaguid and handle are the AAGUID and the user handle, for PasskeyTracker.Added.
 	aaguid string
@@ -100,19 +98,6 @@ type signUpResult struct {
 
 // byOAuth reports whether an OAuth provider has authenticated the user with this request.
 func (id *identity) byOAuth() bool { return id.oauth != nil }
-
-// linksByAddress reports whether the provider's account may be linked to the user who has its verified address.
-func (id *identity) linksByAddress() bool {
-	return id.oauth != nil && id.oauth.client.AllowDangerousEmailAccountLinking
-}
-
-// typed returns the address that an unauthenticated user typed for a new passkey.
-func (id *identity) typed() string {
-	if id.passkey == nil {
-		return ""
-	}
-	return id.passkey.typed
-}
 
 // sid returns the provider's ID of the session (OpenID Connect Front-Channel Logout section 3), or "".
 func (id *identity) sid() string {
@@ -185,29 +170,9 @@ func (id *identity) label() string {
 	if id.oauth == nil {
 		return ""
 	}
-	label := cleantext.Line(
+	return profiletext.Label(
 		or(id.oauth.given, id.profile.First("preferred_username", "login", "username", "nickname")),
-		' ',
 	)
-	if len(label) > maxLabel {
-		return ""
-	}
-	return label
-}
-
-// maxLabel is the maximum length of an account's label in bytes. Email addresses have at most 254.
-const maxLabel = 254
-
-// isAccount reports whether a is the account of the identity.
-func (id *identity) isAccount(a *Account) bool {
-	return a.Provider == id.account.Provider && a.ProviderAccountID == id.account.ProviderAccountID
-}
-
-// typedAccount returns the account that finds a user's passkeys by the text they typed at registration, if the user has
-// no email address. The text is an address and therefore never equals a credential ID. The account does not grant
-// access; only a passkey does.
-func typedAccount(provider, typed string) *Account {
-	return &Account{Type: TypeWebAuthn, Provider: provider, ProviderAccountID: typed}
 }
 
 // authentication describes when and how a user authenticated. The zero time counts as long ago.
@@ -217,19 +182,6 @@ type authentication struct {
 	acr     string // Session.ACR
 	short   bool   // SessionConfig.RememberMe
 	actor   actor  // who impersonates the user
-}
-
-// maxACR is the maximum length in bytes of an authentication context class reference. A longer one is ignored, because
-// the session token contains it.
-const maxACR = 80
-
-// acrOf returns the claim acr of an ID token, or "".
-func acrOf(tokens *TokenSet) string {
-	acr := tokens.Claims.Text("acr")
-	if len(acr) > maxACR || !exactjson.IsClean(acr) {
-		return ""
-	}
-	return acr
 }
 
 // authenticatedAt returns the authentication of the identity, for a new session of the user. A sign-in by the current
@@ -281,13 +233,8 @@ func identityOf(
 		return nil, errorf(errOAuthProfileParse, "provider %q: %w", c.ID, tokens.hide(err))
 	}
 	accountID := person.AccountID
-	if !exactjson.IsClean(accountID) {
-		return nil, errorf(errOAuthProfileParse,
-			"provider %q: the profile's id has control or malformed characters: two accounts could share it", c.ID)
-	}
-	if accountID == "" || accountID == "undefined" || accountID == "null" {
-		return nil, errorf(errOAuthProfileParse,
-			"provider %q: the profile has no id: without it each sign-in would create another user", c.ID)
+	if err := profiletext.CheckID(accountID); err != nil {
+		return nil, errorf(errOAuthProfileParse, "provider %q: %w", c.ID, err)
 	}
 	userID, err := newID(c.ID, accountID)
 	if err != nil {
@@ -308,7 +255,7 @@ func identityOf(
 	delete(account.Extra, "authorization_details")
 	return &identity{
 		user: user, account: account, profile: profile, oauth: &oauthResult{client: c, tokens: tokens, given: given},
-		acr: acrOf(tokens),
+		acr: profiletext.ACR(tokens.Claims.Text("acr")),
 	}, nil
 }
 
@@ -328,32 +275,10 @@ func (o *oauthClient) personOf(
 	if err != nil {
 		return person, "", err
 	}
-	person, given = *mapped, mapped.Email              // a copy: the application may share the Person
-	person.Email, _ = mailaddr.Normalize(person.Email) // an invalid address becomes empty and matches no user
-	if !exactjson.IsClean(person.Email) {
-		person.Email = ""
-	}
-	limitProfile(&person)
+	person, given = *mapped, mapped.Email // a copy: the application may share the Person
+	person.Email = profiletext.Address(given)
+	person.Name, person.Image = profiletext.Name(person.Name), profiletext.Image(person.Image)
 	return person, given, nil
-}
-
-// Limits in bytes for the name and picture of a profile. Both are in the session token, whose cookies must stay within
-// the browser's limits.
-const (
-	maxProfileName  = 1000
-	maxProfileImage = 16 << 10 // some services send pictures as data URLs
-)
-
-// limitProfile cleans the name and the image. It cuts a name that is too long, and drops an image that is too long,
-// because an incomplete URL is useless.
-func limitProfile(p *Person) {
-	p.Name, p.Image = cleantext.Line(p.Name, ' '), cleantext.Line(p.Image, -1)
-	if len(p.Name) > maxProfileName {
-		p.Name = strings.ToValidUTF8(p.Name[:maxProfileName], "")
-	}
-	if len(p.Image) > maxProfileImage {
-		p.Image = ""
-	}
 }
 
 // flow signs users in with one provider. There is one for each configured provider. Each flow ends with an [identity].

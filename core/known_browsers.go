@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/internal/knownbrowser"
-	"github.com/latchkey-go/latchkey/internal/mailaddr"
 )
 
 // An attacker whose attempts use up the limit of a name could lock out its owner. Therefore a cookie identifies a
@@ -17,11 +16,8 @@ import (
 // knownFor is the lifetime of the cookie.
 const knownFor = 180 * 24 * time.Hour
 
-// knownCookie is the name of the cookie among the plugin cookies. knownPurpose is the purpose that its encryption key
-// is derived for.
-const (
-	knownPurpose = "known browser"
-)
+// knownPurpose is the purpose that the cookie's encryption key is derived for.
+const knownPurpose = "known browser"
 
 // knownBrowsers reads and writes the cookie. It is nil if known browsers are off.
 type knownBrowsers struct {
@@ -43,7 +39,7 @@ func (k *knownBrowsers) of(c *call, name string) string {
 	if k == nil || name == "" {
 		return ""
 	}
-	if b := k.read(c); b.Knows(mailaddr.Canonical(name)) {
+	if b := k.read(c); b.Knows(name) {
 		return b.ID
 	}
 	return ""
@@ -56,21 +52,11 @@ func (k *knownBrowsers) remember(ctx context.Context, c *call, names ...string) 
 		return nil
 	}
 	b := k.read(c)
-	if b.ID == "" {
-		id, err := randomHex(c.rand, 16)
-		if err != nil {
-			c.log.failure(ctx, asError(err, ErrAuth), c.attrs()...)
-			return nil
-		}
-		b.ID = id
+	expires, sealed := k.now().Add(knownFor), ""
+	err := sourceError(b.Remember(c.rand, names))
+	if err == nil {
+		sealed, err = k.seals.seal(knownPurpose, b, expires)
 	}
-	canonical := make([]string, len(names))
-	for i, name := range names {
-		canonical[i] = mailaddr.Canonical(name)
-	}
-	b.Remember(canonical)
-	expires := k.now().Add(knownFor)
-	sealed, err := k.seals.seal(knownPurpose, b, expires)
 	if err != nil {
 		c.log.failure(ctx, asError(err, ErrAuth), c.attrs()...)
 		return nil

@@ -3,141 +3,275 @@ package core
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/accounts"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
+	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// sessionUser is the user of the request's session.
-type sessionUser struct {
-	user    *User
-	session *store.Session
-	token   string // the session token of the request, valid or not
-	// outdated reports that the token was issued before the user's address was verified (jwt strategy).
-	outdated bool
-	// authTime is when the user authenticated. It is zero if that is unknown.
-	authTime time.Time
-	methods  []amr.Method
+// linker finds or creates the user of an identity, by the rules in internal/linking.
+type linker struct {
+	*accounts.Linker
+	store    stores
+	sessions *sessions
+	events   *Events
+	plugins  *plugins
+	// gated reports that there are sign-in gates. createSession then creates the session, after the gates have passed.
+	gated bool
 }
 
-// linkAttempts is the maximum number of attempts at a sign-in while concurrent sign-ins of the same user interfere.
-const linkAttempts = 5
+// newLinker returns the linker of an Auth. open reports that the configuration has a provider of accounts or passkeys.
+func newLinker(c *Config, a *Auth, open bool) *linker {
+	calls := a.store.calls
+	calls.Records = a.store.records
+	l := &linker{
+		store: a.store, sessions: a.sessions, events: &c.Events, plugins: &a.plugins, gated: len(a.plugins.gates) > 0,
+		Linker: &accounts.Linker{
+			Store: calls, Within: func(tx Store) storecalls.Stores { return newStores(tx, a.store.watch, 0).calls },
+			Now: c.Now, NewID: func() (string, error) { return uuid(c.Rand) }, Open: open,
+			FreshLinks: a.plugins.freshLinks, StoredSessions: a.sessions.config.Strategy == StrategyDatabase,
+			// With facts, a sign-in by the current user is a re-authentication.
+			NewSessions: a.sessions.facts, Refused: linkRefusal,
+		},
+	}
+	if a.sessions.revoked != nil {
+		l.EndSessions = func(ctx context.Context, userID string) error {
+			if err := a.sessions.all.EndUser(ctx, userID, ""); err != nil {
+				return errorf(ErrStore, "end the sessions from before the email verification: %w", err)
+			}
+			return nil
+		}
+	}
+	return l
+}
 
-// On a store without transactions a sign-in may have to wait until a concurrent one has linked its account. It waits
-// up to linkPauses times, first for linkPause and then twice as long each time.
-const (
-	linkPause  = 25 * time.Millisecond
-	linkPauses = 6
-)
+// linkRefusal returns the error for an account that is, or may be, another person's.
+func linkRefusal(r accounts.Refusal) error {
+	if r.OtherSession {
+		return callbackErrorf(errInvalidCheck, reasonUsed, "%s", r.Text)
+	}
+	of := ErrOAuthAccountNotLinked
+	if r.Passkey {
+		of = ErrAccountNotLinked
+	}
+	return NewError(of, &audit.Denial{Reason: audit.ReasonNotLinked, UserID: r.UserID, Err: errors.New(r.Text)})
+}
 
-// writer accesses the store for one attempt to link, within a transaction if the store supports them. Events are
-// delayed until the commit.
-type writer struct {
+// link finds or creates the user of an identity, and creates their session (docs/protocol.md §14). If the application
+// has authenticated or created the user, no account is linked. Under the database strategy the user must then be in the
+// store.
+func (l *linker) link(ctx context.Context, r requestSession, id *identity) (member, error) {
+	c := r.carrier()
+	switch who := (member{user: id.user, created: id.signUp != nil}); {
+	case l.store.Store == nil:
+		return who, nil
+	case id.account.Type == TypeCredentials || id.newPasskey != nil:
+		if !l.gated {
+			err := l.sessions.createStored(ctx, c, id, &who)
+			return who, err
+		}
+		return who, nil
+	}
+	token := c.Value()
+	current, methods, err := l.current(ctx, r)
+	if err != nil {
+		return member{}, errorf(ErrStore, "%w", err)
+	}
+	in := l.signInOf(id)
+	switch {
+	case id.started == flowstate.SwitchesUser: // ignore the current user; the new session replaces the current one
+	case l.plugins.provisional.has(methods):
+		l.upgrade(in, id, current.User.ID)
+	default:
+		in.Current = current
+	}
+	m, err := l.Link(ctx, in, &linkEffects{l, c.at, id})
+	if err == nil && m.Upgraded {
+		err = l.plugins.provisional.upgraded(ctx, c.at, m.User.ID)
+	}
+	if err != nil {
+		return member{}, asError(err, ErrStore)
+	}
+	who := member{m.User, m.Session, m.Created, m.KeepsSession, m.Upgraded}
+	if who.session != nil && !who.keepsSession {
+		if id.endsReplaced() && !l.sessions.keepsReplaced(ctx, c, who.user.ID) {
+			l.sessions.endReplacedRow(ctx, c.at, token, who.session)
+		}
+		l.sessions.endOldest(ctx, c.at, who.session)
+	}
+	return who, nil
+}
+
+// signInOf returns an identity without the user of the request's session.
+func (l *linker) signInOf(id *identity) *accounts.SignIn {
+	in := &accounts.SignIn{
+		User: id.user, Account: id.account, Kept: id.storedAccount, OAuth: id.byOAuth(), OnlyIDToken: id.onlyIDToken,
+		SameSession: id.started == flowstate.SameSession,
+	}
+	if id.oauth != nil {
+		in.Given, in.ByAddress = id.oauth.given, id.oauth.client.AllowDangerousEmailAccountLinking
+		in.Verifies = in.ByAddress && id.verifiedAddress() != ""
+	}
+	if id.passkey != nil {
+		in.Passkey, in.Typed = id.passkey.Authenticator, id.passkey.typed
+	}
+	if l.StoredSessions && !l.gated && !id.byApp { // gates must pass first; an app gets no session
+		in.NewSession = func(
+			ctx context.Context, sessions store.SessionStore, m accounts.Member,
+		) (*store.Session, error) {
+			by := id.authenticatedAt(l.Now(), member{user: m.User, created: m.Created})
+			return l.sessions.rows.Create(ctx, sessions, m.User.ID, by.short, by.facts())
+		}
+	}
+	return in
+}
+
+// upgrade makes the sign-in upgrade a provisional user instead of creating a user.
+func (l *linker) upgrade(in *accounts.SignIn, id *identity, userID string) {
+	p := l.plugins.provisional
+	if id.provisional != userID || !p.upgrades() {
+		return
+	}
+	in.Upgrades = userID
+	in.Upgrade = func(ctx context.Context, tx Store, user *User) (*User, error) {
+		upgraded, err := guarded("ProvisionalUsers.Upgrade", func() (*User, error) {
+			return p.Upgrade(ctx, tx, userID, user)
+		})
+		if errors.Is(err, ErrNotFound) {
+			id.provisional = ""
+		}
+		return upgraded, err
+	}
+}
+
+// createSession creates the session of a user after the gates have passed, under the database strategy. Without gates,
+// linking has already created it.
+func (l *linker) createSession(ctx context.Context, c *tokenCarrier, id *identity, who *member) error {
+	if !l.gated || who.keepsSession {
+		return nil
+	}
+	return l.sessions.createStored(ctx, c, id, who)
+}
+
+// current reads the user of the request's session, and how they authenticated. An unreadable token means that no user
+// is signed in. A failure of the store is an error.
+func (l *linker) current(ctx context.Context, r requestSession) (accounts.Current, []amr.Method, error) {
+	token := r.carrier().Value()
+	current, err := r.current(ctx)
+	if err != nil || current == nil || current.user.ID == "" {
+		return accounts.Current{}, nil, err
+	}
+	now := accounts.Current{User: current.user, Session: current.record, AuthTime: current.authTime}
+	if current.token == nil {
+		now.AtRest = l.sessions.rows.AtRest(token)
+		return now, current.methods, nil
+	}
+	now.User, err = l.sessions.jwt.User(ctx, current.token.Subject)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return accounts.Current{}, nil, nil
+	case err != nil:
+		return accounts.Current{}, nil, err
+	}
+	now.Outdated = sessionstate.IssuedBefore(current.token, now.User.EmailVerified)
+	return now, current.methods, nil
+}
+
+// linkEffects are the consequences of linking in a request. id is nil for a verification without a sign-in.
+type linkEffects struct {
 	*linker
-	at       *arrival
-	tx       stores             // the transaction, or the store if it has none
-	sessions store.SessionStore // of tx
-	waiting  []func()
-	inTx     bool
-	// byApp is identity.byApp: no session is created.
-	byApp bool
-	// owner is the ID of the account's user as the flow found it, before a rule assigned the account to another user.
-	owner string
-	// made is the user that this sign-in created. Without a transaction, undo deletes them if a later step fails.
-	made *User
-	// upgrades is the ID of the provisional user that this sign-in upgrades instead of creating a user, or empty.
-	upgrades string
-	// refused is the user whose address the rules refused to this sign-in, or nil.
-	refused *User
-	// authentication returns how the sign-in authenticates a user, for the new session.
-	authentication func(who member) authentication
-	// verified reports that this sign-in has already marked the address as verified.
-	verified bool
-	// unlinked lists the sign-in methods that a verification removed.
-	unlinked []SignInMethod
-	// endsEarlierSessions reports that the user's earlier sessions in cookies must end after the commit.
-	endsEarlierSessions bool
+	at *arrival
+	id *identity
 }
 
-func (l *linker) writer(v *arrival, owner string) *writer {
-	return &writer{linker: l, at: v, tx: l.store, sessions: l.store.sessions, owner: owner}
+// Announce implements [accounts.Effects].
+func (e *linkEffects) Announce(ctx context.Context, records store.RecordStore, event audit.Event) error {
+	return e.at.announce(ctx, records, event)
 }
 
-// atomically runs work in a transaction. If the store has none and work fails, a user who was created is deleted again.
-func (w *writer) atomically(ctx context.Context, work func(context.Context) error) error {
-	if w.store.tx == nil {
-		err := work(ctx)
-		if err != nil {
-			w.undo(ctx)
+// Done implements [accounts.Effects]: it calls the events and notes the change.
+func (e *linkEffects) Done(ctx context.Context, c accounts.Change) {
+	if c.Err != nil {
+		e.at.log.failure(ctx, errorf(ErrStore, "undo of a sign-in that failed: %w", c.Err), e.at.attrs()...)
+		return
+	}
+	switch c.Event.Name {
+	case audit.UserCreated:
+		e.events.createdUser(ctx, e.at, c.User)
+	case audit.GuestUpgraded, audit.EmailChanged, audit.EmailProved:
+		e.events.updatedUser(ctx, e.at, c.User)
+	case audit.AccountLinked:
+		e.events.linkedAccount(ctx, e.at, c.User, c.Account, e.id.user)
+	}
+	c.Event.Outcome = audit.OK
+	e.at.note(ctx, c.Event)
+	if c.Event.Name == audit.PasskeyAdded {
+		e.plugins.trackPasskey(ctx, e.at, e.id.passkey)
+	}
+}
+
+// Add implements [accounts.Effects]. It emails the user unless they are new. The email is stored in the same
+// transaction, or before write if the store has none.
+func (e *linkEffects) Add(
+	ctx context.Context, a *accounts.Attempt, m accounts.Method, write func(ctx context.Context) error,
+) (err error) {
+	var j *mailqueue.Job
+	if !m.NewUser {
+		n := SecurityNotice{Kind: m.Kind, UserID: m.User.ID, Provider: m.Provider, Method: m.ID}
+		if j, err = e.plugins.noticeJob(ctx, e.at, m.User, n); err != nil {
+			return err
+		}
+	}
+	if err := a.AnnounceChange(ctx, audit.Event{Name: addedEvents[m.Kind], UserID: m.User.ID}); err != nil {
+		return err
+	}
+	mail, records := e.plugins.auth.mail, a.Records()
+	if records != nil || !a.InTransaction() {
+		if err := mail.Plan(ctx, records, j); err != nil {
+			return asError(err, ErrStore)
+		}
+	}
+	if err := write(ctx); err != nil {
+		if !a.InTransaction() {
+			mail.Cancel(j, !refusesChange(err))
 		}
 		return err
 	}
-	w.inTx = true
-	err := w.store.tx.InTransaction(ctx, func(ctx context.Context, tx Store) error {
-		// The store may run the transaction again.
-		w.tx, w.waiting, w.made, w.refused = newStores(tx, w.store.watch, 0), nil, nil, nil
-		w.sessions = w.tx.sessions
-		return work(ctx)
+	ctx = context.WithoutCancel(ctx) // the context of a transaction ends with the transaction
+	a.AfterCommit(func() {
+		e.plugins.noteMethod(ctx, e.at, m.User.ID, m.ID)
+		mail.Confirm(j)
 	})
-	w.inTx = false
-	if err != nil {
-		return err
-	}
-	for _, event := range w.waiting {
-		event()
-	}
 	return nil
 }
 
-// undo deletes the user whom a failed sign-in created. Otherwise that user would make the next attempt fail with
-// OAuthAccountNotLinked. The user may not exist: undo also runs if CreateUser failed without a definite result.
-func (w *writer) undo(ctx context.Context) {
-	if w.made == nil || w.store.deleter == nil {
+// trackPasskey calls PasskeyTracker.Added. A panic is logged, because the passkey is stored.
+func (ps *plugins) trackPasskey(ctx context.Context, v *arrival, made *passkeyResult) {
+	t := ps.passkeys
+	if t == nil || t.Added == nil {
 		return
 	}
-	err := w.store.deleter.DeleteUser(context.WithoutCancel(ctx), w.made.ID)
-	switch {
-	case err == nil:
-		w.at.decided(ctx, audit.UserDeleted, audit.ReasonUndone, w.made.ID)
-	case !errors.Is(err, ErrNotFound):
-		w.at.log.failure(ctx, errorf(ErrStore, "undo of a sign-in that failed: %w", err), w.at.attrs()...)
-	}
-}
-
-// announce announces a change of the transaction, or of the store if it has no transactions.
-func (w *writer) announce(ctx context.Context, e audit.Event) error {
-	switch {
-	case !w.inTx:
-		return w.at.announce(ctx, nil, e)
-	case w.tx.records == nil:
+	ctx = context.WithoutCancel(ctx) // the context of a transaction ends with it
+	err := guard("PasskeyTracker.Added", func() error {
+		t.Added(ctx, NewPasskey{
+			UserID: made.UserID, CredentialID: made.CredentialID, AAGUID: made.aaguid, UserHandle: made.handle,
+		})
 		return nil
+	})
+	if err != nil {
+		v.log.failure(ctx, asError(err, ErrAuth), v.attrs()...)
 	}
-	return w.at.announce(ctx, w.tx.records, e)
 }
 
-// afterCommit calls event after the transaction is committed. Without transactions it calls event immediately, in the
-// order of Auth.js; an event may then report a user whom undo deletes when a later write fails.
-func (w *writer) afterCommit(event func()) {
-	if w.inTx {
-		w.waiting = append(w.waiting, event)
-		return
+func (e *Events) linkedAccount(ctx context.Context, v *arrival, u *User, account *Account, profile *User) {
+	if e.LinkAccount != nil {
+		emit(ctx, v, "linkAccount", func() error {
+			return e.LinkAccount(ctx, LinkAccountEvent{User: u.Clone(), Account: account.Clone(), Profile: profile.Clone()})
+		})
 	}
-	event()
 }
-
-// createSession stores a session under the database strategy. It does nothing under the jwt strategy, or if there are
-// gates, which must pass first, and for the sign-in of an app.
-func (w *writer) createSession(ctx context.Context, who member) (*store.Session, error) {
-	if w.linker.sessions.config.Strategy == StrategyJWT || w.gated || w.byApp {
-		return nil, nil
-	}
-	by := w.authentication(who)
-	return w.linker.sessions.rows.Create(ctx, w.sessions, who.user.ID, by.short, by.facts())
-}
-
-// mostMethods is the maximum number of accounts, and of passkeys, that a user may have. Stores list them without
-// paging, so a user with an unlimited number would slow down every page that shows them. Ordinary users do not reach
-// it.
-const mostMethods = 100

@@ -117,10 +117,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	a.pages.sessions, a.pages.plugins = a.sessions, &a.plugins
 	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)
 	a.site.returns = a.sessions.away != nil
-	a.linker = &linker{
-		plugins: &a.plugins, gated: len(a.plugins.gates) > 0, freshLinks: a.plugins.freshLinks,
-		store: a.store, sessions: a.sessions, events: &c.Events, now: c.Now, rand: c.Rand, accountsOpen: can.open,
-	}
+	a.linker = newLinker(c, a, can.open)
 	ends := &logouts{sessions: a.sessions, store: a.store, callback: c.Callbacks.BackChannelLogout}
 	ends.used = once.Memory[string, struct{}]{Now: c.Now, Max: maxLogouts}
 	entry := &signIns{

@@ -92,7 +92,7 @@ func (c *ActionRequest) ReverseNotice(ctx context.Context, n SecurityNotice) err
 			if m.ID != n.Method {
 				continue
 			}
-			if err := c.plugins.removeMethod(ctx, &m); err != nil {
+			if err := c.plugins.methods().Remove(ctx, &m.method); err != nil {
 				return errorf(ErrStore, "remove a sign-in method: %w", err)
 			}
 		}
@@ -291,39 +291,4 @@ func (v *arrival) describeIn(e Email) Email {
 // addedEvents are the audit events of new sign-in methods.
 var addedEvents = map[mailkind.Kind]audit.Name{
 	mailkind.PasskeyAdded: audit.PasskeyAdded, mailkind.AccountLinked: audit.AccountLinked,
-}
-
-// add runs write, which adds a sign-in method to a user, and emails them unless the user is new. The email is stored in
-// the same transaction, or before write if the store has none.
-func (w *writer) add(
-	ctx context.Context, u *User, id string, kind mailkind.Kind, provider string, write func(ctx context.Context) error,
-) (err error) {
-	var j *mailqueue.Job
-	if w.made == nil || w.made.ID != u.ID {
-		n := SecurityNotice{Kind: kind, UserID: u.ID, Provider: provider, Method: id}
-		if j, err = w.plugins.noticeJob(ctx, w.at, u, n); err != nil {
-			return err
-		}
-	}
-	mail, records := w.plugins.auth.mail, w.tx.records
-	if err := w.announce(ctx, audit.Event{Name: addedEvents[kind], UserID: u.ID}); err != nil {
-		return err
-	}
-	if records != nil || !w.inTx {
-		if err := mail.Plan(ctx, records, j); err != nil {
-			return asError(err, ErrStore)
-		}
-	}
-	if err := write(ctx); err != nil {
-		if !w.inTx {
-			mail.Cancel(j, !refusesChange(err))
-		}
-		return err
-	}
-	ctx = context.WithoutCancel(ctx) // the context of a transaction ends with the transaction
-	w.afterCommit(func() {
-		w.plugins.noteMethod(ctx, w.at, u.ID, id)
-		mail.Confirm(j)
-	})
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
+	"github.com/latchkey-go/latchkey/core/internal/signinmethods"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 )
 
@@ -85,13 +86,12 @@ func (p *NewUserPasskey) checkStored(user *User) error {
 
 // addedPasskey reports that a new user has a passkey, after the transaction.
 func (s *signIns) addedPasskey(ctx context.Context, c *call, id *identity) {
-	w := s.linker.writer(&c.arrival, "")
 	key := *id.newPasskey.id.passkey
 	made := *key.Authenticator
 	made.UserID, key.Authenticator = id.user.ID, &made
 	s.events.linkedAccount(ctx, &c.arrival, id.user, id.account, id.user)
 	c.decided(ctx, audit.AccountLinked, "", id.user.ID)
 	c.decided(ctx, audit.PasskeyAdded, "", id.user.ID)
-	w.trackPasskey(ctx, &key)
-	s.plugins.noteMethod(ctx, &c.arrival, id.user.ID, passkeyMethodID(made.CredentialID))
+	s.plugins.trackPasskey(ctx, &c.arrival, &key)
+	s.plugins.noteMethod(ctx, &c.arrival, id.user.ID, signinmethods.PasskeyID(made.CredentialID))
 }

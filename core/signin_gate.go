@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/pendingsignin"
@@ -85,55 +86,62 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 		return "", nil
 	}
 	id := out.identity
+	url := or(out.returnTo, c.callbackURL.Target)
+	gate, next, err := ps.askGates(ctx, c, released, func(p *PendingSignIn) {
+		p.User, p.Account, p.Methods = who.user.Clone(), id.account.Clone(), slices.Clone(id.proofs())
+		p.CallbackURL, p.Created = url, who.created
+		if id.oauth != nil && id.oauth.tokens != nil {
+			p.Claims = maps.Clone(id.oauth.tokens.Claims)
+		}
+	})
+	if err != nil || next == "" {
+		return "", err
+	}
+	if !id.byApp { // an app has no cookie that could continue it
+		pending := newPendingData(id, who, url)
+		pending.Typed = out.typed
+		pending.Next, pending.Released = next, append(slices.Clone(released), gate.named(next))
+		cookie, err := ps.storePendingSignIn(ctx, c, pending)
+		if err == nil {
+			err = id.recheckCredentials(ctx)
+		}
+		if err != nil {
+			return "", err
+		}
+		out.cookies = append(out.cookies, cookie)
+	}
+	return c.held(ctx, who.user.ID, id.proofs(), next), nil
+}
+
+// askGates calls the gates that are not in released, until one returns an action. fill sets the sign-in of each call.
+func (ps *plugins) askGates(
+	ctx context.Context, c *call, released []string, fill func(p *PendingSignIn),
+) (gate *partGate, next string, err error) {
 	for i := range ps.gates {
 		gate := &ps.gates[i]
 		if slices.ContainsFunc(released, func(name string) bool { return ps.isGate(gate, name) }) {
 			continue
 		}
-		p := &PendingSignIn{
-			User: who.user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(id.proofs()),
-			CallbackURL: or(out.returnTo, c.callbackURL.Target), Created: who.created, Request: c.r, in: c, plugins: ps,
+		p := &PendingSignIn{Request: c.r, in: c, plugins: ps}
+		fill(p)
+		next, err := guarded("gate of "+gate.plugin, func() (string, error) { return gate.ask(ctx, p) })
+		if err == nil && next != "" &&
+			(!ps.auth.site.plugins.HasPage(next) || ps.owner(next) != gate.plugin) {
+			err = errorf(ErrAuth, "gate of plugin %s returned %q: return one of the plugin's GET actions", gate.plugin, next)
 		}
-		if id.oauth != nil && id.oauth.tokens != nil {
-			p.Claims = maps.Clone(id.oauth.tokens.Claims)
+		if err != nil || next != "" {
+			return gate, next, err
 		}
-		next, err := ps.askGate(ctx, gate, p)
-		switch {
-		case err != nil:
-			return "", err
-		case next == "":
-			continue
-		}
-		if !id.byApp { // an app has no cookie that could continue it
-			pending := newPendingData(id, who, p.CallbackURL)
-			pending.Typed = out.typed
-			pending.Next, pending.Released = next, append(slices.Clone(released), gate.named(next))
-			cookie, err := ps.storePendingSignIn(ctx, c, pending)
-			if err == nil {
-				err = id.recheckCredentials(ctx)
-			}
-			if err != nil {
-				return "", err
-			}
-			out.cookies = append(out.cookies, cookie)
-		}
-		c.note(ctx, audit.Event{
-			Name: audit.GateHeld, Outcome: audit.OK, UserID: who.user.ID, Provider: c.providerID,
-			Methods: audit.Texts(id.proofs()),
-		})
-		return c.base + "/" + next, nil
 	}
-	return "", nil
+	return nil, "", nil
 }
 
-// askGate calls a gate and checks the action that it returns.
-func (ps *plugins) askGate(ctx context.Context, gate *partGate, p *PendingSignIn) (next string, err error) {
-	next, err = guarded("gate of "+gate.plugin, func() (string, error) { return gate.ask(ctx, p) })
-	if err == nil && next != "" &&
-		(!ps.auth.site.plugins.HasPage(next) || ps.owner(next) != gate.plugin) {
-		return "", errorf(ErrAuth, "gate of plugin %s returned %q: return one of the plugin's GET actions", gate.plugin, next)
-	}
-	return next, err
+// held notes a sign-in that a gate does not complete, and returns the URL of the action that continues it.
+func (c *call) held(ctx context.Context, userID string, methods []amr.Method, next string) string {
+	c.note(ctx, audit.Event{
+		Name: audit.GateHeld, Outcome: audit.OK, UserID: userID, Provider: c.providerID, Methods: audit.Texts(methods),
+	})
+	return c.base + "/" + next
 }
 
 // gateLink asks the gates before a signed-in user links another account or adds a passkey. It returns the URL of the
@@ -164,23 +172,14 @@ func (s *signIns) gateLink(ctx context.Context, c *call, out *outcome) (string, 
 	if err != nil {
 		return "", errorf(ErrStore, "read the user: %w", err)
 	}
-	for i := range s.plugins.gates {
-		next, err := s.plugins.askGate(ctx, &s.plugins.gates[i], &PendingSignIn{
-			User: user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(session.Methods), Linking: true,
-			CallbackURL: or(out.returnTo, c.callbackURL.Target), Request: c.r, in: c, plugins: s.plugins,
-		})
-		if err != nil {
-			return "", err
-		}
-		if next != "" {
-			c.note(ctx, audit.Event{
-				Name: audit.GateHeld, Outcome: audit.OK, UserID: user.ID, Provider: c.providerID,
-				Methods: audit.Texts(session.Methods),
-			})
-			return c.base + "/" + next, nil
-		}
+	_, next, err := s.plugins.askGates(ctx, c, nil, func(p *PendingSignIn) {
+		p.User, p.Account, p.Methods = user.Clone(), id.account.Clone(), slices.Clone(session.Methods)
+		p.Linking, p.CallbackURL = true, or(out.returnTo, c.callbackURL.Target)
+	})
+	if err != nil || next == "" {
+		return "", err
 	}
-	return "", nil
+	return c.held(ctx, user.ID, session.Methods, next), nil
 }
 
 // named returns the gate's name in a pending sign-in: an action of its plugin and the gate's position there. The name

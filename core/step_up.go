@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
+	"github.com/latchkey-go/latchkey/internal/profiletext"
 )
 
 // dateAuthentication determines when the provider authenticated the user. A provider may sign in a user without any
@@ -89,7 +90,7 @@ func validACR(list string) []string {
 	values := strings.Fields(list)
 	for _, value := range values {
 		invalid := func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }
-		if len(value) > maxACR || strings.ContainsFunc(value, invalid) {
+		if len(value) > profiletext.MaxACR || strings.ContainsFunc(value, invalid) {
 			return nil
 		}
 	}

@@ -29,6 +29,7 @@ type stores struct {
 	listing  store.RecordLister
 	pairs    store.RecordPairReader
 	finder   store.UserFinder
+	calls    storecalls.Stores
 	watch    observed.Calls
 }
 
@@ -41,7 +42,7 @@ func newStores(s Store, w observed.Calls, limit time.Duration) stores {
 	return stores{
 		Store: v.Store, given: s, sessions: v.Sessions, tokens: v.Tokens, tx: v.Transactor, accounts: v.Accounts,
 		deleter: v.UserDeleter, lister: v.SessionLister, passkeys: v.Passkeys, unkey: v.PasskeyDeleter, records: v.Records,
-		listing: v.RecordLister, pairs: v.RecordPairs, finder: v.UserFinder, watch: w,
+		listing: v.RecordLister, pairs: v.RecordPairs, finder: v.UserFinder, calls: v, watch: w,
 	}
 }
 
@@ -89,8 +90,5 @@ func sameStore(a, b Store) bool {
 
 // linked returns the accounts of a user, or none if the store cannot list them.
 func (v stores) linked(ctx context.Context, u *User) ([]*Account, error) {
-	if v.accounts == nil {
-		return nil, nil
-	}
-	return v.accounts.Accounts(ctx, u.ID)
+	return v.calls.Linked(ctx, u.ID)
 }

@@ -5,16 +5,18 @@ package knownbrowser
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"io"
 	"slices"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // maxPeople is the maximum number of users in the cookie.
 const maxPeople = 8
 
-// Browser is the content of the cookie. Names are in their canonical form.
+// Browser is the content of the cookie. Names that are spelled differently but have the same canonical form are equal.
 type Browser struct {
 	// ID is random.
 	ID string `json:"b"`
@@ -26,7 +28,7 @@ type Browser struct {
 // mark returns the hash of a name. Limits count names that differ only in accents as one, but they can belong to
 // different users. A browser that is known for one of them is not known for the others.
 func (b *Browser) mark(name string) string {
-	sum := sha256.Sum256([]byte(b.ID + "\x00" + name))
+	sum := sha256.Sum256([]byte(b.ID + "\x00" + mailaddr.Canonical(name)))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
@@ -43,11 +45,17 @@ func (b *Browser) Knows(name string) bool {
 	return knows
 }
 
-// Remember adds a user with these names as the most recent one. Empty names are ignored.
-func (b *Browser) Remember(names []string) {
+// Remember adds a user with these names as the most recent one. Empty names are ignored. A browser without an ID gets
+// one from source.
+func (b *Browser) Remember(source io.Reader, names []string) (err error) {
+	if b.ID == "" {
+		if b.ID, err = random.Hex(source, 16); err != nil {
+			return err
+		}
+	}
 	var marks []string
 	for _, name := range names {
-		if mark := b.mark(name); name != "" && !slices.Contains(marks, mark) {
+		if mark := b.mark(name); mailaddr.Canonical(name) != "" && !slices.Contains(marks, mark) {
 			marks = append(marks, mark)
 		}
 	}
@@ -55,4 +63,5 @@ func (b *Browser) Remember(names []string) {
 		return slices.ContainsFunc(marks, func(mark string) bool { return slices.Contains(strings.Split(person, "."), mark) })
 	})
 	b.People = append([]string{strings.Join(marks, ".")}, others[:min(len(others), maxPeople-1)]...)
+	return nil
 }

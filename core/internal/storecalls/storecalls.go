@@ -31,6 +31,14 @@ type Stores struct {
 	Cleaner        store.Cleaner
 }
 
+// Linked returns the accounts of a user, or none if the store cannot list them.
+func (v *Stores) Linked(ctx context.Context, userID string) ([]*store.Account, error) {
+	if v.Accounts == nil {
+		return nil, nil
+	}
+	return v.Accounts.Accounts(ctx, userID)
+}
+
 // New returns the interfaces that s implements. Their methods use call. A method that returns one record returns an
 // error if the store returns neither a record nor an error.
 func New(s store.Store, call Call) (v Stores) {
