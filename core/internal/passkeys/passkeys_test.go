@@ -297,8 +297,8 @@ func TestOptions(t *testing.T) {
 		string(got) != want {
 		t.Errorf("%s, %v", got, err)
 	}
-	const registration = `{"action":"register","options":{"challenge":"c","rp":{"id":"localhost","name":"localhost:3000"},` +
-		`"user":{"id":"aA","name":"Ada","displayName":"Ada"},"pubKeyCredParams":[{"alg":-8,"type":"public-key"},` +
+	const registration = `{"action":"register","options":{"challenge":"c",` +
+		`"rp":{"id":"localhost","name":"localhost:3000"},"user":{"id":"aA","name":"Ada","displayName":"Ada"},"pubKeyCredParams":[{"alg":-8,"type":"public-key"},` +
 		`{"alg":-7,"type":"public-key"},{"alg":-257,"type":"public-key"}],"timeout":300000,"attestation":"none",` +
 		`"excludeCredentials":[],"authenticatorSelection":{"authenticatorAttachment":"platform",%s},` +
 		`"extensions":{"credProps":true,"r":1},"hints":["hybrid"]}}`

@@ -1,5 +1,5 @@
-// Package passkeys runs the ceremonies of a passkey provider (WebAuthn): it makes their options, stores the challenge in
-// a cookie of the browser, and verifies the response. It does not decide who may start a ceremony or who is signed in.
+// Package passkeys runs the ceremonies of a passkey provider (WebAuthn): it makes their options, stores the challenge
+// in a cookie of the browser, and verifies the response. It does not decide who may start a ceremony or who is signed in.
 package passkeys
 
 import (
