@@ -208,7 +208,8 @@ func TestVerifyAuthentication(t *testing.T) {
 	}{{0, 0, false}, {0, 1, false}, {1, 2, false}, {1, 1, true}, {2, 1, true}, {1, 0, true}} {
 		c := &passkeys.Ceremony{Challenge: fmt.Sprint(row)}
 		w.verifier.counter = row.now
-		counter, err := w.VerifyAuthentication([]byte("ok"), &store.Authenticator{UserID: "u", Counter: row.stored}, c, &rp)
+		stored := &store.Authenticator{UserID: "u", Counter: row.stored}
+		counter, err := w.VerifyAuthentication([]byte("ok"), stored, c, &rp)
 		var denial *audit.Denial
 		copied := errors.As(err, &denial) && denial.Reason == audit.ReasonPasskeyCopied && denial.UserID == "u"
 		if copied != row.copied || !copied && (err != nil || counter != row.now) {
@@ -271,7 +272,8 @@ func TestAction(t *testing.T) {
 	}{
 		{nobody, "authenticate", false, "authenticate"}, {nobody, "register", false, ""},
 		{nobody, "", false, "authenticate"},
-		{known, "authenticate", false, "authenticate"}, {known, "register", false, ""}, {known, "", false, "authenticate"},
+		{known, "authenticate", false, "authenticate"}, {known, "register", false, ""},
+		{known, "", false, "authenticate"},
 		{signedIn, "authenticate", false, "authenticate"}, {signedIn, "register", false, "register"},
 		{signedIn, "", false, ""}, {guest, "register", false, "register"},
 		{fresh, "authenticate", false, "authenticate"}, {fresh, "register", false, "register"},
@@ -286,7 +288,8 @@ func TestAction(t *testing.T) {
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *passkeys.Settings) {
-		s.UserVerification, s.ResidentKey, s.Attachment, s.Hints = "required", "discouraged", "platform", []string{"hybrid"}
+		s.UserVerification, s.ResidentKey, s.Attachment = "required", "discouraged", "platform"
+		s.Hints = []string{"hybrid"}
 		s.RegistrationExtensions, s.AuthenticationExtensions = map[string]any{"r": 1}, map[string]any{"a": 1}
 	})
 	rp := w.At(weburl.Origin{Scheme: "http", Host: "localhost:3000"})
@@ -297,8 +300,9 @@ func TestOptions(t *testing.T) {
 		string(got) != want {
 		t.Errorf("%s, %v", got, err)
 	}
-	const registration = `{"action":"register","options":{"challenge":"c","rp":{"id":"localhost","name":"localhost:3000"},` +
-		`"user":{"id":"aA","name":"Ada","displayName":"Ada"},"pubKeyCredParams":[{"alg":-8,"type":"public-key"},` +
+	const registration = `{"action":"register","options":{"challenge":"c",` +
+		`"rp":{"id":"localhost","name":"localhost:3000"},"user":{"id":"aA",` +
+		`"name":"Ada","displayName":"Ada"},"pubKeyCredParams":[{"alg":-8,"type":"public-key"},` +
 		`{"alg":-7,"type":"public-key"},{"alg":-257,"type":"public-key"}],"timeout":300000,"attestation":"none",` +
 		`"excludeCredentials":[],"authenticatorSelection":{"authenticatorAttachment":"platform",%s},` +
 		`"extensions":{"credProps":true,"r":1},"hints":["hybrid"]}}`
@@ -313,7 +317,8 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	for _, row := range []struct{ email, name, wantName, wantDisplay string }{
-		{"ada@example.com", "Ada", "ada@example.com", "Ada"}, {"ada@example.com", "", "ada@example.com", "ada@example.com"},
+		{"ada@example.com", "Ada", "ada@example.com", "Ada"},
+		{"ada@example.com", "", "ada@example.com", "ada@example.com"},
 		{"", "Ada", "Ada", "Ada"}, {"", "", "Site", "Site"},
 	} {
 		name, display := passkeys.Labels(&store.User{Email: row.email, Name: row.name}, "Site")
@@ -370,14 +375,16 @@ func TestNew(t *testing.T) {
 	}
 	p := newWorld(t, func(s *passkeys.Settings) {
 		s.RelyingParty = passkey.RelyingParty{
-			ID: "example.com", Name: "Site", AndroidApps: []passkey.AndroidApp{app}, AppleApps: []string{"ABCDE12345.app"},
+			ID: "example.com", Name: "Site", AndroidApps: []passkey.AndroidApp{app},
+			AppleApps: []string{"ABCDE12345.app"},
 		}
 	})
 	if p.Timeout != 5*time.Minute || p.UserVerification != "preferred" || p.ResidentKey != "preferred" ||
 		p.Attestation != "none" {
 		t.Errorf("defaults: %+v", p.Settings)
 	}
-	hash, _ := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(p.RelyingParty.Origins[0], "android:apk-key-hash:"))
+	hash, _ := base64.RawURLEncoding.DecodeString(
+		strings.TrimPrefix(p.RelyingParty.Origins[0], "android:apk-key-hash:"))
 	if len(p.RelyingParty.Origins) != 1 || len(hash) != 32 || hash[0] != 0xaa {
 		t.Errorf("origins %q", p.RelyingParty.Origins)
 	}

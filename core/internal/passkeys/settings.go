@@ -1,5 +1,6 @@
-// Package passkeys runs the ceremonies of a passkey provider (WebAuthn): it makes their options, stores the challenge in
-// a cookie of the browser, and verifies the response. It does not decide who may start a ceremony or who is signed in.
+// Package passkeys runs the ceremonies of a passkey provider (WebAuthn): it makes their options, stores the challenge
+// in a cookie of the browser, and verifies the response. It does not decide who may start a ceremony or who is signed
+// in.
 package passkeys
 
 import (
@@ -38,8 +39,8 @@ type Provider struct {
 	Settings
 	now    func() time.Time
 	random io.Reader
-	// used contains the challenges that were answered in this process, until they expire. If several processes serve one
-	// site, the signature counter of the authenticator prevents replays between them.
+	// used contains the challenges that were answered in this process, until they expire. If several processes serve
+	// one site, the signature counter of the authenticator prevents replays between them.
 	used once.Memory[string, struct{}]
 }
 
@@ -162,9 +163,12 @@ func Documents(all []*passkey.RelyingParty) map[string][]byte {
 		}
 		for _, app := range rp.AndroidApps {
 			android = append(android, map[string]any{
-				"relation": []string{"delegate_permission/common.handle_all_urls", "delegate_permission/common.get_login_creds"},
+				"relation": []string{
+					"delegate_permission/common.handle_all_urls", "delegate_permission/common.get_login_creds",
+				},
 				"target": map[string]any{
-					"namespace": "android_app", "package_name": app.Package, "sha256_cert_fingerprints": app.Certificates,
+					"namespace": "android_app", "package_name": app.Package,
+					"sha256_cert_fingerprints": app.Certificates,
 				},
 			})
 		}

@@ -153,7 +153,8 @@ func TestTyped(t *testing.T) {
 		}
 	}
 	r.fault = errFault
-	if _, exists, err := s.Typed(t.Context(), "passkey", "ada@example.com", "", true); exists || !errors.Is(err, errFault) {
+	_, exists, err := s.Typed(t.Context(), "passkey", "ada@example.com", "", true)
+	if exists || !errors.Is(err, errFault) {
 		t.Errorf("%v, %v", exists, err)
 	}
 }

@@ -29,8 +29,8 @@ func Name(target string) (name string, ok bool) {
 	return name, ok
 }
 
-// Tag returns the entity tag of a document, and whether the client with these If-None-Match fields has the same document
-// (RFC 9110 section 13.1.2).
+// Tag returns the entity tag of a document, and whether the client with these If-None-Match fields has the same
+// document (RFC 9110 section 13.1.2).
 func Tag(body []byte, fields []string) (tag string, same bool) {
 	sum := sha256.Sum256(body)
 	tag = `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
