@@ -114,6 +114,9 @@ func (p *tokenCarrier) carrier() *tokenCarrier { return p }
 
 // set is Carrier.Set with the cookies of a response.
 func (p *tokenCarrier) set(value string, expires time.Time) ([]Cookie, error) {
+	if one, ok := p.SetOne(value, expires); ok { // without a copy
+		return []Cookie{Cookie(one)}, nil
+	}
 	all, err := p.Set(value, expires)
 	return ownCookies(all), err
 }

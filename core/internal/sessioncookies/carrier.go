@@ -135,6 +135,14 @@ func (b *Browser) Carrier(m *Memory) Carrier {
 // Value returns the session token of the request, valid or not. It is empty if there is none.
 func (c *Carrier) Value() string { return c.Tokens.Value() }
 
+// SetOne returns the cookie for a session token in the usual case: one cookie replaces one cookie.
+func (c *Carrier) SetOne(value string, expires time.Time) (one cookie.Cookie, ok bool) {
+	if c.FromHeader || c.HeaderLimit != 0 || c.Restored || !c.Tokens.One(value) {
+		return one, false
+	}
+	return c.Cookies.Session.SetSession(value, expires), true
+}
+
 // Set returns the cookies for a session token: one cookie, or numbered chunks. It clears chunks of the request that the
 // new value does not use. If expires is zero, the browser deletes the cookies when it closes. A client with a bearer
 // token gets no cookie; Renewed is set instead.
@@ -145,10 +153,10 @@ func (c *Carrier) Set(value string, expires time.Time) ([]cookie.Cookie, error) 
 		}
 		return nil, nil
 	}
-	spec, limit := &c.Cookies.Session, c.HeaderLimit
-	if limit == 0 && c.Tokens.One(value) && !c.Restored { // the usual case
-		return []cookie.Cookie{spec.SetSession(value, expires)}, nil
+	if one, ok := c.SetOne(value, expires); ok {
+		return []cookie.Cookie{one}, nil
 	}
+	spec, limit := &c.Cookies.Session, c.HeaderLimit
 	chunks, err := c.Tokens.Replace(value)
 	if err != nil {
 		return nil, err
