@@ -53,7 +53,7 @@ func (ps *plugins) prove(ctx context.Context, v *arrival, userID, address string
 		return nil, err
 	}
 	l := ps.entry.linker
-	user, unlinked, err := l.Verify(ctx, userID, address, &linkEffects{l, v, nil})
+	user, unlinked, err := l.Verify(ctx, userID, address, &linkEffects{linker: l, at: v})
 	for _, a := range unlinked {
 		m := ps.namedMethod(signinmethods.OfAccount(a))
 		kind := mailkind.AccountUnlinked

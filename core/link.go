@@ -82,7 +82,8 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 	if err != nil {
 		return member{}, errorf(ErrStore, "%w", err)
 	}
-	in := l.signInOf(id)
+	e := &linkEffects{linker: l, at: c.at, id: id}
+	in := e.signIn()
 	switch {
 	case id.started == flowstate.SwitchesUser: // ignore the current user; the new session replaces the current one
 	case l.plugins.provisional.has(methods):
@@ -90,7 +91,7 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 	default:
 		in.Current = current
 	}
-	m, err := l.Link(ctx, in, &linkEffects{l, c.at, id})
+	m, err := l.Link(ctx, in, e)
 	if err == nil && m.Upgraded {
 		err = l.plugins.provisional.upgraded(ctx, c.at, m.User.ID)
 	}
@@ -107,10 +108,11 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 	return who, nil
 }
 
-// signInOf returns an identity without the user of the request's session.
-func (l *linker) signInOf(id *identity) *accounts.SignIn {
-	in := &accounts.SignIn{
-		User: id.user, Account: id.account, Kept: id.storedAccount, OAuth: id.byOAuth(), OnlyIDToken: id.onlyIDToken,
+// signIn returns the identity without the user of the request's session.
+func (e *linkEffects) signIn() *accounts.SignIn {
+	l, id, in := e.linker, e.id, &e.in
+	*in = accounts.SignIn{
+		User: id.user, Account: id.account, OAuth: id.byOAuth(), OnlyIDToken: id.onlyIDToken,
 		SameSession: id.started == flowstate.SameSession,
 	}
 	if id.oauth != nil {
@@ -187,7 +189,11 @@ type linkEffects struct {
 	*linker
 	at *arrival
 	id *identity
+	in accounts.SignIn
 }
+
+// Kept implements [accounts.Effects].
+func (e *linkEffects) Kept() *Account { return e.id.storedAccount() }
 
 // Announce implements [accounts.Effects].
 func (e *linkEffects) Announce(ctx context.Context, records store.RecordStore, event audit.Event) error {

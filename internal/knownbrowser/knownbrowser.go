@@ -55,7 +55,7 @@ func (b *Browser) Remember(source io.Reader, names []string) (err error) {
 	}
 	var marks []string
 	for _, name := range names {
-		if mark := b.mark(name); mailaddr.Canonical(name) != "" && !slices.Contains(marks, mark) {
+		if mark := b.mark(name); strings.TrimSpace(name) != "" && !slices.Contains(marks, mark) {
 			marks = append(marks, mark)
 		}
 	}

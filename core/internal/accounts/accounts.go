@@ -41,8 +41,6 @@ type SignIn struct {
 	User *store.User
 	// Account is the account of the sign-in. Its UserID is that of the owner, if the flow knows them.
 	Account *store.Account
-	// Kept returns the account to store.
-	Kept func() *store.Account
 	// OAuth reports that an OAuth provider has authenticated the user. OnlyIDToken reports that it has sent no tokens
 	// except an ID token.
 	OAuth, OnlyIDToken bool
@@ -104,6 +102,8 @@ type Effects interface {
 	Announce(ctx context.Context, records store.RecordStore, e audit.Event) error
 	// Add calls write, which adds a sign-in method, and informs the user.
 	Add(ctx context.Context, a *Attempt, m Method, write func(ctx context.Context) error) error
+	// Kept returns the account of the sign-in as it is stored.
+	Kept() *store.Account
 	// Done reports a change that was made, and committed if there is a transaction.
 	Done(ctx context.Context, c Change)
 }

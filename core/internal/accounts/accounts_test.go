@@ -208,6 +208,24 @@ type effects struct {
 	last            accounts.Change
 	added           []accounts.Method
 	failed          error
+	in              *accounts.SignIn
+}
+
+// link links a sign-in with these effects.
+func (e *effects) link(ctx context.Context, l *accounts.Linker, in *accounts.SignIn) (accounts.Member, error) {
+	e.in = in
+	return l.Link(ctx, in, e)
+}
+
+func (e *effects) Kept() *store.Account {
+	kept := e.in.Account.Clone()
+	if e.in.OAuth {
+		kept.AccessToken = "fresh"
+	}
+	if e.in.Verifies {
+		kept.VerifiedEmail = ada
+	}
+	return kept
 }
 
 func (e *effects) Announce(_ context.Context, _ store.RecordStore, event audit.Event) error {
@@ -250,14 +268,6 @@ func byOAuth(vouched bool) *accounts.SignIn {
 	return &accounts.SignIn{
 		User: &store.User{ID: "u", Email: ada}, Account: account, OAuth: true, SameSession: true,
 		ByAddress: true, Verifies: vouched, Given: ada,
-		Kept: func() *store.Account {
-			kept := account.Clone()
-			kept.AccessToken = "fresh"
-			if vouched {
-				kept.VerifiedEmail = ada
-			}
-			return kept
-		},
 	}
 }
 
@@ -274,7 +284,6 @@ func byPasskey(typed string) *accounts.SignIn {
 	return &accounts.SignIn{
 		User: &store.User{ID: "u"}, Account: account, SameSession: true, Typed: typed,
 		Passkey: &store.Authenticator{CredentialID: "key", ProviderAccountID: "key"},
-		Kept:    func() *store.Account { return account.Clone() },
 	}
 }
 
@@ -401,7 +410,7 @@ func TestWho(t *testing.T) {
 			e := &effects{}
 			l := newLinker(&transactor{row.store, true})
 			l.FreshLinks, l.StoredSessions = time.Hour, true
-			m, err := l.Link(t.Context(), row.in, e)
+			m, err := e.link(t.Context(), l, row.in)
 			if row.err == "" && err != nil || row.err != "" && (err == nil || !strings.Contains(err.Error(), row.err)) {
 				t.Fatal(err)
 			}
@@ -461,7 +470,7 @@ func TestUndo(t *testing.T) {
 			}
 			return nil
 		}
-		_, err := newLinker(s).Link(t.Context(), byOAuth(false), e)
+		_, err := e.link(t.Context(), newLinker(s), byOAuth(false))
 		if !errors.Is(err, errFault) || len(s.users) != 0 || strings.Join(e.done, ", ") != row.done {
 			t.Errorf("%s: %v, %v, %q", row.fails, err, s.users, e.done)
 		}
@@ -481,12 +490,12 @@ func TestReportsFollowTheCommit(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := newLinker(&transactor{s, false}).Link(t.Context(), byOAuth(false), e)
+	_, err := e.link(t.Context(), newLinker(&transactor{s, false}), byOAuth(false))
 	if !errors.Is(err, errFault) || len(e.done) > 0 || len(s.users) > 0 {
 		t.Error(err, e.done, s.users)
 	}
 	e = &effects{failed: errFault}
-	if _, err := newLinker(newTables()).Link(t.Context(), byOAuth(false), e); !errors.Is(err, errFault) ||
+	if _, err := e.link(t.Context(), newLinker(newTables()), byOAuth(false)); !errors.Is(err, errFault) ||
 		!slices.Equal(e.announced, []string{"user.created"}) {
 		t.Error("an announcement that fails does not prevent the change", err, e.announced)
 	}
@@ -518,7 +527,7 @@ func TestLostRace(t *testing.T) {
 			}
 			return nil
 		}
-		m, err := newLinker(s).Link(t.Context(), byOAuth(false), &effects{})
+		m, err := (&effects{}).link(t.Context(), newLinker(s), byOAuth(false))
 		switch {
 		case row.want == "" && !errors.As(err, &refused{}):
 			t.Errorf("%s: %v", name, err)
@@ -538,18 +547,18 @@ func TestWaits(t *testing.T) {
 		return n
 	}
 	verified := newTables().add("a", ada, true)
-	if _, err := newLinker(verified).Link(t.Context(), byOAuth(false), &effects{}); err == nil || lists(verified) != 2 {
+	if _, err := (&effects{}).link(t.Context(), newLinker(verified), byOAuth(false)); err == nil || lists(verified) != 2 {
 		t.Error("waits for a verified user", err, lists(verified))
 	}
 	within := newTables().add("a", ada, false)
-	if _, err := newLinker(&transactor{within, false}).Link(t.Context(), byOAuth(false), &effects{}); err == nil ||
+	if _, err := (&effects{}).link(t.Context(), newLinker(&transactor{within, false}), byOAuth(false)); err == nil ||
 		lists(within) != 2 {
 		t.Error("waits although there are transactions", err, lists(within))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	canceled := newTables().add("a", ada, false)
-	if _, err := newLinker(canceled).Link(ctx, byOAuth(false), &effects{}); err == nil || lists(canceled) != 2 {
+	if _, err := (&effects{}).link(ctx, newLinker(canceled), byOAuth(false)); err == nil || lists(canceled) != 2 {
 		t.Error("waits for a client that is gone", err, lists(canceled))
 	}
 }
@@ -565,7 +574,7 @@ func TestMethodLinkedDuringVerification(t *testing.T) {
 		}
 		return nil
 	}
-	m, err := newLinker(&transactor{s, false}).Link(t.Context(), byLink(), &effects{})
+	m, err := (&effects{}).link(t.Context(), newLinker(&transactor{s, false}), byLink())
 	if err != nil || m.User.ID != "new-1" || s.users["a"].Email != "" {
 		t.Error("the verified user has the attacker's account", m.User, err)
 	}
@@ -581,7 +590,7 @@ func TestMethodLinkedDuringVerification(t *testing.T) {
 	in := byOAuth(false)
 	in.Current = current("me")
 	in.Current.User = &store.User{ID: "me", Email: ada}
-	if _, err := newLinker(&transactor{s, false}).Link(t.Context(), in, e); !errors.As(err, &refused{}) ||
+	if _, err := e.link(t.Context(), newLinker(&transactor{s, false}), in); !errors.As(err, &refused{}) ||
 		len(s.accounts) != 0 || e.last.Event.Name != audit.AccountUnlinked {
 		t.Error("the account stays linked", err, s.accounts, e.done)
 	}
@@ -595,7 +604,7 @@ func TestVouchedByOthers(t *testing.T) {
 		in := byOAuth(false)
 		in.Current = current("me")
 		in.Current.User = &store.User{ID: "me", Email: ada}
-		_, err := newLinker(s).Link(t.Context(), in, &effects{})
+		_, err := (&effects{}).link(t.Context(), newLinker(s), in)
 		if got := s.accounts["op/1"].VerifiedEmail; err != nil || got != want {
 			t.Errorf("%s: %q, %v", linked, got, err)
 		}
@@ -611,7 +620,7 @@ func TestKnownAccount(t *testing.T) {
 		s := newTables().add("a", ada, false, old)
 		in := byOAuth(false)
 		in.OnlyIDToken = onlyIDToken
-		if _, err := newLinker(s).Link(t.Context(), in, &effects{}); err != nil {
+		if _, err := (&effects{}).link(t.Context(), newLinker(s), in); err != nil {
 			t.Fatal(err)
 		}
 		got := s.accounts["op/1"]
@@ -638,7 +647,7 @@ func TestSessions(t *testing.T) {
 			}
 			return &store.Session{Token: "new"}, nil
 		}
-		m, err := l.Link(t.Context(), in, &effects{})
+		m, err := (&effects{}).link(t.Context(), l, in)
 		if err != nil || (m.Session.Token == "new") != always || m.KeepsSession == always {
 			t.Error(always, m, err)
 		}
@@ -660,7 +669,7 @@ func TestUpgrade(t *testing.T) {
 			u.ID = "guest"
 			return tx.UpdateUser(ctx, u)
 		}
-		m, err := newLinker(&transactor{s, true}).Link(t.Context(), in, e)
+		m, err := e.link(t.Context(), newLinker(&transactor{s, true}), in)
 		want, done := "guest", "guest.upgraded guest, account.linked guest"
 		if gone {
 			want, done = "u", "user.created u, account.linked u"
@@ -753,7 +762,7 @@ func TestUnlistedAccounts(t *testing.T) {
 		s := newTables().add("a", ada, false)
 		l := newLinker(listless{s})
 		l.Open = open
-		m, err := l.Link(t.Context(), byLink(), &effects{})
+		m, err := (&effects{}).link(t.Context(), l, byLink())
 		if err != nil || m.Created != open {
 			t.Error("accounts can sign in:", open, m.User, err)
 		}
@@ -762,7 +771,7 @@ func TestUnlistedAccounts(t *testing.T) {
 	s := newTables().add("a", ada, false)
 	l := newLinker(listless{s})
 	l.Open, l.StoredSessions = false, true
-	if m, err := l.Link(t.Context(), byLink(), &effects{}); err != nil || !m.Created {
+	if m, err := (&effects{}).link(t.Context(), l, byLink()); err != nil || !m.Created {
 		t.Error(m.User, err)
 	}
 }

@@ -269,7 +269,7 @@ func (a *Attempt) undoLinkIfVerified(ctx context.Context, in *SignIn) error {
 // attach links the account of a sign-in to a user. signedIn reports that the user is signed in. If the provider of
 // every existing account vouches for the user's address, the added account also counts as vouched for.
 func (a *Attempt) attach(ctx context.Context, in *SignIn, u *store.User, signedIn bool) error {
-	account := in.Kept()
+	account := a.Kept()
 	if !a.isNew(u) {
 		linked, err := a.tx.Linked(ctx, u.ID)
 		if err != nil {
@@ -349,7 +349,7 @@ func (a *Attempt) refreshAccount(ctx context.Context, in *SignIn, owner *store.U
 	if accounts == nil || !in.OAuth {
 		return nil
 	}
-	account := in.Kept()
+	account := a.Kept()
 	account.UserID = owner.ID
 	keepsAddress := account.VerifiedEmail == "" && owner.EmailVerified.IsZero() && owner.Email != ""
 	if keepsAddress || in.OnlyIDToken {
