@@ -117,7 +117,8 @@ func TestTable(t *testing.T) {
 		t.Error("a path has the methods of another one")
 	}
 	var none *Table
-	if _, _, ok := none.Route("/auth/password", "/auth"); ok || none.Methods("password") != nil || none.HasPage("password") {
+	_, _, ok := none.Route("/auth/password", "/auth")
+	if ok || none.Methods("password") != nil || none.HasPage("password") {
 		t.Error("a nil table has actions")
 	}
 }

@@ -294,7 +294,7 @@ var variable = regexp.MustCompile(`^(AUTH|EMAIL)_[A-Z0-9_]*$|^_(ID|SECRET|ISSUER
 
 func TestEnvironment(t *testing.T) {
 	text, found := page(t), map[string]bool{}
-	for _, dir := range []string{"core", "providers", "providers/smtp"} {
+	for _, dir := range []string{"core", "core/internal/configcheck", "providers", "providers/smtp"} {
 		for _, literal := range read(t, dir).texts {
 			if variable.MatchString(literal) {
 				found[literal] = true
