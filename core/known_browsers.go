@@ -53,7 +53,7 @@ func (k *knownBrowsers) remember(ctx context.Context, c *call, names ...string) 
 	}
 	b := k.read(c)
 	expires, sealed := k.now().Add(knownFor), ""
-	err := sourceError(b.Remember(c.rand, names))
+	err := b.Remember(c.rand, names)
 	if err == nil {
 		sealed, err = k.seals.seal(knownPurpose, b, expires)
 	}
