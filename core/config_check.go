@@ -99,7 +99,9 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 	needs.Check(faults.report)
 	checkRevocation(c, &a.plugins, kept, faults)
 	needs.Limits(c.Limits.Shared, c.InsecureNoLimits, c.Limits.Rates, faults.report)
-	proxied := slices.ContainsFunc(providers, func(p *provider) bool { return p.oauth != nil && p.oauth.flow.ProxyURL != "" })
+	proxied := slices.ContainsFunc(providers, func(p *provider) bool {
+		return p.oauth != nil && p.oauth.flow.ProxyURL != ""
+	})
 	configcheck.RedirectProxy(c.RedirectProxyURL, c.RedirectProxyTargets, proxied,
 		a.site.pinned || len(c.TrustedHosts) > 0, faults.report)
 }
