@@ -96,8 +96,13 @@ func TestAfterFailuresInARow(t *testing.T) {
 			t.Errorf("%s: the store was asked: %q", address, calls)
 		}
 	}
+	w.visit().post("callback/password", "email", ada, "password", evil) // the third failure for the address
 	b := w.open(w.forgot(ada))
 	says(t, b.post("password/reset", "newPassword", better), 200, "signin")
+	unknown := w.visit() // the reset made b a known browser, whose attempts count separately
+	if r := unknown.post("callback/password", "email", ada, "password", better); r.Err != nil || unknown.session() == "" {
+		t.Errorf("in an unknown browser after a new password: %d %s, %v", r.Status, r.Body, r.Err)
+	}
 	if r := b.post("callback/password", "email", ada, "password", better); r.Err != nil || b.session() == "" {
 		t.Errorf("after a new password: %d %s, %v", r.Status, r.Body, r.Err)
 	}

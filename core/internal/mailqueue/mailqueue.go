@@ -327,26 +327,26 @@ func (q handler) Fail(ctx context.Context, err error) {
 
 // Warn implements outbox.Handler. The email is sent anyway, or by another process later.
 func (q handler) Warn(j *Job, err error) {
-	q.log(j, slog.LevelWarn, "the stored copy of an email was not updated", err)
+	q.config.Logger.LogAttrs(j.Context, slog.LevelWarn, "auth: the stored copy of an email was not updated",
+		attrs(j, err)...)
 }
 
 // Retrying implements outbox.Handler.
 func (q handler) Retrying(j *Job, err error, wait time.Duration) {
-	q.log(j, slog.LevelWarn, "an email was not sent and will be tried again", err, slog.Duration("after", wait))
+	q.config.Logger.LogAttrs(j.Context, slog.LevelWarn, "auth: an email was not sent and will be tried again",
+		append(attrs(j, err), slog.Duration("after", wait))...)
 }
 
-// log logs a line about an email, without its address and link.
-func (q handler) log(j *Job, level slog.Level, message string, err error, more ...slog.Attr) {
+// attrs returns the log attributes of an email, without its address and link.
+func attrs(j *Job, err error) []slog.Attr {
 	e := j.Value
-	attrs := []slog.Attr{
+	all := []slog.Attr{
 		slog.Any("error", err), slog.String("email", string(e.Email.Kind)), slog.Int("attempt", j.Attempts+1),
 	}
-	subject := e.Subject
 	if e.UserID != "" {
-		attrs, subject = append(attrs, slog.String("user_id", e.UserID)), ""
+		return append(append(all, slog.String("user_id", e.UserID)), e.from.Attrs("")...)
 	}
-	attrs = append(append(attrs, e.from.Attrs(subject)...), more...)
-	q.config.Logger.LogAttrs(j.Context, level, "auth: "+message, attrs...)
+	return append(all, e.from.Attrs(e.Subject)...)
 }
 
 // errBounced says that an email is not tried again, because its address bounces.
@@ -400,7 +400,7 @@ func (e *Entry) email() mail.Email {
 // GiveUp implements outbox.Handler. It logs and audits an email that was not sent, and calls Undo.
 func (q handler) GiveUp(j *Job, err error) {
 	e := j.Value
-	q.log(j, slog.LevelError, "an email was not sent", err)
+	q.config.Logger.LogAttrs(j.Context, slog.LevelError, "auth: an email was not sent", attrs(j, err)...)
 	event := audit.Event{
 		Name: audit.EmailFailed, Outcome: audit.Failed, Reason: audit.ReasonMail, UserID: e.UserID,
 		Email: string(e.Email.Kind),

@@ -100,7 +100,7 @@ type Request struct {
 	Locale string
 }
 
-// Start returns the URL to which the browser is redirected (RFC 6749 section 4.1.1, OpenID Connect Core section
+// Start returns the authorization URL for the browser (RFC 6749 section 4.1.1, OpenID Connect Core section
 // 3.1.2.1, RFC 5849 section 2.1 and 2.2), and the cookies that store the flow.
 func (f *Flow) Start(ctx context.Context, r *Request) (address string, stored []cookie.Cookie, err error) {
 	if f.Client1 != nil {

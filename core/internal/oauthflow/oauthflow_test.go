@@ -346,7 +346,7 @@ func TestExchangeErrors(t *testing.T) {
 	fails(t, "a browser that disconnects", err, oauthflow.Error{Kind: oauthflow.Callback, Blame: oauthflow.ByUser})
 }
 
-// TestUserinfo checks when the profile comes from the userinfo endpoint.
+// TestUserinfo checks which sign-ins request the profile from the userinfo endpoint.
 func TestUserinfo(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {

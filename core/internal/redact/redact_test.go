@@ -60,7 +60,7 @@ func TestMail(t *testing.T) {
 	}
 }
 
-// TestAs checks that the cause of a typed error is hidden too, and that the original stays as it is.
+// TestAs checks that the cause of a typed error is hidden too, and that the original does not change.
 func TestAs(t *testing.T) {
 	t.Parallel()
 	original := &typed{"refused", errors.New("token " + link)}
