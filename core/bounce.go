@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/bounces"
@@ -49,12 +48,6 @@ func (a *Auth) ReportBounce(ctx context.Context, address string) error {
 // bounces returns the reports in the store.
 func (ps *plugins) bounces() *bounces.Bounces {
 	return &bounces.Bounces{Records: ps.auth.store.records, Secrets: ps.seals.Secrets, Now: ps.now}
-}
-
-// bouncedSince reports whether a bounce of an address was reported at or after a time.
-func (ps *plugins) bouncedSince(ctx context.Context, address string, since time.Time) bool {
-	to, err := NormalizeEmail(address)
-	return err == nil && ps.bounces().Since(ctx, to, since)
 }
 
 // Bounces reports whether [Auth.ReportBounce] was called for the address of a user after they verified it. records are

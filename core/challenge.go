@@ -10,7 +10,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/internal/challenges"
-	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -26,13 +25,6 @@ var textChallenge = ui.Text{
 type challengeGuard struct {
 	*challenges.Verifier
 	limits *limits
-}
-
-func newChallenges(c *Config, l *limits, calls observed.Calls) *challengeGuard {
-	if c.Callbacks.Challenge == nil {
-		return nil
-	}
-	return &challengeGuard{challenges.New(*c.Callbacks.Challenge, c.HTTPClient, calls), l}
 }
 
 // widget returns the widget of a page. It is nil if there is none.

@@ -10,7 +10,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
-	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -23,31 +22,6 @@ type linker struct {
 	plugins  *plugins
 	// gated reports that there are sign-in gates. createSession then creates the session, after the gates have passed.
 	gated bool
-}
-
-// newLinker returns the linker of an Auth. open reports that the configuration has a provider of accounts or passkeys.
-func newLinker(c *Config, a *Auth, open bool) *linker {
-	calls := a.store.calls
-	calls.Records = a.store.records
-	l := &linker{
-		store: a.store, sessions: a.sessions, events: &c.Events, plugins: &a.plugins, gated: len(a.plugins.gates) > 0,
-		Linker: &accounts.Linker{
-			Store: calls, Within: func(tx Store) storecalls.Stores { return newStores(tx, a.store.watch, 0).calls },
-			Now: c.Now, NewID: func() (string, error) { return uuid(c.Rand) }, Open: open,
-			FreshLinks: a.plugins.freshLinks, StoredSessions: a.sessions.config.Strategy == StrategyDatabase,
-			// With facts, a sign-in by the current user is a re-authentication.
-			NewSessions: a.sessions.facts, Refused: linkRefusal,
-		},
-	}
-	if a.sessions.revoked != nil {
-		l.EndSessions = func(ctx context.Context, userID string) error {
-			if err := a.sessions.all.EndUser(ctx, userID, ""); err != nil {
-				return errorf(ErrStore, "end the sessions from before the email verification: %w", err)
-			}
-			return nil
-		}
-	}
-	return l
 }
 
 // linkRefusal returns the error for an account that is, or may be, another person's.

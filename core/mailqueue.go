@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
+	"github.com/latchkey-go/latchkey/core/internal/notices"
 )
 
 // AddEmailSender adds a sender for [BackgroundEmail]. A duplicate or incomplete sender is a configuration error.
@@ -145,4 +148,22 @@ func (a *Auth) FlushMail(ctx context.Context) error {
 		return nil
 	}
 	return a.mail.Flush(ctx)
+}
+
+// bouncedSince reports whether a bounce of an address was reported at or after a time.
+func (ps *plugins) bouncedSince(ctx context.Context, address string, since time.Time) bool {
+	to, err := NormalizeEmail(address)
+	return err == nil && ps.bounces().Since(ctx, to, since)
+}
+
+// noticeMade reports whether the change of a notice was made; see [notices.Made].
+func (ps *plugins) noticeMade(ctx context.Context, e *mailqueue.Entry) (bool, error) {
+	var d notices.Data
+	if e.Sender != noticeSender || e.ReadData(&d) != nil {
+		return true, nil
+	}
+	return notices.Made(e.Email.Kind, d, func(userID, method string) (bool, error) {
+		methods, err := ps.signInMethods(ctx, userID)
+		return slices.ContainsFunc(methods, func(m SignInMethod) bool { return m.ID == method }), err
+	})
 }

@@ -9,13 +9,16 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/accounts"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
+	"github.com/latchkey-go/latchkey/core/internal/challenges"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
+	"github.com/latchkey-go/latchkey/core/internal/providersessions"
 	"github.com/latchkey-go/latchkey/core/internal/realms"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
@@ -423,4 +426,64 @@ func newTokenReaders(s *site, jwt *sessionTokens) tokenReaders {
 		return sources
 	}
 	return tokenReaders{https: reader(secure), http: reader(plain, secure), unknown: reader(secure, plain)}
+}
+
+// completeOneTap sets the fields that depend on the providers.
+func (ps *plugins) completeOneTap(a *Auth) {
+	if ps.oneTap == nil {
+		return
+	}
+	a.site.oneTap = true
+	ps.oneTap.ScriptURL = assets.OneTapScript.Address(a.site.publicBase)
+	if p := a.byID[ps.oneTap.provider]; p != nil && p.oauth != nil {
+		ps.oneTap.ClientID = p.oauth.ClientID
+	}
+}
+
+func newChallenges(c *Config, l *limits, calls observed.Calls) *challengeGuard {
+	if c.Callbacks.Challenge == nil {
+		return nil
+	}
+	return &challengeGuard{challenges.New(*c.Callbacks.Challenge, c.HTTPClient, calls), l}
+}
+
+func newAwaySessions(c *Config, providers []*provider, records store.RecordStore) *awaySessions {
+	a := &awaySessions{providersessions.Logouts{
+		Clients: map[string]providersessions.Client{}, Records: records, MaxAge: c.Session.MaxAge, Now: c.Now,
+		NewKey: func() (string, error) { return randomText(c.Rand) },
+	}}
+	for _, p := range providers {
+		if p.oauth != nil && p.oauth.Logout == True {
+			a.Clients[p.id] = p.oauth.signOutURL
+		}
+	}
+	if len(a.Clients) == 0 {
+		return nil
+	}
+	return a
+}
+
+// newLinker returns the linker of an Auth. open reports that the configuration has a provider of accounts or passkeys.
+func newLinker(c *Config, a *Auth, open bool) *linker {
+	calls := a.store.calls
+	calls.Records = a.store.records
+	l := &linker{
+		store: a.store, sessions: a.sessions, events: &c.Events, plugins: &a.plugins, gated: len(a.plugins.gates) > 0,
+		Linker: &accounts.Linker{
+			Store: calls, Within: func(tx Store) storecalls.Stores { return newStores(tx, a.store.watch, 0).calls },
+			Now: c.Now, NewID: func() (string, error) { return uuid(c.Rand) }, Open: open,
+			FreshLinks: a.plugins.freshLinks, StoredSessions: a.sessions.config.Strategy == StrategyDatabase,
+			// With facts, a sign-in by the current user is a re-authentication.
+			NewSessions: a.sessions.facts, Refused: linkRefusal,
+		},
+	}
+	if a.sessions.revoked != nil {
+		l.EndSessions = func(ctx context.Context, userID string) error {
+			if err := a.sessions.all.EndUser(ctx, userID, ""); err != nil {
+				return errorf(ErrStore, "end the sessions from before the email verification: %w", err)
+			}
+			return nil
+		}
+	}
+	return l
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -260,18 +259,6 @@ func (ps *plugins) noticeJob(
 		j.Checkable = notices.Checkable(n.Kind, n.Method)
 	}
 	return j, err
-}
-
-// noticeMade reports whether the change of a notice was made; see [notices.Made].
-func (ps *plugins) noticeMade(ctx context.Context, e *mailqueue.Entry) (bool, error) {
-	var d notices.Data
-	if e.Sender != noticeSender || e.ReadData(&d) != nil {
-		return true, nil
-	}
-	return notices.Made(e.Email.Kind, d, func(userID, method string) (bool, error) {
-		methods, err := ps.signInMethods(ctx, userID)
-		return slices.ContainsFunc(methods, func(m SignInMethod) bool { return m.ID == method }), err
-	})
 }
 
 // AddClient returns e with the network and the device of this request's client, for a security notice. The network is

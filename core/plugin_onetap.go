@@ -1,7 +1,6 @@
 package core
 
 import (
-	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -16,18 +15,6 @@ func (h *PluginHost) OfferOneTap(provider string, p ui.OneTapPrompt) {
 		return
 	}
 	h.plugins.oneTap = &oneTapPrompt{p, provider}
-}
-
-// completeOneTap sets the fields that depend on the providers.
-func (ps *plugins) completeOneTap(a *Auth) {
-	if ps.oneTap == nil {
-		return
-	}
-	a.site.oneTap = true
-	ps.oneTap.ScriptURL = assets.OneTapScript.Address(a.site.publicBase)
-	if p := a.byID[ps.oneTap.provider]; p != nil && p.oauth != nil {
-		ps.oneTap.ClientID = p.oauth.ClientID
-	}
 }
 
 // shown returns the prompt for a page. It is nil if there is none.

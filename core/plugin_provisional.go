@@ -102,15 +102,3 @@ func (p *provisional) signedIn(ctx context.Context, id *identity, userID string)
 	}
 	return nil
 }
-
-// refuse calls Guard before an action of another plugin that requires a session or is for programs.
-func (p *provisional) refuse(ctx context.Context, c *ActionRequest, a *partAction) error {
-	if p == nil || a.plugin == "" || a.plugin == p.plugin || len(a.Require) == 0 && !a.Programs || a.NoCookies {
-		return nil
-	}
-	session, err := c.Session(ctx)
-	if err != nil || session == nil || !p.has(session.Methods) {
-		return err
-	}
-	return guard("guard", func() error { return p.Guard(ctx, session, a.Name) })
-}

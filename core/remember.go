@@ -49,20 +49,6 @@ func (c *call) rememberedChoice() bool {
 	return value == "1"
 }
 
-// keepRemember adds the choice in the request's form to the response of a sign-in that has not ended yet, or failed.
-func (c *call) keepRemember(response *Response) {
-	remember, there := c.postedRemember()
-	switch {
-	case !there || c.admitted || remember == c.rememberedChoice():
-	case !remember:
-		response.Cookies = append(response.Cookies, c.forgetRemember()...)
-	default:
-		spec := c.partCookie(rememberCookie)
-		spec.MaxAge = rememberFor
-		response.Cookies = append(response.Cookies, Cookie(spec.Set("1")))
-	}
-}
-
 // forgetRemember returns the cookie that deletes the choice. A choice is for one session: on a shared computer, the
 // next user must choose again.
 func (c *call) forgetRemember() []Cookie {

@@ -242,3 +242,17 @@ func (s *site) asset(r *Request) *Response {
 	v.share(response)
 	return response
 }
+
+// keepRemember adds the choice in the request's form to the response of a sign-in that has not ended yet, or failed.
+func (c *call) keepRemember(response *Response) {
+	remember, there := c.postedRemember()
+	switch {
+	case !there || c.admitted || remember == c.rememberedChoice():
+	case !remember:
+		response.Cookies = append(response.Cookies, c.forgetRemember()...)
+	default:
+		spec := c.partCookie(rememberCookie)
+		spec.MaxAge = rememberFor
+		response.Cookies = append(response.Cookies, Cookie(spec.Set("1")))
+	}
+}

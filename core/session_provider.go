@@ -6,29 +6,12 @@ import (
 	"log/slog"
 
 	"github.com/latchkey-go/latchkey/core/internal/providersessions"
-	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
 // awaySessions tracks the provider session of each sign-in, for RP-initiated logout ([OAuthProvider.Logout]). A nil
 // *awaySessions means that no provider is asked.
 type awaySessions struct{ providersessions.Logouts }
-
-func newAwaySessions(c *Config, providers []*provider, records store.RecordStore) *awaySessions {
-	a := &awaySessions{providersessions.Logouts{
-		Clients: map[string]providersessions.Client{}, Records: records, MaxAge: c.Session.MaxAge, Now: c.Now,
-		NewKey: func() (string, error) { return randomText(c.Rand) },
-	}}
-	for _, p := range providers {
-		if p.oauth != nil && p.oauth.Logout == True {
-			a.Clients[p.id] = p.oauth.signOutURL
-		}
-	}
-	if len(a.Clients) == 0 {
-		return nil
-	}
-	return a
-}
 
 // browserAway returns the logout cookie of a request.
 func (v *arrival) browserAway(ctx context.Context) *providersessions.Browser {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/signinmethods"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -311,4 +312,24 @@ func (g gatekeeper) allow(ctx context.Context, v *arrival, p SignInParams) (redi
 		return "", errorf(ErrAccessDenied, "the signIn callback denied")
 	}
 	return "", nil
+}
+
+// checkStored returns an error if SignIn.Create did not store the passkey for the user.
+func (p *NewUserPasskey) checkStored(user *User) error {
+	if p.stored != user.ID {
+		return errors.New("core: SignIn.Create did not store SignIn.Passkey for the user")
+	}
+	return nil
+}
+
+// addedPasskey reports that a new user has a passkey, after the transaction.
+func (s *signIns) addedPasskey(ctx context.Context, c *call, id *identity) {
+	key := *id.newPasskey.id.passkey
+	made := *key.Authenticator
+	made.UserID, key.Authenticator = id.user.ID, &made
+	s.events.linkedAccount(ctx, &c.arrival, id.user, id.account, id.user)
+	c.decided(ctx, audit.AccountLinked, "", id.user.ID)
+	c.decided(ctx, audit.PasskeyAdded, "", id.user.ID)
+	s.plugins.trackPasskey(ctx, &c.arrival, &key)
+	s.plugins.noteMethod(ctx, &c.arrival, id.user.ID, signinmethods.PasskeyID(made.CredentialID))
 }

@@ -9,8 +9,8 @@ import (
 func TestIsName(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
-		"": false, "a": true, "sign-up": true, "factor2": true, "2factor": false, "-a": false, "Sign": false, "a_b": false,
-		"a/b": false, "ä": false, strings.Repeat("a", 32): true, strings.Repeat("a", 33): false,
+		"": false, "a": true, "sign-up": true, "factor2": true, "2factor": false, "-a": false, "Sign": false,
+		"a_b": false, "a/b": false, "ä": false, strings.Repeat("a", 32): true, strings.Repeat("a", 33): false,
 	} {
 		if IsName(name) != want {
 			t.Errorf("%q: %v", name, !want)
@@ -117,7 +117,8 @@ func TestTable(t *testing.T) {
 		t.Error("a path has the methods of another one")
 	}
 	var none *Table
-	if _, _, ok := none.Route("/auth/password", "/auth"); ok || none.Methods("password") != nil || none.HasPage("password") {
+	_, _, ok := none.Route("/auth/password", "/auth")
+	if ok || none.Methods("password") != nil || none.HasPage("password") {
 		t.Error("a nil table has actions")
 	}
 }

@@ -1,5 +1,5 @@
-// Package pagepolicy builds the Content-Security-Policy of pages. A policy permits what a page shows of other sites, and
-// nothing else.
+// Package pagepolicy builds the Content-Security-Policy of pages. A policy permits what a page shows of other sites,
+// and nothing else.
 package pagepolicy
 
 import (
