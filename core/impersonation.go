@@ -178,12 +178,15 @@ func (s *sessions) endImpersonated(ctx context.Context, r requestSession, why er
 	return c.clearEnded()
 }
 
-// impersonatedBy sets the actor. by is nil without impersonation.
-func (s *Session) impersonatedBy(by *Session) {
-	if by == nil {
-		return
+// used records that a session was used, or sets its actor. by is nil without impersonation.
+func (s *sessions) used(ctx context.Context, session, by *Session) *Session {
+	switch {
+	case by != nil:
+		session.Actor, session.actorName = by.UserID, by.title()
+	case s.facts:
+		s.records.Use(ctx, session.ID, session.Expires)
 	}
-	s.Actor, s.actorName = by.UserID, by.title()
+	return session
 }
 
 // title returns the address, the name or the ID of the user of a session.

@@ -199,12 +199,8 @@ func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken, by *Session
 		session.ID, session.readAt = sessiontoken.SessionID(t), next.now
 		session.AuthTime, session.Methods = sessiontoken.Authentication[amr.Method](t)
 		session.ACR = sessiontoken.ACR(t)
-		if by == nil {
-			p.records.Use(ctx, session.ID, next.expires)
-		}
 	}
-	session.impersonatedBy(by)
-	return session
+	return p.used(ctx, session, by)
 }
 
 // reissue returns the cookies of a renewed token. It sets none if the session has been replaced or revoked in the

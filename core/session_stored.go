@@ -103,12 +103,8 @@ func (p *storedSession) sessionOf(ctx context.Context, found *sessionstate.Found
 	if p.facts {
 		session.ID, session.readAt = publicID(p.rows.AtRest(string(record.Token))), p.now()
 		session.AuthTime, session.Methods, session.ACR = factsIn(string(record.Token))
-		if by == nil {
-			p.records.Use(ctx, session.ID, session.Expires)
-		}
 	}
-	session.impersonatedBy(by)
-	return session
+	return p.used(ctx, session, by)
 }
 
 // start implements [requestSession].
