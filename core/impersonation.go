@@ -219,11 +219,10 @@ func (s *sessions) readFor(ctx context.Context, to *rule, c *call) (err error) {
 // refuseImpersonated returns an error if the user of the session is impersonated. It protects all actions that do not
 // declare otherwise, so that an impersonation changes nothing.
 func (s *sessions) refuseImpersonated(ctx context.Context, c *call) error {
-	by := c.session.says(ctx).actor
-	if s.impersonation == nil || by == (actor{}) || c.session.expiredActor() != (actor{}) {
+	if s.impersonation == nil || c.session.says(ctx).actor == (actor{}) || c.session.expiredActor() != (actor{}) {
 		return nil
 	}
-	userID := ""
+	userID, by := "", c.session.says(ctx).actor
 	if current, err := c.session.current(ctx); err == nil && current != nil {
 		userID = current.user.ID
 	}

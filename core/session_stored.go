@@ -17,8 +17,12 @@ import (
 
 // says implements [requestSession]. A stored session keeps its token.
 func (p *storedSession) says(context.Context) tokenFacts {
+	return tokenFacts{p.Value(), p.actor(), storedtoken.IsShort(p.Value())}
+}
+
+func (p *storedSession) actor() actor {
 	userID, sessionID := storedtoken.Actor(p.Value())
-	return tokenFacts{p.Value(), actor{Subject: userID, SID: sessionID}, storedtoken.IsShort(p.Value())}
+	return actor{Subject: userID, SID: sessionID}
 }
 
 // current implements [requestSession].
@@ -53,7 +57,7 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 	case err != nil:
 		return nil, nil, unknownSession(err)
 	}
-	by, err := p.checkActor(ctx, &p.tokenCarrier, p.says(ctx).actor, found.User.ID)
+	by, err := p.checkActor(ctx, &p.tokenCarrier, p.actor(), found.User.ID)
 	switch {
 	case errors.Is(err, errImpersonationEnded):
 		return nil, p.endImpersonated(ctx, p, err), nil
@@ -261,7 +265,7 @@ func (p *storedSession) setRow(s *store.Session) ([]Cookie, error) {
 
 // expiredActor implements [requestSession].
 func (p *storedSession) expiredActor() actor {
-	by := p.says(context.Background()).actor
+	by := p.actor()
 	if by == (actor{}) || !storedtoken.Start(p.Value()).Add(impersonationAge).Before(p.now()) {
 		return actor{}
 	}
