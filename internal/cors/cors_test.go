@@ -84,7 +84,8 @@ func TestPreflight(t *testing.T) {
 	h := http.Header{}
 	p.Preflight(asks(spa, "POST"), h)
 	for name, want := range map[string]string{
-		"Access-Control-Allow-Origin": spa, "Access-Control-Allow-Methods": "GET, POST", "Access-Control-Max-Age": "7200",
+		"Access-Control-Allow-Origin": spa, "Access-Control-Allow-Methods": "GET, POST",
+		"Access-Control-Max-Age":       "7200",
 		"Access-Control-Allow-Headers": "Authorization, Content-Type, X-Auth-Return-Redirect",
 		"Vary":                         "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
 	} {

@@ -21,7 +21,7 @@ type Type struct {
 	Code   string
 }
 
-// Of returns the properties of the type with a name. The default is an error whose details are only in the log.
+// Of returns the properties of the type with a name. Browsers see "Configuration" for others.
 func Of(name string) Type {
 	if t, special := types[name]; special {
 		return t

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTypes: a browser sees the name of a type, or only that the configuration is wrong, and the sign-in page shows
-// what the user can try again.
+// TestTypes: a browser sees the name of a type, or only that the configuration is wrong. The sign-in page shows the
+// errors after which the user can try again.
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	if got := Of("AdapterError"); got != (Type{Public: "Configuration", Level: slog.LevelError}) {
