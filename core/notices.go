@@ -16,9 +16,6 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// noticeSender is the name of the sender of security notices.
-const noticeSender = "notices"
-
 // NotifyMethodChanges enables the security notices of [ActionRequest.NotifySecurity], and those that core sends when a
 // passkey or an account was added or removed: [mailkind.PasskeyAdded], [mailkind.PasskeyRemoved],
 // [mailkind.AccountLinked], [mailkind.AccountUnlinked]. action is the plugin's page where the owner can secure the
