@@ -18,8 +18,8 @@ type EndedError string
 // Error implements error.
 func (e EndedError) Error() string { return string(e) }
 
-// Save stores d under a random key until expires. The lifetime starts when a gate first stores the sign-in, also if another
-// gate stores it again. The records belong to the user of d, if the store has the user.
+// Save stores d under a random key until expires. The lifetime starts when a gate first stores the sign-in, also if
+// another gate stores it again. The records belong to the user of d, if the store has the user.
 func (d *Data[P]) Save(
 	ctx context.Context, s *pending.Store, key string,
 ) (name pending.Name, expires time.Time, err error) {

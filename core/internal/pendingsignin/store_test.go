@@ -61,7 +61,8 @@ func TestSave(t *testing.T) {
 			}
 		}
 		var got pendingsignin.Data[string]
-		if found, err := s.Read(t.Context(), first, &got); !found || err != nil || got.Stored != stored || got.Next != "gate" {
+		found, err := s.Read(t.Context(), first, &got)
+		if !found || err != nil || got.Stored != stored || got.Next != "gate" {
 			t.Errorf("%s: found %t, %+v, error %v", id, found, got, err)
 		}
 		now = start.Add(9 * time.Minute)
@@ -72,7 +73,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// users has one user.
+// users is a store whose only user is user. If err is not nil, each call fails with it.
 type users struct {
 	store.Store
 	user *store.User
