@@ -52,7 +52,7 @@ func (c *call) answerBearer(response *Response) {
 	if !c.readsAuthorization() {
 		return
 	}
-	response.alsoVaries("Authorization")
+	negotiate.JoinVary(response.Header, "Authorization")
 	if !c.byBearer() {
 		return
 	}
