@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/ui"
@@ -147,7 +148,7 @@ func (e *StepUp) problem() *Problem {
 		p.challenge += `, max_age="` + strconv.FormatInt(age, 10) + `"`
 		p.Members["maxAge"] = age
 	}
-	if acr := validACR(strings.Join(e.ACR, " ")); len(acr) > 0 {
+	if acr := reauth.ParseACR(strings.Join(e.ACR, " ")); len(acr) > 0 {
 		p.challenge += `, acr_values="` + strings.Join(acr, " ") + `"`
 		p.Members["acrValues"] = acr
 	}
