@@ -211,7 +211,9 @@ var defaults = map[string]func(t *testing.T) string{
 	"passkey.RelyingParty.ID": ceremony(func(_ public, o options) string {
 		return either(o.RP.ID == "app.test", "the host name")
 	}),
-	"passkey.RelyingParty.Name": ceremony(func(_ public, o options) string { return either(o.RP.Name == "app.test", "host") }),
+	"passkey.RelyingParty.Name": ceremony(func(_ public, o options) string {
+		return either(o.RP.Name == "app.test", "host")
+	}),
 
 	"SignInOptions.Class": component(ui.SignInWith(ui.SignInOptions{}), class),
 	"SignInOptions.Label": func(t *testing.T) string {

@@ -63,8 +63,8 @@ var allowed = map[string]string{
 	"ui/join.go: b.index == v.withPassword()":                                   "indexes of providers",
 	"ui/join.go: v.withPassword() != noIndex":                                   "indexes of providers",
 	"plugins/apikey/key.go: checksum(body) != key[:]":                           "the checksum is public",
-	"providers/password/links.go: r.Key == key":                             "the keys of two records of this site",
-	"providers/password/links.go: fingerprint(old) != link.Was":             "both are from the store",
+	"providers/password/links.go: r.Key == key":                                 "the keys of two records of this site",
+	"providers/password/links.go: fingerprint(old) != link.Was":                 "both are from the store",
 	"providers/password/verifier_systems.go: bytes.Equal(normal, password)": "two forms of the password that the client " +
 		"sent",
 	"providers/webauthn/exact.go: bytes.Equal(answer.Response.AuthenticatorData.RPIDHash, relyingParty[:])": "the hash " +

@@ -71,8 +71,8 @@ var numbers = []number{
 		"`Config.StoreTimeout` (?:\\| |\\()" + amount, `of the store may take ` + amount + " \\(`Config.StoreTimeout`",
 	}},
 	{"clean-up", "core/internal/cleanup", "slotLength", []string{`About every ` + amount}},
-	{"kept callback URL", "core", "maxKeptURL", []string{`Callback URLs\*\* of more than ` + amount + ` bytes`}},
-	{"followed callback URL", "core", "maxAskedURL", []string{`Those of more than ` + amount + ` bytes`}},
+	{"kept callback URL", "internal/callbackurl", "maxKept", []string{`Callback URLs\*\* of more than ` + amount + ` bytes`}},
+	{"followed callback URL", "internal/callbackurl", "maxAsked", []string{`Those of more than ` + amount + ` bytes`}},
 	{"fresh sign-in", "plugins/account", "defaultFresh", []string{
 		"`Options.Fresh` \\(" + amount, "`account.Options.Fresh` \\| " + amount + ` \|`,
 		`proved who they are in the last ` + amount,
