@@ -52,7 +52,7 @@ func (c *call) answerBearer(response *Response) {
 	if !c.readsAuthorization() {
 		return
 	}
-	response.alsoVaries("Authorization")
+	negotiate.JoinVary(response.Header, "Authorization")
 	if !c.byBearer() {
 		return
 	}
@@ -86,18 +86,9 @@ func (v *arrival) presentsSession() bool {
 // credential returns the credential in the Authorization header, or nil if the header has none. If there are several
 // headers and one has a credential, it is an error of the client; see [arrival.bearer].
 func (v *arrival) credential() (kind *Credential, token string) {
-	if len(v.credentials) == 0 {
-		return nil, ""
-	}
-	for _, line := range v.r.Header["Authorization"] {
-		token, _, err := tokensource.BearerLine(line)
-		if err != nil || token == "" {
-			continue
-		}
-		for i := range v.credentials {
-			if v.credentials[i].Matches(token) {
-				return &v.credentials[i], token
-			}
+	for i := range v.credentials {
+		if token := tokensource.Find(v.r.Header, v.credentials[i].Matches); token != "" {
+			return &v.credentials[i], token
 		}
 	}
 	return nil, ""

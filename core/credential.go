@@ -3,8 +3,8 @@ package core
 import (
 	"context"
 	"net/netip"
-	"slices"
-	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/scopes"
 )
 
 // Principal is the user or program that makes a request: a user with a session, or the holder of another credential,
@@ -31,23 +31,7 @@ type Principal struct {
 // that are separated by colons. In the scopes of a credential the segment "*" matches any segment, and at the
 // end any number of segments: "orders:*" allows "orders:read" and "orders:items:read".
 func (p *Principal) Allows(scope string) bool {
-	return p.Session != nil || slices.ContainsFunc(p.Scopes, func(own string) bool {
-		return own == scope || covers(own, scope)
-	})
-}
-
-func covers(own, scope string) bool {
-	have, want := strings.Split(own, ":"), strings.Split(scope, ":")
-	for i, segment := range have {
-		last := i == len(have)-1
-		switch {
-		case i >= len(want) || segment != "*" && segment != want[i]:
-			return false
-		case last && segment == "*":
-			return true
-		}
-	}
-	return len(have) == len(want)
+	return p.Session != nil || scopes.Allow(p.Scopes, scope)
 }
 
 // Credential is a kind of credential that a plugin adds, for programs that send it as "Authorization: Bearer <token>"

@@ -2,7 +2,6 @@ package core
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/form"
@@ -27,51 +26,19 @@ func (v *arrival) checkCSRF(fields form.Fields) (csrf.Verdict, error) {
 	sent, _ := fields.Text("csrfToken")
 	return drawn(v.csrf.Check(csrf.Request{
 		Jar: v.jar, Cookie: v.cookies.CSRF.Name(), Method: v.r.Method, Header: v.r.Header, Origin: v.origin,
-		Sent: sent, Unread: fields.Unread(), Trusted: v.trustedOrigin() != "",
+		Sent: sent, Unread: fields.Unread(), Trusted: v.cors.Origin(v.r.Header) != "",
 	}))
 }
 
-// trustedOrigin returns the request's Origin header if it is in Config.TrustedOrigins, else "". The origin "null",
-// which many pages have, and two headers never match.
-func (v *arrival) trustedOrigin() string {
-	if len(v.trusted) == 0 {
-		return ""
-	}
-	sent := v.r.Header["Origin"]
-	if len(sent) == 1 && slices.Contains(v.trusted, sent[0]) {
-		return sent[0]
-	}
-	return ""
-}
+// share allows the scripts of a trusted origin, and of no other, to read a response.
+func (s *site) share(r *Request, response *Response) { s.cors.Share(r.Header, response.Header) }
 
-// share allows the scripts of a trusted origin, and of no other, to read a response (Fetch Standard, section 3.3).
-func (v *arrival) share(response *Response) {
-	if len(v.trusted) == 0 {
-		return
-	}
-	response.alsoVaries("Origin")
-	if origin := v.trustedOrigin(); origin != "" {
-		h := response.Header
-		h.Set("Access-Control-Allow-Origin", origin)
-		h.Set("Access-Control-Allow-Credentials", "true")
-		h.Set("Access-Control-Expose-Headers", "Retry-After, "+renewedField+", WWW-Authenticate")
-	}
-}
-
-// preflight returns the response to a CORS preflight request of a trusted origin (Fetch Standard, section 3.3.5), or
-// nil if the request is not one.
+// preflight returns the response to a CORS preflight request of a trusted origin, or nil if the request is not one.
 func (s *site) preflight(r *Request) *Response {
-	v := s.unsettled(r)
-	asks := r.Method == http.MethodOptions && first(r.Header, "Access-Control-Request-Method") != ""
-	if !asks || v.trustedOrigin() == "" {
+	if !s.cors.IsPreflight(r.Method, r.Header) {
 		return nil
 	}
 	response := finish(r, &Response{Status: http.StatusNoContent})
-	v.share(response)
-	h := response.Header
-	h.Set("Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
-	h.Set("Access-Control-Allow-Methods", "GET, POST")
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Auth-Return-Redirect")
-	h.Set("Access-Control-Max-Age", "7200") // seconds; browsers cache it for a day at most
+	s.cors.Preflight(r.Header, response.Header)
 	return response
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/latchkey-go/latchkey/core/internal/errortypes"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/panics"
 )
@@ -111,31 +112,7 @@ func (t ErrorType) Is(target error) bool { return target == ErrAuth }
 
 // Public returns the name that a browser may see: the type itself if it helps the user, else "Configuration"
 // (docs/protocol.md §11.1). The details are in the log.
-func (t ErrorType) Public() string {
-	switch t {
-	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, ErrMissingCSRF, ErrOAuthAccountNotLinked,
-		errChallenge, errOAuthCallback, errTooManyFailures, ErrVerification, errWebAuthnVerification:
-		return string(t)
-	case ErrEmailSignIn:
-		return "EmailSignin" // the user can correct the address or try again
-	}
-	return "Configuration"
-}
-
-// level returns the log level of a type. ERROR is for problems that the operator, a provider or the store must fix.
-// Errors that a client can cause are not ERROR: they are INFO if they are common, and WARN if many of them may mean an
-// attack or lost cookies.
-func (t ErrorType) level() slog.Level {
-	switch t {
-	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, errInvalidCallbackURL, errInvalidProvider,
-		ErrOAuthAccountNotLinked, ErrUnknownAction, ErrVerification, errChallenge:
-		return slog.LevelInfo
-	case errInvalidCheck, errJWTSession, ErrMissingCSRF, errTooManyFailures, ErrTooManyRequests,
-		errWebAuthnVerification:
-		return slog.LevelWarn
-	}
-	return slog.LevelError
-}
+func (t ErrorType) Public() string { return errortypes.Of(string(t)).Public }
 
 // leveledError is a cause with its own log level, which replaces that of its type.
 type leveledError struct {
@@ -165,7 +142,7 @@ func (e *Error) level() slog.Level {
 	case errors.As(e, &marked):
 		return marked.level
 	}
-	return e.Type.level()
+	return errortypes.Of(string(e.Type)).Level
 }
 
 // Error is a failure with its type. errors.Is with an [ErrorType] compares the type, errors.As returns the value, and

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/errortypes"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
@@ -79,16 +81,10 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 	response := &Response{Err: e, Cookies: cookies}
 	var soon *tooMany
 	switch {
-	case errors.As(err, &soon) && c.wantsData():
-		response = problem.document(&c.arrival, response)
-		response.set("Retry-After", soon.seconds())
+	case c.wantsData():
+		response = problem.answer(&c.arrival, err, response)
 	case errors.As(err, &soon):
 		response = p.askPatience(ctx, c, soon, response)
-	case c.wantsData():
-		response = problem.document(&c.arrival, response)
-		if problem.Status == http.StatusServiceUnavailable {
-			response.set("Retry-After", storeRetryAfter)
-		}
 	case errors.Is(err, ErrStoreUnavailable):
 		response = p.unavailable(ctx, &c.arrival, true, response)
 	default:
@@ -120,9 +116,22 @@ func (p *Problem) logged() *Error {
 // retryAfter sets the Retry-After header (RFC 9110 section 10.2.3).
 func (p *Problem) retryAfter(response *Response) {
 	if p.RetryAfter > 0 {
-		soon := tooMany{p.RetryAfter}
-		response.set("Retry-After", soon.seconds())
+		response.set("Retry-After", problems.Seconds(p.RetryAfter))
 	}
+}
+
+// answer is document with the Retry-After header for an error.
+func (p *Problem) answer(v *arrival, err error, response *Response) *Response {
+	response = p.document(v, response)
+	var soon *tooMany
+	switch {
+	case errors.As(err, &soon):
+		response.set("Retry-After", problems.Seconds(soon.wait))
+	case p.Status == http.StatusServiceUnavailable:
+		response.set("Retry-After", storeRetryAfter)
+	}
+	p.retryAfter(response)
+	return response
 }
 
 // problemPage renders the error page for a problem.
@@ -149,7 +158,7 @@ func (p *pages) errorView(
 func (p *pages) failurePage(c *call, e *Error) (string, error) {
 	params := []string{"error", e.Type.Public()}
 	if e.Type == ErrCredentialsSignin {
-		params = append(params, "code", safeCode(e.Code))
+		params = append(params, "code", problems.Code(e.Code))
 	}
 	if reason := reasonIn(e); reason != "" && params[1] == "Configuration" {
 		params = append(params, "reason", string(reason))
@@ -157,20 +166,10 @@ func (p *pages) failurePage(c *call, e *Error) (string, error) {
 	switch {
 	case e.Type == errOAuthProfileParse: // the user can try another account
 		params[1] = string(errOAuthCallback)
-	case !e.Type.onSignInPage():
+	case !errortypes.Of(string(e.Type)).OnSignInPage:
 		return c.page(p.config.Error, "error", params...)
 	}
 	return c.page(p.config.SignIn, "signin", params...)
-}
-
-// onSignInPage reports whether the error is shown on the sign-in page, where the user can try again.
-func (t ErrorType) onSignInPage() bool {
-	switch t {
-	case ErrAccountNotLinked, ErrCredentialsSignin, ErrEmailSignIn, ErrMissingCSRF, ErrOAuthAccountNotLinked,
-		errChallenge, errOAuthCallback, errOAuthSignIn, errTooManyFailures:
-		return true
-	}
-	return false
 }
 
 // refer adds the reference of the log message to a failed response.
@@ -230,7 +229,7 @@ func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *
 		view := ui.ErrorView{Error: string(ErrTooManyRequests)}
 		response = p.errorView(ctx, &c.arrival, response, http.StatusTooManyRequests, view)
 	}
-	response.set("Retry-After", e.seconds())
+	response.set("Retry-After", problems.Seconds(e.wait))
 	return response
 }
 
@@ -276,8 +275,8 @@ var errNoProvider = errors.New("the path names a provider that is not configured
 func (p *pages) problemDocument(c *call, err error, response *Response) *Response {
 	problem := *problemOf(err)
 	e := asError(err, ErrAuth)
-	if known, there := problemsOf[e.Type]; there && problem.Status == http.StatusInternalServerError {
-		problem.Status, problem.Code = known.status, known.code
+	if known := errortypes.Of(string(e.Type)); known.Status != 0 && problem.Status == http.StatusInternalServerError {
+		problem.Status, problem.Code = known.Status, known.Code
 	}
 	if errors.Is(err, errNoProvider) {
 		problem.Status, problem.Code = http.StatusNotFound, "unknown_provider"
@@ -285,31 +284,7 @@ func (p *pages) problemDocument(c *call, err error, response *Response) *Respons
 	if problem.Status != http.StatusTooManyRequests && e.Type.Public() != "Configuration" {
 		problem.Members = map[string]any{"error": e.Type.Public()}
 	}
-	response = problem.document(&c.arrival, response)
-	var soon *tooMany
-	switch {
-	case errors.As(err, &soon):
-		response.set("Retry-After", soon.seconds())
-	case problem.Status == http.StatusServiceUnavailable:
-		response.set("Retry-After", storeRetryAfter)
-	}
-	problem.retryAfter(response)
-	return response
-}
-
-// problemsOf has the status and code of public errors that problemOf does not distinguish.
-var problemsOf = map[ErrorType]struct {
-	status int
-	code   string
-}{
-	ErrAccountNotLinked:      {http.StatusForbidden, "account_not_linked"},
-	ErrOAuthAccountNotLinked: {http.StatusForbidden, "account_not_linked"},
-	ErrVerification:          {http.StatusBadRequest, "verification"},
-	errWebAuthnVerification:  {http.StatusUnauthorized, "webauthn_verification"},
-	ErrEmailSignIn:           {http.StatusBadRequest, "email_signin"},
-	errOAuthCallback:         {http.StatusBadRequest, "oauth_callback"},
-	errTooManyFailures:       {http.StatusForbidden, "too_many_failures"},
-	ErrUnknownAction:         {http.StatusNotFound, "unknown_action"},
+	return problem.answer(&c.arrival, err, response)
 }
 
 // auditCallback notes a sign-in that failed.

@@ -36,7 +36,7 @@ func (s *sessions) actorOf(ctx context.Context, v *arrival) string {
 	if err != nil || session.expiredActor() != (actor{}) {
 		return ""
 	}
-	return session.actor(ctx).Subject
+	return session.says(ctx).actor.Subject
 }
 
 // hasActor reports whether the browser has a cookie with an administrator's own session.
@@ -95,7 +95,7 @@ func (s *sessions) checkActor(ctx context.Context, c *tokenCarrier, by actor, us
 	_, session, err := s.actorSession(ctx, c.at, by)
 	switch {
 	case err != nil:
-		return nil, asError(err, ErrSessionToken).withType(ErrSessionToken)
+		return nil, unknownSession(err)
 	case session == nil || userID == by.Subject:
 		return nil, errImpersonationEnded
 	}
@@ -131,7 +131,7 @@ func (c withoutVisit) Value(key any) any {
 // withActor returns a session with that of the user who impersonates its user. It returns nil if the impersonation has
 // ended.
 func (s *sessions) withActor(ctx context.Context, r requestSession, v *validSession) (*validSession, error) {
-	by, err := s.checkActor(ctx, r.carrier(), r.actor(ctx), v.user.ID)
+	by, err := s.checkActor(ctx, r.carrier(), r.says(ctx).actor, v.user.ID)
 	switch {
 	case errors.Is(err, errImpersonationEnded):
 		return nil, nil
@@ -153,7 +153,7 @@ func (s *sessions) ownSession(ctx context.Context, v *arrival) (requestSession, 
 // Otherwise the session is nil.
 func (s *sessions) actorSession(ctx context.Context, v *arrival, by actor) (requestSession, *Session, error) {
 	own, err := s.ownSession(ctx, v)
-	if err != nil || own.actor(ctx) != (actor{}) { // an impersonation is not nested
+	if err != nil || own.says(ctx).actor != (actor{}) { // an impersonation is not nested
 		return own, nil, err
 	}
 	session, _, err := s.read(ctx, own, sessionRead{again: true})
@@ -173,17 +173,20 @@ func (s *sessions) endImpersonated(ctx context.Context, r requestSession, why er
 	}
 	c.at.note(ctx, audit.Event{
 		Name: audit.SessionEnded, Outcome: audit.OK, Reason: audit.ReasonImpersonation, UserID: event.userID(),
-		SessionID: event.SessionID, ActorID: r.actor(ctx).Subject,
+		SessionID: event.SessionID, ActorID: r.says(ctx).actor.Subject,
 	})
 	return c.clearEnded()
 }
 
-// impersonatedBy sets the actor. by is nil without impersonation.
-func (s *Session) impersonatedBy(by *Session) {
-	if by == nil {
-		return
+// used records that a session was used, or sets its actor. by is nil without impersonation.
+func (s *sessions) used(ctx context.Context, session, by *Session) *Session {
+	switch {
+	case by != nil:
+		session.Actor, session.actorName = by.UserID, by.title()
+	case s.facts:
+		s.records.Use(ctx, session.ID, session.Expires)
 	}
-	s.Actor, s.actorName = by.UserID, by.title()
+	return session
 }
 
 // title returns the address, the name or the ID of the user of a session.
@@ -216,10 +219,11 @@ func (s *sessions) readFor(ctx context.Context, to *rule, c *call) (err error) {
 // refuseImpersonated returns an error if the user of the session is impersonated. It protects all actions that do not
 // declare otherwise, so that an impersonation changes nothing.
 func (s *sessions) refuseImpersonated(ctx context.Context, c *call) error {
-	if s.impersonation == nil || c.session.actor(ctx) == (actor{}) || c.session.expiredActor() != (actor{}) {
+	by := c.session.says(ctx).actor
+	if s.impersonation == nil || by == (actor{}) || c.session.expiredActor() != (actor{}) {
 		return nil
 	}
-	userID, by := "", c.session.actor(ctx)
+	userID := ""
 	if current, err := c.session.current(ctx); err == nil && current != nil {
 		userID = current.user.ID
 	}

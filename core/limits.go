@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -38,11 +37,6 @@ type tooMany struct{ wait time.Duration }
 
 func (e *tooMany) Error() string {
 	return fmt.Sprintf("core: too many attempts: retry after %v", e.wait)
-}
-
-// seconds returns the wait in whole seconds, rounded up, for the header Retry-After.
-func (e *tooMany) seconds() string {
-	return strconv.FormatInt(int64((e.wait+time.Second-1)/time.Second), 10)
 }
 
 // counter counts attempts: a *limit.Limiter or a *limit.Shared.

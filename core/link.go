@@ -8,7 +8,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/accounts"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
-	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -193,41 +192,6 @@ func (e *linkEffects) Done(ctx context.Context, c accounts.Change) {
 	if c.Event.Name == audit.PasskeyAdded {
 		e.plugins.trackPasskey(ctx, e.at, e.id.passkey)
 	}
-}
-
-// Add implements [accounts.Effects]. It emails the user unless they are new. The email is stored in the same
-// transaction, or before write if the store has none.
-func (e *linkEffects) Add(
-	ctx context.Context, a *accounts.Attempt, m accounts.Method, write func(ctx context.Context) error,
-) (err error) {
-	var j *mailqueue.Job
-	if !m.NewUser {
-		n := SecurityNotice{Kind: m.Kind, UserID: m.User.ID, Provider: m.Provider, Method: m.ID}
-		if j, err = e.plugins.noticeJob(ctx, e.at, m.User, n); err != nil {
-			return err
-		}
-	}
-	if err := a.AnnounceChange(ctx, audit.Event{Name: addedEvents[m.Kind], UserID: m.User.ID}); err != nil {
-		return err
-	}
-	mail, records := e.plugins.auth.mail, a.Records()
-	if records != nil || !a.InTransaction() {
-		if err := mail.Plan(ctx, records, j); err != nil {
-			return asError(err, ErrStore)
-		}
-	}
-	if err := write(ctx); err != nil {
-		if !a.InTransaction() {
-			mail.Cancel(j, !refusesChange(err))
-		}
-		return err
-	}
-	ctx = context.WithoutCancel(ctx) // the context of a transaction ends with the transaction
-	a.AfterCommit(func() {
-		e.plugins.noteMethod(ctx, e.at, m.User.ID, m.ID)
-		mail.Confirm(j)
-	})
-	return nil
 }
 
 // trackPasskey calls PasskeyTracker.Added. A panic is logged, because the passkey is stored.

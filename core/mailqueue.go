@@ -156,6 +156,9 @@ func (ps *plugins) bouncedSince(ctx context.Context, address string, since time.
 	return err == nil && ps.bounces().Since(ctx, to, since)
 }
 
+// noticeSender is the name of the sender of security notices.
+const noticeSender = "notices"
+
 // noticeMade reports whether the change of a notice was made; see [notices.Made].
 func (ps *plugins) noticeMade(ctx context.Context, e *mailqueue.Entry) (bool, error) {
 	var d notices.Data

@@ -9,14 +9,12 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/accounts"
 	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
 	"github.com/latchkey-go/latchkey/core/internal/notices"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/ui"
 )
-
-// noticeSender is the name of the sender of security notices.
-const noticeSender = "notices"
 
 // NotifyMethodChanges enables the security notices of [ActionRequest.NotifySecurity], and those that core sends when a
 // passkey or an account was added or removed: [mailkind.PasskeyAdded], [mailkind.PasskeyRemoved],
@@ -273,6 +271,41 @@ func (v *arrival) describeIn(e Email) Email {
 	browser, system := ui.Device(v.header("User-Agent"))
 	e.Device = strings.Trim(browser+", "+system, ", ")
 	return e
+}
+
+// Add implements [accounts.Effects]. It emails the user unless they are new. The email is stored in the same
+// transaction, or before write if the store has none.
+func (e *linkEffects) Add(
+	ctx context.Context, a *accounts.Attempt, m accounts.Method, write func(ctx context.Context) error,
+) (err error) {
+	var j *mailqueue.Job
+	if !m.NewUser {
+		n := SecurityNotice{Kind: m.Kind, UserID: m.User.ID, Provider: m.Provider, Method: m.ID}
+		if j, err = e.plugins.noticeJob(ctx, e.at, m.User, n); err != nil {
+			return err
+		}
+	}
+	if err := a.AnnounceChange(ctx, audit.Event{Name: addedEvents[m.Kind], UserID: m.User.ID}); err != nil {
+		return err
+	}
+	mail, records := e.plugins.auth.mail, a.Records()
+	if records != nil || !a.InTransaction() {
+		if err := mail.Plan(ctx, records, j); err != nil {
+			return asError(err, ErrStore)
+		}
+	}
+	if err := write(ctx); err != nil {
+		if !a.InTransaction() {
+			mail.Cancel(j, !refusesChange(err))
+		}
+		return err
+	}
+	ctx = context.WithoutCancel(ctx) // the context of a transaction ends with the transaction
+	a.AfterCommit(func() {
+		e.plugins.noteMethod(ctx, e.at, m.User.ID, m.ID)
+		mail.Confirm(j)
+	})
+	return nil
 }
 
 // addedEvents are the audit events of new sign-in methods.

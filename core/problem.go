@@ -1,7 +1,6 @@
 package core
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
-	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -60,12 +59,7 @@ func (p *Problem) Error() string {
 // Unwrap returns the cause.
 func (p *Problem) Unwrap() error { return p.Cause }
 
-func (p *Problem) status() int {
-	if p.Status < 400 || p.Status > 599 {
-		return http.StatusBadRequest
-	}
-	return p.Status
-}
+func (p *Problem) status() int { return problems.Status(p.Status) }
 
 // problemOf returns the Problem to send to the client for any error.
 func problemOf(err error) *Problem {
@@ -88,7 +82,7 @@ func problemOf(err error) *Problem {
 	case e.Type == ErrAccessDenied:
 		return &Problem{Status: http.StatusForbidden, Code: "access_denied"}
 	case e.Type == ErrCredentialsSignin:
-		return &Problem{Status: http.StatusUnauthorized, Code: safeCode(e.Code)}
+		return &Problem{Status: http.StatusUnauthorized, Code: problems.Code(e.Code)}
 	case e.Type == errInvalidCheck, e.Type == ErrVerification: // any client can cause them
 		return &Problem{Code: "bad_request"}
 	}
@@ -98,24 +92,13 @@ func problemOf(err error) *Problem {
 // document returns the problem document (RFC 9457).
 func (p *Problem) document(v *arrival, response *Response) *Response {
 	status := p.status()
-	own := map[string]any{
-		"type": "about:blank", "title": v.statusText(status), "status": status, "code": p.Code, "reference": v.ref(),
+	document := problems.Document{
+		Status: status, Title: v.statusText(status), Code: p.Code, Reference: v.ref(), Detail: p.detail(v), Field: p.Field,
+		Members: p.Members,
 	}
-	if detail := p.detail(v); detail != "" {
-		own["detail"] = detail
-	}
-	if p.Field != "" {
-		own["field"] = p.Field
-	}
-	for name, value := range p.Members {
-		if _, taken := own[name]; !taken && name != "detail" && name != "instance" {
-			own[name] = value
-		}
-	}
-	body, err := json.Marshal(own)
+	body, err := document.JSON()
 	if err != nil {
-		response.Err = fmt.Errorf("%w: encode Problem.Members: %w", response.Err, err)
-		body = append(exactjson.AppendText([]byte(`{"type":"about:blank","code":`), p.Code), '}')
+		response.Err = fmt.Errorf("%w: %w", response.Err, err)
 	}
 	response.Status, response.Body = status, body
 	response.Header = newHeader("Content-Type", "application/problem+json")
@@ -140,37 +123,9 @@ var textAgain = ui.Text{Key: "problem.again", English: "Sign in again first."}
 
 // problem returns the response to an API client whose user must authenticate again (RFC 9470 section 3).
 func (e *StepUp) problem() *Problem {
-	p := &Problem{
-		Status: http.StatusUnauthorized, Code: "reauth_required", Text: textAgain, Members: map[string]any{},
-		challenge: `Bearer error="insufficient_user_authentication", error_description="Sign in again first."`,
-	}
-	if age := int64(e.MaxAge.Seconds()); age > 0 {
-		p.challenge += `, max_age="` + strconv.FormatInt(age, 10) + `"`
-		p.Members["maxAge"] = age
-	}
-	if acr := reauth.ParseACR(strings.Join(e.ACR, " ")); len(acr) > 0 {
-		p.challenge += `, acr_values="` + strings.Join(acr, " ") + `"`
-		p.Members["acrValues"] = acr
-	}
-	if e.Strong {
-		p.Members["strong"] = true
-	}
+	p := &Problem{Status: http.StatusUnauthorized, Code: "reauth_required", Text: textAgain}
+	p.challenge, p.Members = problems.StepUp(e.MaxAge, reauth.ParseACR(strings.Join(e.ACR, " ")), e.Strong)
 	return p
-}
-
-// safeCode limits the code of a CredentialsSignin error to 64 printable ASCII characters. The caller escapes them in
-// the URL.
-func safeCode(code string) string {
-	out := make([]byte, 0, 64)
-	for i := 0; i < len(code) && len(out) < cap(out); i++ {
-		if c := code[i]; c >= 0x20 && c < 0x7f {
-			out = append(out, c)
-		}
-	}
-	if len(out) == 0 {
-		return "credentials"
-	}
-	return string(out)
 }
 
 // refusesChange reports whether an error means that a change was not made, and not that its result is unknown.

@@ -121,16 +121,6 @@ func finish(request *Request, r *Response) *Response {
 	return r
 }
 
-// alsoVaries adds a request header field to Vary (RFC 9110 section 12.5.5).
-func (r *Response) alsoVaries(field string) {
-	switch vary := r.Header.Get("Vary"); {
-	case vary == "":
-		r.set("Vary", field)
-	case !negotiate.Varies(vary, field):
-		r.set("Vary", vary+", "+field)
-	}
-}
-
 const (
 	noStore            = "private, no-cache, no-store"
 	sameOriginReferrer = "same-origin" // no-referrer would make browsers send "Origin: null" with forms

@@ -71,7 +71,7 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 	}
 	response = c.refer(finish(r, response))
 	c.answerBearer(response)
-	c.share(response)
+	c.share(r, response)
 	return response
 }
 
@@ -237,9 +237,8 @@ func (s *site) asset(r *Request) *Response {
 	if response.Header, response.Body = file.Response(r.Target, r.Header); response.Body == nil {
 		response.Status = http.StatusNotModified
 	}
-	v := s.unsettled(r)
 	response = finish(r, response)
-	v.share(response)
+	s.share(r, response)
 	return response
 }
 

@@ -40,13 +40,13 @@ func (p *jwtSession) valid(ctx context.Context) (*Token, error) {
 	return t, nil
 }
 
-// owner implements [requestSession]: the token changes with each read, its subject does not.
-func (p *jwtSession) owner(ctx context.Context) string {
+// says implements [requestSession]. The token changes with each read, its subject does not.
+func (p *jwtSession) says(ctx context.Context) tokenFacts {
 	token, err := p.decode(ctx)
 	if err != nil { // a token that cannot be read is no session
-		return ""
+		return tokenFacts{}
 	}
-	return token.Subject
+	return tokenFacts{token.Subject, sessiontoken.Actor(token), sessionstate.IsShort(token)}
 }
 
 // current implements [requestSession].
@@ -199,12 +199,8 @@ func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken, by *Session
 		session.ID, session.readAt = sessiontoken.SessionID(t), next.now
 		session.AuthTime, session.Methods = sessiontoken.Authentication[amr.Method](t)
 		session.ACR = sessiontoken.ACR(t)
-		if by == nil {
-			p.records.Use(ctx, session.ID, next.expires)
-		}
 	}
-	session.impersonatedBy(by)
-	return session
+	return p.used(ctx, session, by)
 }
 
 // reissue returns the cookies of a renewed token. It sets none if the session has been replaced or revoked in the
@@ -225,8 +221,11 @@ func (p *jwtSession) reissue(
 		p.at.log.failure(ctx, asError(err, ErrSessionToken), p.at.attrs()...)
 		cookies, err = nil, nil
 	}
-	if err == nil {
-		p.NoteReplaced(why.replaces())
+	switch {
+	case err == nil && why.updates():
+		p.NoteReplaced(sessioncookies.Updated)
+	case err == nil:
+		p.NoteReplaced(sessioncookies.Renewed)
 	}
 	return cookies, err
 }
@@ -387,28 +386,5 @@ func (p *jwtSession) end(ctx context.Context) (event SignOutEvent, err error) {
 	return SignOutEvent{Token: token, SessionID: sessiontoken.SessionID(token)}, nil
 }
 
-// replaces returns how the response replaces the token of the request.
-func (r *sessionRead) replaces() sessioncookies.Replacement {
-	if r.updates() {
-		return sessioncookies.Updated
-	}
-	return sessioncookies.Renewed
-}
-
-// actor implements [requestSession].
-func (p *jwtSession) actor(ctx context.Context) actor {
-	token, err := p.decode(ctx)
-	if err != nil {
-		return actor{}
-	}
-	return sessiontoken.Actor(token)
-}
-
 // expiredActor implements [requestSession].
 func (p *jwtSession) expiredActor() actor { return p.jwt.ExpiredActor(p.at.cookies, p.Tokens.Values()) }
-
-// short implements [requestSession].
-func (p *jwtSession) short(ctx context.Context) bool {
-	token, err := p.decode(ctx)
-	return err == nil && sessionstate.IsShort(token)
-}

@@ -20,11 +20,8 @@ import (
 type requestSession interface {
 	// carrier returns the cookies or the header field that contain the session token.
 	carrier() *tokenCarrier
-	// owner returns a text that identifies the session, or its user, across token renewals. It needs no query. It is empty
-	// if the request has no session token that can be read.
-	owner(ctx context.Context) string
-	// actor returns who impersonates the user, as the token says. It needs no query, and the session may have ended.
-	actor(ctx context.Context) actor
+	// says returns what the token says. It needs no query, and the session may have ended.
+	says(ctx context.Context) tokenFacts
 	// expiredActor returns the actor of an impersonation that has lasted impersonationAge. It needs no query.
 	expiredActor() actor
 	// current looks up the session now: it may have ended since the request arrived, in a callback of the application or
@@ -39,8 +36,13 @@ type requestSession interface {
 	renew(ctx context.Context, again *reauthentication) ([]Cookie, error)
 	// end ends the session and returns what Events.SignOut receives.
 	end(ctx context.Context) (SignOutEvent, error)
-	// short reports whether the session is a short one, as the token says. It needs no query.
-	short(ctx context.Context) bool
+}
+
+// tokenFacts are the content of a session token. They are empty if it cannot be read.
+type tokenFacts struct {
+	owner string // identifies the session, or its user, across token renewals
+	actor actor  // who impersonates the user
+	short bool   // SessionConfig.RememberMe
 }
 
 // validSession is a session that was valid when it was looked up.
@@ -97,10 +99,18 @@ func (s *sessions) browserOf(v *arrival) sessioncookies.Browser {
 func (s *sessions) choose(ctx context.Context, c tokenCarrier) (requestSession, error) {
 	if s.config.Strategy == StrategyJWT {
 		p := &jwtSession{sessions: s, tokenCarrier: c}
-		return p, p.choose(ctx)
+		return p, unknownSession(p.choose(ctx))
 	}
 	p := &storedSession{sessions: s, tokenCarrier: c}
-	return p, p.choose(ctx)
+	return p, unknownSession(p.choose(ctx))
+}
+
+// unknownSession returns an error of type ErrSessionToken: it is unknown whether there is a session.
+func unknownSession(err error) error {
+	if err == nil {
+		return nil
+	}
+	return asError(err, ErrSessionToken).withType(ErrSessionToken)
 }
 
 // tokenCarrier is the session token of a request, and its cookies or header field.
@@ -144,14 +154,11 @@ func (p *jwtSession) choose(ctx context.Context) error {
 		return nil
 	}
 	value, token, err := p.jwt.Choose(ctx, p.at.cookies, p.Tokens.Values())
-	if err != nil {
-		return asError(err, ErrSessionToken).withType(ErrSessionToken)
-	}
 	if token != nil {
 		p.Tokens.Prefer(value)
 		p.claims = token
 	}
-	return nil
+	return err
 }
 
 // storedSession is the session of a request under StrategyDatabase.
@@ -173,13 +180,10 @@ func (p *storedSession) choose(ctx context.Context) error {
 		return nil
 	}
 	value, found, err := p.rows.Choose(ctx, candidates)
-	if err != nil {
-		return asError(err, ErrSessionToken).withType(ErrSessionToken)
-	}
 	if p.found = found; found != nil {
 		p.Tokens.Prefer(value)
 	}
-	return nil
+	return err
 }
 
 var errSessionChanged = errors.New("core: ActionRequest.Session: the session starts with this response: " +

@@ -15,8 +15,11 @@ import (
 	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
 
-// owner implements [requestSession]. A stored session keeps its token.
-func (p *storedSession) owner(context.Context) string { return p.Value() }
+// says implements [requestSession]. A stored session keeps its token.
+func (p *storedSession) says(context.Context) tokenFacts {
+	userID, sessionID := storedtoken.Actor(p.Value())
+	return tokenFacts{p.Value(), actor{Subject: userID, SID: sessionID}, storedtoken.IsShort(p.Value())}
+}
 
 // current implements [requestSession].
 func (p *storedSession) current(ctx context.Context) (*validSession, error) {
@@ -48,9 +51,9 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 		p.at.sessionEnded(ctx, err)
 		return nil, p.clearEnded(), nil
 	case err != nil:
-		return nil, nil, asError(err, ErrSessionToken).withType(ErrSessionToken)
+		return nil, nil, unknownSession(err)
 	}
-	by, err := p.checkActor(ctx, &p.tokenCarrier, p.actor(ctx), found.User.ID)
+	by, err := p.checkActor(ctx, &p.tokenCarrier, p.says(ctx).actor, found.User.ID)
 	switch {
 	case errors.Is(err, errImpersonationEnded):
 		return nil, p.endImpersonated(ctx, p, err), nil
@@ -100,12 +103,8 @@ func (p *storedSession) sessionOf(ctx context.Context, found *sessionstate.Found
 	if p.facts {
 		session.ID, session.readAt = publicID(p.rows.AtRest(string(record.Token))), p.now()
 		session.AuthTime, session.Methods, session.ACR = factsIn(string(record.Token))
-		if by == nil {
-			p.records.Use(ctx, session.ID, session.Expires)
-		}
 	}
-	session.impersonatedBy(by)
-	return session
+	return p.used(ctx, session, by)
 }
 
 // start implements [requestSession].
@@ -260,19 +259,11 @@ func (p *storedSession) setRow(s *store.Session) ([]Cookie, error) {
 	return p.set(string(s.Token), p.config.cookieExpiry(storedtoken.IsShort(string(s.Token)), s.Expires))
 }
 
-// actor implements [requestSession].
-func (p *storedSession) actor(context.Context) actor {
-	userID, sessionID := storedtoken.Actor(p.Value())
-	return actor{Subject: userID, SID: sessionID}
-}
-
 // expiredActor implements [requestSession].
 func (p *storedSession) expiredActor() actor {
-	by := p.actor(context.Background())
+	by := p.says(context.Background()).actor
 	if by == (actor{}) || !storedtoken.Start(p.Value()).Add(impersonationAge).Before(p.now()) {
 		return actor{}
 	}
 	return by
 }
-
-func (p *storedSession) short(context.Context) bool { return storedtoken.IsShort(p.Value()) }

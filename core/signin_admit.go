@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/pendingsignin"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/internal/knownbrowser"
@@ -161,9 +162,12 @@ func (c *ActionRequest) CompleteSignIn(
 	}
 	who := member{user: id.user, created: p.data.Created}
 	if p.data.Stored {
-		stored, err := p.readUser(ctx, c)
+		stored, err := p.data.ReadUser(ctx, c.plugins.auth.store.Store, c.verified)
+		if _, ended := errors.AsType[pendingsignin.EndedError](err); ended {
+			return nil, errPendingOver(err)
+		}
 		if err != nil {
-			return nil, err
+			return nil, errorf(ErrStore, "read the user of a pending sign-in: %w", err)
 		}
 		if id.account.Type != TypeCredentials {
 			who.user = stored
@@ -179,21 +183,4 @@ func (c *ActionRequest) CompleteSignIn(
 		c.in.auditCallback(ctx, "", err)
 	}
 	return c.signedIn(&out, redirect, err)
-}
-
-// readUser reads the user of a pending sign-in again. It fails if the user was deleted. It also fails if their address
-// was first verified after the sign-in was stored, unless this request verified it: another person may have started the
-// sign-in before the owner verified the address.
-func (p *PendingSignIn) readUser(ctx context.Context, c *ActionRequest) (*User, error) {
-	users := c.plugins.auth.store.Store
-	stored, err := users.User(ctx, p.data.User.ID)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return nil, errPendingOver(errors.New("its user was deleted"))
-	case err != nil:
-		return nil, errorf(ErrStore, "read the user of a pending sign-in: %w", err)
-	case stored.EmailVerified.After(p.data.Made) && c.verified != stored.ID:
-		return nil, errPendingOver(errors.New("the user's address was verified in the meantime"))
-	}
-	return stored, nil
 }

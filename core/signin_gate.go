@@ -76,9 +76,6 @@ func (h *PluginHost) addGate(g func(ctx context.Context, p *PendingSignIn) (next
 	h.plugins.gates = slices.Insert(gates, at, partGate{ask: g, plugin: h.plugin, number: n, final: final})
 }
 
-// pendingFor is the lifetime of a pending sign-in.
-const pendingFor = 10 * time.Minute
-
 // runGates runs the gates that are not in released. It returns the URL of the action that continues the sign-in, or ""
 // if all gates pass.
 func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who member, released []string) (string, error) {
@@ -234,21 +231,11 @@ func restoredIdentity(h *pendingData) *identity {
 
 // storePendingSignIn stores a pending sign-in and returns the cookie that identifies it.
 func (ps *plugins) storePendingSignIn(ctx context.Context, c *call, pending pendingData) (Cookie, error) {
-	if pending.Made.IsZero() {
-		pending.Made = ps.now()
-	}
-	expires := pending.Made.Add(pendingFor)
 	key, err := randomText(c.rand)
 	if err != nil {
 		return Cookie{}, err
 	}
-	kept := ps.pendingStore()
-	pending.Stored = true
-	name, err := kept.Save(ctx, key, pending.User.ID, &pending, expires)
-	if errors.Is(err, ErrNotFound) { // the user exists only in the application
-		pending.Stored = false
-		name, err = kept.Save(ctx, key, "", &pending, expires)
-	}
+	name, expires, err := pending.Save(ctx, ps.pendingStore(), key)
 	if err != nil {
 		return Cookie{}, errorf(ErrStore, "store a pending sign-in: %w", err)
 	}

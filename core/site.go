@@ -11,6 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/locales"
 	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/cors"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/reference"
@@ -49,7 +50,7 @@ type site struct {
 	bearers    bool                      // Session.Bearer
 	returns    bool                      // providers redirect browsers back after a sign-out
 	oneTap     bool                      // PluginHost.OfferOneTap was called
-	trusted    []string                  // Config.TrustedOrigins
+	cors       cors.Policy               // of Config.TrustedOrigins
 	failures   *reference.Failures
 	// decideLocale is Callbacks.Locale, or nil.
 	decideLocale func(ctx context.Context, r *Request) string

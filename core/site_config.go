@@ -19,7 +19,8 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	for _, secret := range c.Secrets {
 		s.secrets = append(s.secrets, tokensource.BindSecret(c.Audience, string(secret)))
 	}
-	s.trusted = configcheck.TrustedOrigins(c.TrustedOrigins, faults.report)
+	s.cors.Trusted = configcheck.TrustedOrigins(c.TrustedOrigins, faults.report)
+	s.cors.Expose = "Retry-After, " + renewedField + ", WWW-Authenticate"
 	s.appSchemes = configcheck.AppSchemes(c.AppSchemes, faults.report)
 	s.audit = newAuditor(c, s.secrets, log)
 	s.decideLocale = c.Callbacks.Locale

@@ -13,19 +13,27 @@ import (
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 )
 
-// of returns the reader for a request.
-func (t *tokenReaders) of(s *site, r *Request) (*tokensource.Sources[*Token], error) {
-	if len(r.Hosts) == 0 && !s.pinned {
-		return &t.unknown, nil
+// tokensFor returns the Auth of a request and the reader of its token. The response to the request depends on the token
+// then.
+func (a *Auth) tokensFor(ctx context.Context, r *Request) (*Auth, *tokensource.Sources[*Token], error) {
+	a, err := a.resolve(ctx, r)
+	if err != nil {
+		return nil, nil, err
 	}
-	v, err := s.arrive(r)
-	switch {
-	case err != nil:
-		return nil, err
-	case v.at.Scheme == "https":
-		return &t.https, nil
+	reader := &a.tokens.unknown
+	if len(r.Hosts) > 0 || a.site.pinned {
+		v, err := a.site.arrive(r)
+		if err != nil {
+			return nil, nil, err
+		}
+		if reader = &a.tokens.http; v.at.Scheme == "https" {
+			reader = &a.tokens.https
+		}
 	}
-	return &t.http, nil
+	if v := VisitOf(ctx, a); v != nil {
+		v.dependsOnSession()
+	}
+	return a, reader, nil
 }
 
 // Token returns the claims of the session token in a request: of the session cookie, or else of "Authorization:
@@ -41,16 +49,9 @@ func (t *tokenReaders) of(s *site, r *Request) (*tokensource.Sources[*Token], er
 // A Request with only its Header is sufficient. Then both names of the session cookie count. For a service without an
 // Auth, use [sessiontoken.NewReader].
 func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
-	a, err := a.resolve(ctx, r)
+	a, reader, err := a.tokensFor(ctx, r)
 	if err != nil {
 		return nil, err
-	}
-	reader, err := a.tokens.of(a.site, r)
-	if err != nil {
-		return nil, err
-	}
-	if v := VisitOf(ctx, a); v != nil {
-		v.dependsOnSession()
 	}
 	token, err := reader.Read(ctx, r.Header, func(err error) bool { return errors.Is(err, ErrSessionToken) })
 	switch {
@@ -80,16 +81,9 @@ func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 // that the name of the session cookie is unknown: the request is for an unknown host, or the function of [PerRequest]
 // failed.
 func (a *Auth) RawToken(ctx context.Context, r *Request) (string, error) {
-	a, err := a.resolve(ctx, r)
+	_, reader, err := a.tokensFor(ctx, r)
 	if err != nil {
 		return "", err
-	}
-	reader, err := a.tokens.of(a.site, r)
-	if err != nil {
-		return "", err
-	}
-	if v := VisitOf(ctx, a); v != nil {
-		v.dependsOnSession()
 	}
 	return reader.Raw(r.Header), nil
 }

@@ -32,7 +32,7 @@ func (v *arrival) fromOwnPage() bool {
 	switch {
 	case len(origins) > 1, len(sites) > 1:
 		return false
-	case v.trustedOrigin() != "":
+	case v.cors.Origin(v.r.Header) != "":
 		return true
 	case len(origins) == 1 && origins[0] != v.origin, len(sites) == 1 && sites[0] != "same-origin":
 		return false

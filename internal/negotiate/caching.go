@@ -49,6 +49,16 @@ func AddVary(h http.Header, field string) {
 	}
 }
 
+// JoinVary adds a field name to the single value of Vary, unless it contains the name.
+func JoinVary(h http.Header, field string) {
+	switch vary := h.Get("Vary"); {
+	case vary == "":
+		h.Set("Vary", field)
+	case !Varies(vary, field):
+		h.Set("Vary", vary+", "+field)
+	}
+}
+
 // MissingVary returns the names in the Vary value more that are not in values, separated by commas.
 func MissingVary(values []string, more string) string {
 	said := strings.Join(values, ",")

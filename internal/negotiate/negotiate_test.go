@@ -110,6 +110,14 @@ func TestVary(t *testing.T) {
 			t.Errorf("%q becomes %q", value, h["Vary"])
 		}
 	}
+	for value, want := range map[string]string{
+		"": "Origin", "Accept, Cookie": "Accept, Cookie, Origin", "Origin, Accept": "Origin, Accept", "*": "*",
+	} {
+		h := header("Vary", value)
+		if negotiate.JoinVary(h, "Origin"); len(h["Vary"]) != 1 || h.Get("Vary") != want {
+			t.Errorf("%q becomes %q", value, h["Vary"])
+		}
+	}
 	if got := negotiate.MissingVary([]string{"Accept", "cookie"}, "Cookie, Origin,,Accept-Language"); got !=
 		"Origin, Accept-Language" {
 		t.Errorf("%q is missing", got)

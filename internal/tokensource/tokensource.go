@@ -60,6 +60,16 @@ func BearerLine(line string) (token string, presented bool, err error) {
 	return token, true, nil
 }
 
+// Find returns the first bearer token that matches, of all Authorization headers. It is empty if there is none.
+func Find(h http.Header, matches func(token string) bool) string {
+	for _, line := range h["Authorization"] {
+		if token, _, err := BearerLine(line); err == nil && token != "" && matches(token) {
+			return token
+		}
+	}
+	return ""
+}
+
 // bearerBytes are the bytes of a token: token68 (RFC 9110 section 11.2) and the percent sign.
 var bearerBytes = ascii.SetOf(func(c byte) bool { return ascii.IsAlnum(c) || strings.IndexByte("-._~+/=%", c) >= 0 })
 

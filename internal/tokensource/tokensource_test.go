@@ -86,3 +86,23 @@ func FuzzBearer(f *testing.F) {
 		}
 	})
 }
+
+// TestFind reads the first header that has a token of a form, and skips the others.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	key := func(token string) bool { return token == "" || strings.HasPrefix(token, "key") }
+	for name, row := range map[string]struct {
+		lines []string
+		found string
+	}{
+		"none":            {nil, ""},
+		"another form":    {[]string{"Bearer a"}, ""},
+		"another scheme":  {[]string{"Basic key"}, ""},
+		"a broken header": {[]string{"Bearer key%zz"}, ""},
+		"the second":      {[]string{"Bearer ", "Bearer a", "Bearer key1", "Bearer key2"}, "key1"},
+	} {
+		if found := Find(http.Header{"Authorization": row.lines}, key); found != row.found {
+			t.Errorf("%s: %q", name, found)
+		}
+	}
+}

@@ -44,7 +44,7 @@ var early = regexp.MustCompile(`^(bytes\.(Equal|EqualFold|Compare|HasPrefix|HasS
 var allowed = map[string]string{
 	"adapters/connect/client.go: again == token":                                "both are tokens of the client itself",
 	"cmd/latchkey-store/factors.go: slices.Contains(n.sent, address)":           "an address of an email that was sent",
-	"core/csrf.go: slices.Contains(v.trusted, sent[])":                          "an origin is no secret",
+	"internal/cors/cors.go: slices.Contains(p.Trusted, sent[])":                 "an origin is no secret",
 	"internal/jwe/cache.go: e.hash == hash":                                     "one 64-bit comparison of a seeded hash",
 	"internal/jwe/cache.go: e.token == token":                                   "both have that hash already",
 	"internal/jwe/cache.go: slot.lastHash.Swap(hash) == hash":                   "of a decrypted token",
