@@ -48,9 +48,10 @@ func Strong() Guard {
 // characters other than printable ASCII without space, quotation mark and backslash (RFC 9470 section 3).
 func ACR(values ...string) Guard {
 	values = slices.Clone(values)
-	if len(values) == 0 || !slices.Equal(validACR(strings.Join(values, " ")), values) {
+	if len(values) == 0 || !slices.Equal(reauth.ParseACR(strings.Join(values, " ")), values) {
 		panic(fmt.Sprintf("core: ACR(%q): pass authentication context class references of 1 to %d printable ASCII "+
-			"characters without space, quotation mark and backslash, at most %d of them", values, profiletext.MaxACR, maxACRs))
+			"characters without space, quotation mark and backslash, at most %d of them", values, profiletext.MaxACR,
+			reauth.MaxACRs))
 	}
 	return func(_ context.Context, s *Session) error {
 		if s.ACR == "" || !slices.Contains(values, s.ACR) {

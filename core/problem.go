@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/problems"
+	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -123,7 +124,7 @@ var textAgain = ui.Text{Key: "problem.again", English: "Sign in again first."}
 // problem returns the response to an API client whose user must authenticate again (RFC 9470 section 3).
 func (e *StepUp) problem() *Problem {
 	p := &Problem{Status: http.StatusUnauthorized, Code: "reauth_required", Text: textAgain}
-	p.challenge, p.Members = problems.StepUp(e.MaxAge, validACR(strings.Join(e.ACR, " ")), e.Strong)
+	p.challenge, p.Members = problems.StepUp(e.MaxAge, reauth.ParseACR(strings.Join(e.ACR, " ")), e.Strong)
 	return p
 }
 

@@ -130,15 +130,6 @@ func watchedAdmit(admit admitter, w observed.Calls, id string) admitter {
 	}
 }
 
-func watchedSend(
-	send func(context.Context, Email) error, w observed.Calls, id string,
-) func(context.Context, Email) error {
-	asked := observe.Call{Target: observe.Provider, Name: "mail", Provider: id}
-	return func(ctx context.Context, m Email) error {
-		return w.Do(ctx, asked, func(ctx context.Context) error { return send(ctx, m) })
-	}
-}
-
 // isProviderID reports whether id is valid as a provider ID.
 func isProviderID(id string) bool {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
@@ -186,7 +177,10 @@ func watchProviders(all []*provider, w observed.Calls) {
 		case p.credentials != nil && p.credentials.Admit != nil:
 			p.credentials.Admit = watchedAdmit(p.credentials.Admit, w, p.id)
 		case p.email != nil && p.email.Send != nil:
-			p.email.Send = watchedSend(p.email.Send, w, p.id)
+			send, told := p.email.Send, observe.Call{Target: observe.Provider, Name: "mail", Provider: p.id}
+			p.email.Send = func(ctx context.Context, m Email) error {
+				return w.Do(ctx, told, func(ctx context.Context) error { return send(ctx, m) })
+			}
 		}
 	}
 }

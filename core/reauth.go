@@ -35,18 +35,18 @@ func (s *signIns) reauthActions(providers []*provider) []*partAction {
 	signedIn := []Guard{func(context.Context, *Session) error { return nil }}
 	all := []*partAction{
 		{Action: &Action{
-			Method: http.MethodGet, Handle: s.reauthPage, Input: reauthQuery{}, Output: reauthMethods{},
+			Method: http.MethodGet, Handle: s.reauthPage, Input: reauth.Query{}, Output: reauth.Methods{},
 			Summary: "Get the methods by which the user can authenticate again",
 		}},
 		{Action: &Action{
-			Method: http.MethodPost, Handle: s.reauthByCode, Input: reauthCode{},
+			Method: http.MethodPost, Handle: s.reauthByCode, Input: reauth.Code{},
 			Summary: "Authenticate again with a code by email, or request one",
 		}},
 	}
 	for _, p := range providers {
 		if can, _ := p.canReauthenticate(); can {
 			all = append(all, &partAction{Action: &Action{
-				Method: http.MethodPost, Verb: p.id, Handle: s.reauthWith(p), Input: reauthForm{},
+				Method: http.MethodPost, Verb: p.id, Handle: s.reauthWith(p), Input: reauth.Form{},
 				Summary: "Authenticate again with a provider",
 			}})
 		}
@@ -117,44 +117,9 @@ func (s *signIns) newReauth(ctx context.Context, a *ActionRequest) (*Session, *U
 		return nil, nil, nil, errorf(ErrStore, "read the user: %w", err)
 	}
 	return session, user, &reauthRequest{
-		Session: session.ID, Started: s.sessions.now().Unix(), ACR: validACR(a.in.text("acr_values")),
+		Session: session.ID, Started: s.sessions.now().Unix(), ACR: reauth.ParseACR(a.in.text("acr_values")),
 		Strong: a.in.text("strong") == "1", Hint: user.Email,
 	}, nil
-}
-
-// reauthMethod is a method on the page.
-type reauthMethod struct {
-	// ID is the provider's ID, or the path of a plugin's action. Type is the provider's type, "code" for a code by email,
-	// or "page" for a page of a plugin.
-	ID   string `json:"id"`
-	Type string `json:"type"`
-	Name string `json:"name,omitempty"`
-	// URL receives the POST of a client. For the type "page" it is the address of a page.
-	URL string `json:"url"`
-}
-
-// reauthMethods is the response to GET reauth.
-type reauthMethods struct {
-	Methods []reauthMethod `json:"methods"`
-}
-
-// reauthQuery is the input of GET reauth.
-type reauthQuery struct {
-	CallbackURL string `json:"callbackUrl,omitempty" jsonschema:"where the user continues"`
-	Strong      string `json:"strong,omitempty" jsonschema:"1 if two factors are required"`
-	ACRValues   string `json:"acr_values,omitempty" jsonschema:"the required acr values, separated by spaces"`
-}
-
-// reauthCode is the input of POST reauth.
-type reauthCode struct {
-	Code      string `json:"code,omitempty" jsonschema:"the code of the email; without it, a new code is sent"`
-	Strong    string `json:"strong,omitempty" jsonschema:"1 if two factors are required"`
-	ACRValues string `json:"acr_values,omitempty" jsonschema:"the required acr values, separated by spaces"`
-}
-
-// reauthForm is the input of POST reauth/<provider>: the fields of the provider's form.
-type reauthForm struct {
-	Fields map[string]string `json:"*"`
 }
 
 // reauthPage handles GET reauth. It shows the user's methods that can satisfy the request.
@@ -177,7 +142,7 @@ func (s *signIns) reauthPage(ctx context.Context, a *ActionRequest) (*Response, 
 	if byCode && c.query.Get("step") == "code" && !a.WantsJSON {
 		return s.reauthCodePage(ctx, a, request, user), nil
 	}
-	methods := []reauthMethod{}
+	methods := []reauth.Method{}
 	view := ui.SignInView{
 		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.Token, CallbackURL: back, Error: c.query.Get("error"),
 		Confirms:   nameOf(user),
@@ -189,11 +154,11 @@ func (s *signIns) reauthPage(ctx context.Context, a *ActionRequest) (*Response, 
 		own.CallbackURL = own.SignInURL
 		own.Fields, own.ConditionalUI = reauthFields(p, user), false
 		view.Providers = append(view.Providers, own)
-		methods = append(methods, reauthMethod{p.id, string(p.kind), p.name, own.SignInURL})
+		methods = append(methods, reauth.Method{ID: p.id, Type: string(p.kind), Name: p.name, URL: own.SignInURL})
 	}
 	if byCode {
 		view.CodeURL = c.reauthAddress(request, back, "")
-		methods = append(methods, reauthMethod{ID: "code", Type: "code", URL: view.CodeURL})
+		methods = append(methods, reauth.Method{ID: "code", Type: "code", URL: view.CodeURL})
 	}
 	links, err := s.reauthLinks(ctx, a, session, request)
 	if err != nil {
@@ -201,11 +166,11 @@ func (s *signIns) reauthPage(ctx context.Context, a *ActionRequest) (*Response, 
 	}
 	for _, link := range links {
 		id, _, _ := strings.Cut(link.Action, "?")
-		methods = append(methods, reauthMethod{id, "page", link.Label, c.base + "/" + link.Action})
+		methods = append(methods, reauth.Method{ID: id, Type: "page", Name: link.Label, URL: c.base + "/" + link.Action})
 	}
 	view.Links = append(view.Links, links...)
 	if a.WantsJSON {
-		return a.JSON(ctx, http.StatusOK, reauthMethods{methods}), nil
+		return a.JSON(ctx, http.StatusOK, reauth.Methods{Methods: methods}), nil
 	}
 	return s.pages.render(ctx, &c.arrival, &Response{}, view.Nonce, s.pages.views.SignIn(view)), nil
 }

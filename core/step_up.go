@@ -8,7 +8,6 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
-	"github.com/latchkey-go/latchkey/internal/profiletext"
 )
 
 // dateAuthentication determines when the provider authenticated the user. A provider may sign in a user without any
@@ -80,24 +79,6 @@ func (e *StepUp) Error() string {
 		text += ": with the authentication context class " + strings.Join(e.ACR, " or ")
 	}
 	return text
-}
-
-// maxACRs is the maximum number of values in one requirement.
-const maxACRs = 8
-
-// validACR splits a list of authentication context class references at spaces. It returns nil if one is invalid.
-func validACR(list string) []string {
-	values := strings.Fields(list)
-	for _, value := range values {
-		invalid := func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }
-		if len(value) > profiletext.MaxACR || strings.ContainsFunc(value, invalid) {
-			return nil
-		}
-	}
-	if len(values) > maxACRs {
-		return nil
-	}
-	return values
 }
 
 // sessionRequired is the value of the error parameter in a guard's redirect to the sign-in page, as in the clients of
