@@ -51,7 +51,7 @@ var numbers = []number{
 	{"form answer cookie", "core/internal/cookies", "FormAnswerLifetime", []string{
 		"`authjs.form-answer` \\|.*\\| " + amount + ` \|`,
 	}},
-	{"pending sign-in", "core", "pendingFor", []string{"`latchkey.pending` \\|.*\\| " + amount + ` \|`}},
+	{"pending sign-in", "core/internal/pendingsignin", "lifetime", []string{"`latchkey.pending` \\|.*\\| " + amount + ` \|`}},
 	{"known browser", "core", "knownFor", []string{
 		"latchkey.known` \\|.*\\| " + amount + ` \|`, "latchkey.known`, sealed, for " + amount,
 	}},
