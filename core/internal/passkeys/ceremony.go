@@ -13,7 +13,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
-	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/passkey"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/core/token"
@@ -154,11 +153,13 @@ func (p *Provider) VerifyRegistration(
 	data []byte, credentialID string, c *Ceremony, rp *passkey.RelyingParty,
 ) (*passkey.Verified, error) {
 	verified, err := panics.Call("WebAuthnVerifier", func() (*passkey.Verified, error) {
-		return storecalls.Present(p.Verifier.VerifyRegistration(data, p.expected(c, rp)))
+		return p.Verifier.VerifyRegistration(data, p.expected(c, rp))
 	})
 	switch {
 	case err != nil:
 		return nil, err
+	case verified == nil:
+		return nil, errors.New("WebAuthnVerifier returned neither a passkey nor an error")
 	case verified.CredentialID != credentialID:
 		return nil, errors.New("the credential in the attestation has another ID")
 	case !p.firstUse(c.Challenge):

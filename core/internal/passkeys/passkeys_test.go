@@ -19,6 +19,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 	"github.com/latchkey-go/latchkey/core/passkey"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	options "github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -26,7 +27,7 @@ import (
 
 var errRefused = errors.New("refused")
 
-// verifier accepts the response "ok", and records what it was to verify.
+// verifier accepts the response "ok", and records what it was to verify. It returns nothing for the response "none".
 type verifier struct {
 	want    passkey.Ceremony
 	counter uint32
@@ -34,7 +35,11 @@ type verifier struct {
 
 func (v *verifier) VerifyRegistration(data []byte, want passkey.Ceremony) (*passkey.Verified, error) {
 	v.want = want
-	if string(data) != "ok" {
+	switch string(data) {
+	case "ok":
+	case "none":
+		return nil, nil
+	default:
 		return nil, errRefused
 	}
 	return &passkey.Verified{Authenticator: store.Authenticator{CredentialID: "key"}, AAGUID: "model"}, nil
@@ -148,6 +153,23 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestFindNoChallenge: a cookie without a challenge belongs to no ceremony.
+func TestFindNoChallenge(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	b := w.browser()
+	sealed, err := b.Seal(b.Challenge, &token.Token{}, cookies.FlowLifetime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.cookie, err = b.StoreChallenge(t.Context(), w.ID, sealed); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Find(t.Context(), w.browser(), passkeys.Authenticate, ""); !errors.Is(err, passkeys.ErrInvalid) {
+		t.Errorf("%v", err)
+	}
+}
+
 func text(c *passkeys.Ceremony) string {
 	email := "nobody"
 	if c.Register != nil {
@@ -169,6 +191,9 @@ func TestVerifyRegistration(t *testing.T) {
 	}
 	if _, err := w.VerifyRegistration([]byte("ok"), "other", c, &rp); err == nil || errors.Is(err, passkeys.ErrUsed) {
 		t.Errorf("another credential ID: %v", err)
+	}
+	if _, err := w.VerifyRegistration([]byte("none"), "key", c, &rp); err == nil || errors.Is(err, passkeys.ErrUsed) {
+		t.Errorf("the verifier returned nothing: %v", err)
 	}
 	made, err := w.VerifyRegistration([]byte("ok"), "key", c, &rp)
 	if err != nil || made.ProviderAccountID != "key" || made.AAGUID != "model" {
@@ -224,7 +249,7 @@ func TestVerifyAuthentication(t *testing.T) {
 	if _, err := w.VerifyAuthentication([]byte("ok"), stored, c, &rp); err != nil || !w.verifier.want.UserVerification {
 		t.Errorf("%+v, %v", w.verifier.want, err)
 	}
-	w.now = w.now.Add(cookies.FlowLifetime)
+	w.now = w.now.Add(cookies.FlowLifetime + token.ClockSkew) // the challenge cookie is valid until then
 	if _, err := w.VerifyAuthentication([]byte("ok"), stored, c, &rp); !errors.Is(err, passkeys.ErrUsed) {
 		t.Errorf("the challenge was used: %v", err)
 	}
@@ -396,6 +421,22 @@ func TestNew(t *testing.T) {
 	p = newWorld(t, nil)
 	if rp := p.At(weburl.Origin{Scheme: "https", Host: "a.example:444"}); rp.ID != "a.example" || len(rp.Origins) > 0 {
 		t.Errorf("%+v", rp)
+	}
+}
+
+// TestSettingsAreCopied: later changes of the configuration and of a result of At have no effect on the provider.
+func TestSettingsAreCopied(t *testing.T) {
+	t.Parallel()
+	hints, origins := []string{"hybrid"}, append(make([]string, 0, 8), "https://b.example")
+	w := newWorld(t, func(s *passkeys.Settings) {
+		s.Hints, s.RelyingParty.Origins, s.RelyingParty.AppleApps = hints, origins, []string{"ABCDE12345.app"}
+	})
+	hints[0], origins[0] = "phone", "https://evil.test"
+	w.RelyingParty.Origins = slices.Grow(w.RelyingParty.Origins, 1)
+	one := w.At(weburl.Origin{Scheme: "https", Host: "one.example"})
+	w.At(weburl.Origin{Scheme: "https", Host: "two.example"})
+	if w.Hints[0] != "hybrid" || !slices.Equal(one.Origins, []string{"https://b.example", "https://one.example"}) {
+		t.Errorf("%q, %q", w.Hints, one.Origins)
 	}
 }
 

@@ -62,7 +62,8 @@ var (
 	fingerprint    = regexp.MustCompile(`^([0-9A-F]{2}:){31}[0-9A-F]{2}$`)
 )
 
-// New returns a provider with the defaults of s. It reports configuration errors.
+// New returns a provider with the settings s, completed with their defaults. It calls report for each configuration
+// error.
 func New(
 	s Settings, now func() time.Time, random io.Reader, report func(format string, args ...any),
 ) *Provider {
