@@ -32,6 +32,15 @@ func TestPrinting(t *testing.T) {
 	}
 }
 
+// TestPrintingIsBounded checks that a long path cannot flood a log.
+func TestPrintingIsBounded(t *testing.T) {
+	t.Parallel()
+	r := request.Request{Method: "GET", Target: "/" + strings.Repeat("x", 100_000)}
+	if got := r.String(); len(got) > 3000 {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
 // TestFromMetadata reads the metadata of an RPC call.
 func TestFromMetadata(t *testing.T) {
 	t.Parallel()

@@ -20,6 +20,17 @@ func TestDecimal(t *testing.T) {
 	}
 }
 
+// TestTextIn: a number is text in decimal form, so that two ways to write an ID are equal.
+func TestTextIn(t *testing.T) {
+	t.Parallel()
+	object := map[string]any{"text": "a", "id": json.Number("7.0e1"), "null": nil, "list": []any{"a"}}
+	for name, want := range map[string]string{"text": "a", "id": "70", "null": "", "list": "", "missing": ""} {
+		if got := exactjson.TextIn(object, name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
 // TestCloneObject changes each part of a clone; the original stays.
 func TestCloneObject(t *testing.T) {
 	t.Parallel()

@@ -216,12 +216,19 @@ func TestSetupFlow(t *testing.T) {
 		"form_post": {
 			func(s *oauth.Setup) { s.Authorization.Params, s.DefaultProxyURL = post, proxy }, "pkce state", "", true, "",
 		},
+		"form_post with its own proxy": {
+			func(s *oauth.Setup) { s.Authorization.Params, s.ProxyURL = post, proxy }, "pkce state", "", true, "",
+		},
 		"OAuth 1.0a": {func(s *oauth.Setup) {
-			s.RequestToken.URL, s.DefaultProxyURL, s.Checks = "https://op.example/request", proxy, []string{"x"}
+			s.RequestToken.URL, s.ProxyURL, s.Checks = "https://op.example/request", proxy, []string{"x"}
 			s.Authorization.Params = post
 		}, "", "", false, ""},
 		"a sign-out": {
 			func(s *oauth.Setup) { s.Logout = true }, "pkce state", "", false, "has Logout On and the Type",
+		},
+		"a sign-out of OpenID Connect": {
+			func(s *oauth.Setup) { s.Logout, s.Type, s.Issuer = true, "oidc", "https://op.example" },
+			"pkce state", "", false, "",
 		},
 		"a sign-out with its URL": {
 			func(s *oauth.Setup) { s.Logout, s.HasSignOutURL = true, true }, "pkce state", "", false, "",
@@ -236,6 +243,17 @@ func TestSetupFlow(t *testing.T) {
 		if (err != nil) != (row.says != "") || err != nil && !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestSetupCopiesChecks: the check that a redirect proxy needs is not added to the declaration's own list.
+func TestSetupCopiesChecks(t *testing.T) {
+	t.Parallel()
+	declared := []string{"pkce", "nonce"}
+	s := setup()
+	s.Checks, s.ProxyURL = declared[:1], "https://proxy.example/auth"
+	if err := complete(s, nil); err != nil || strings.Join(declared, " ") != "pkce nonce" {
+		t.Errorf("%v, %v", declared, err)
 	}
 }
 

@@ -205,6 +205,23 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestUnknownBrowser: a CSRF cookie that a sibling subdomain can set does not identify the browser.
+func TestUnknownBrowser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.set.CSRF.Attributes.Name = "__Secure-authjs.csrf-token"
+	client := &flowstate.Client{ID: "op", Checks: all}
+	flow := w.start(t, client, flowstate.Start{})
+	w.csrf = "browser 2"
+	found, err := w.browser().Find(client, flow.State)
+	if err != nil || flow.Browser != "" {
+		t.Fatalf("%+v, %v", flow, err)
+	}
+	if _, err := w.browser().Compare(t.Context(), found); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRotation checks that a flow continues after a secret was added.
 func TestRotation(t *testing.T) {
 	t.Parallel()

@@ -11,8 +11,10 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
+	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/oauth"
+	"github.com/latchkey-go/latchkey/internal/panics"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
@@ -263,8 +265,13 @@ func TestWithoutChecks(t *testing.T) {
 	if sent := w.start(t, nil); sent.Has("state") || len(w.cookies) != 0 {
 		t.Errorf("sent %v with cookies %v", sent, w.cookies)
 	}
+	w.owner = "session 1"
 	for range 2 {
-		if _, err := w.callback(t, url.Values{"code": {"c1"}}); err != nil {
+		answer, err := w.read(t, url.Values{"code": {"c1"}})
+		if err != nil || answer.Session != flowstate.SameSession {
+			t.Fatalf("%+v, %v", answer, err)
+		}
+		if _, err := w.Complete(t.Context(), answer, w); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -298,6 +305,16 @@ func TestRepeatedCallback(t *testing.T) {
 			t.Errorf("%s: %d token requests", name, w.times["/token"])
 		}
 	}
+	w := newWorld(t, nil)
+	for range 2 { // two sign-ins with the same code
+		delete(w.claims, "nonce")
+		if _, err := w.callback(t, back(w.start(t, nil))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.times["/token"] != 2 {
+		t.Errorf("another sign-in: %d token requests", w.times["/token"])
+	}
 }
 
 // tools are the tools of a world with another userinfo request.
@@ -324,6 +341,9 @@ func TestExchangeErrors(t *testing.T) {
 	}
 	_, err = w.Complete(t.Context(), answer, tools{w, func(context.Context) (map[string]any, error) { panic("boom") }})
 	fails(t, "a panic", err, oauthflow.Error{Kind: oauthflow.Callback})
+	if _, ok := errors.AsType[*panics.Error](err); !ok {
+		t.Errorf("a panic has no stack: %v", err)
+	}
 	_, err = w.Complete(t.Context(), answer, tools{w, func(context.Context) (map[string]any, error) {
 		params.Set("code", "c2") // while the first exchange is in progress
 		other, err := w.read(t, params)
@@ -374,6 +394,11 @@ func TestUserinfo(t *testing.T) {
 		"no name, userinfo is down": {func(w *world, _ *oauth.Config) {
 			w.claims["name"], w.answers["/userinfo"] = nil, "!"
 		}, 0, 1, false, 1},
+		"no name, no endpoint": {func(w *world, _ *oauth.Config) {
+			w.claims["name"] = nil
+			w.answers["/.well-known/openid-configuration"] = `{"issuer":"` + w.server.URL + `","jwks_uri":"` + w.server.URL +
+				`/keys","authorization_endpoint":"` + w.server.URL + `/authorize","token_endpoint":"` + w.server.URL + `/token"}`
+		}, 0, 0, false, 0},
 		"no name, another subject": {func(w *world, _ *oauth.Config) {
 			w.claims["name"], w.answers["/userinfo"] = nil, `{"sub":"u2","email":"eve@example.com"}`
 		}, 0, 1, false, 1},
@@ -463,6 +488,9 @@ func TestProxy(t *testing.T) {
 	if answer, err := at(own, proxy, sent.Get("state")); err != nil || answer.ForwardTo != "" || answer.Flow == nil {
 		t.Errorf("a sign-in at the proxy: %+v, %v", answer, err)
 	}
+	if _, err := at(own, proxy, ""); !errors.Is(err, flowstate.ErrOtherState) {
+		t.Errorf("without a state at the proxy: %v", err)
+	}
 }
 
 // TestFormPost checks that a POST is stored for the GET that follows, and that its size is limited.
@@ -505,6 +533,11 @@ func TestFormPost(t *testing.T) {
 	if query, err := post(w, url.Values{"state": {"made-up"}}); err != nil || query != "" || len(w.cookies) != 0 {
 		t.Errorf("a POST of no flow: %q, %v, %v", query, err, w.cookies)
 	}
+	w.start(t, nil)
+	if query, err := post(w, url.Values{"state": {"made-up"}}); err != nil || query != "" || len(w.cookies) != 3 {
+		t.Errorf("a POST with another state: %q, %v, %v", query, err, w.cookies)
+	}
+	clear(w.cookies)
 	_, err = post(w, url.Values{"code": {"c1", "c2"}})
 	fails(t, "two codes", err, oauthflow.Error{Kind: oauthflow.Check})
 	_, err = post(w, url.Values{"code": {strings.Repeat("x", 1000)}, "user": {strings.Repeat("x", 801)}})
@@ -555,22 +588,21 @@ func TestOAuth1(t *testing.T) {
 			func(w *world, _ url.Values) { w.answers["/userinfo"] = "!" }, &oauthflow.Error{Kind: oauthflow.Callback}, nil,
 		},
 	} {
-		w := newWorld(t, func(w *world, c *oauth.Config) {
-			c.OpenID, w.OpenID, w.Provider.Checks = false, false, nil
-			c.RequestToken = oauth.Endpoint{URL: w.server.URL + "/request"}
-			c.Authorization = oauth.Endpoint{URL: w.server.URL + "/authorize"}
-			c.Token = oauth.Endpoint{URL: w.server.URL + "/access"}
-			c.Userinfo = oauth.Endpoint{URL: w.server.URL + "/userinfo"}
-		})
-		w.answers["/request"] = "oauth_token=rt&oauth_token_secret=rs&oauth_callback_confirmed=true"
-		w.answers["/access"] = "oauth_token=at&oauth_token_secret=as"
+		w := newWorld1(t)
 		sent := w.start(t, nil)
 		if sent.Get("oauth_token") != "rt" || len(w.cookies) != 1 {
 			t.Fatalf("%s: sent %v with cookies %v", name, sent, w.cookies)
 		}
 		params := url.Values{"oauth_token": {"rt"}, "oauth_verifier": {"v"}}
 		row.change(w, params)
-		result, err := w.callback(t, params)
+		answer, err := w.read(t, params)
+		if err == nil && len(answer.Clear) != 1 {
+			t.Errorf("%s: the callback deletes %v", name, answer.Clear)
+		}
+		var result *oauthflow.Result
+		if err == nil {
+			result, err = w.Complete(t.Context(), answer, w)
+		}
 		switch {
 		case row.state != nil:
 			if !errors.Is(err, row.state) {
@@ -588,6 +620,68 @@ func TestOAuth1(t *testing.T) {
 	w.answers["/request"] = "!"
 	_, _, err := w.Start(t.Context(), &oauthflow.Request{Browser: w.browser(), Origin: app, Base: base})
 	fails(t, "no request token", err, oauthflow.Error{Kind: oauthflow.RequestToken})
+}
+
+// newWorld1 returns a world with OAuth 1.0a. All signatures have the same nonce.
+func newWorld1(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, func(w *world, c *oauth.Config) {
+		c.OpenID, w.OpenID, w.Provider.Checks = false, false, nil
+		c.RequestToken = oauth.Endpoint{URL: w.server.URL + "/request"}
+		c.Authorization = oauth.Endpoint{URL: w.server.URL + "/authorize"}
+		c.Token = oauth.Endpoint{URL: w.server.URL + "/access"}
+		c.Userinfo = oauth.Endpoint{URL: w.server.URL + "/userinfo"}
+		c.Rand = zeros{}
+	})
+	w.answers["/request"] = "oauth_token=rt&oauth_token_secret=rs&oauth_callback_confirmed=true"
+	w.answers["/access"] = "oauth_token=at&oauth_token_secret=as"
+	return w
+}
+
+// zeros is a source of randomness that is not random.
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
+}
+
+// TestOAuth1Secret checks that the secret of the request token signs the request for the access token.
+func TestOAuth1Secret(t *testing.T) {
+	t.Parallel()
+	w := newWorld1(t)
+	var headers []string
+	for _, secret := range []string{"rs", "rs", "other"} {
+		w.browserID += "x" // so that nothing is shared
+		w.answers["/request"] = "oauth_token=rt&oauth_token_secret=" + secret + "&oauth_callback_confirmed=true"
+		w.start(t, nil)
+		if _, err := w.callback(t, url.Values{"oauth_token": {"rt"}, "oauth_verifier": {"v"}}); err != nil {
+			t.Fatal(err)
+		}
+		headers = append(headers, w.signed["/access"])
+	}
+	if headers[0] != headers[1] || headers[1] == headers[2] {
+		t.Errorf("%q", headers)
+	}
+}
+
+// TestOAuth1Key checks that the same request token of two providers does not share an exchange.
+func TestOAuth1Key(t *testing.T) {
+	t.Parallel()
+	w := newWorld1(t)
+	keys := map[exchange.Key]bool{}
+	for _, id := range []string{"op", "other"} {
+		w.Provider.ID = id
+		w.start(t, nil)
+		answer, err := w.read(t, url.Values{"oauth_token": {"rt"}, "oauth_verifier": {"v"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[answer.Key] = true
+	}
+	if len(keys) != 2 {
+		t.Error("two providers have the same key")
+	}
 }
 
 // signed checks that the transport of OAuth 1.0a signs requests.

@@ -52,6 +52,7 @@ type world struct {
 
 	mu       sync.Mutex
 	asked    map[string]url.Values // the last request by path: its form
+	signed   map[string]string     // the last request by path: its Authorization header
 	times    map[string]int
 	answers  map[string]string // by path; "!" is status 400 with a body
 	claims   map[string]any    // changes of the ID token
@@ -63,7 +64,7 @@ func newWorld(t *testing.T, configure func(w *world, c *oauth.Config)) *world {
 	t.Helper()
 	w := &world{
 		cookies: map[string]string{}, csrf: "browser 1", browserID: "browser 1", asked: map[string]url.Values{},
-		times: map[string]int{}, answers: map[string]string{}, claims: map[string]any{},
+		signed: map[string]string{}, times: map[string]int{}, answers: map[string]string{}, claims: map[string]any{},
 	}
 	w.server = httptest.NewServer(w)
 	t.Cleanup(w.server.Close)
@@ -105,6 +106,7 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	defer w.mu.Unlock()
 	raw, _ := io.ReadAll(r.Body)
 	w.asked[r.URL.Path], _ = url.ParseQuery(string(raw))
+	w.signed[r.URL.Path] = r.Header.Get("Authorization")
 	w.times[r.URL.Path]++
 	out.Header().Set("Content-Type", "application/json")
 	body, there := w.answers[r.URL.Path]
