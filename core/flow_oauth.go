@@ -30,7 +30,7 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 		Browser: f.checks.flowsOf(c), Origin: c.origin, Base: c.base, Start: c.flowStart(), Query: c.query,
 		TargetSize: len(c.r.Target),
 	}
-	if c.locales != nil && f.Type == TypeOIDC {
+	if c.locales != nil {
 		request.Locale = or(c.language().Tag, "en")
 	}
 	address, stored, err := f.flow.Start(ctx, request)
@@ -45,7 +45,7 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 
 // finish implements [flow]: it handles the provider's callback. The flow's cookies are deleted whatever the result is.
 func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error) {
-	if f.flow.Provider.FormPost && f.flow.Client1 == nil && c.r.Method == "POST" {
+	if f.flow.Provider.FormPost && c.r.Method == "POST" {
 		return f.redirectPost(c)
 	}
 	answer, err := f.flow.Read(ctx, &oauthflow.CallbackRequest{
@@ -61,9 +61,7 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 	case answer.ForwardTo != "":
 		return outcome{response: redirectTo(answer.ForwardTo)}, nil
 	}
-	if len(f.flow.Provider.Checks) > 0 || f.flow.Client1 != nil {
-		out.returnTo = c.flowReturn(ctx, answer.Flow)
-	}
+	out.returnTo = c.flowReturn(ctx, answer.Flow)
 	if out.reauth != nil {
 		if err := f.plugins.entry.checkReauthCallback(ctx, c, answer.Session, out.reauth); err != nil {
 			return out, err

@@ -1,13 +1,12 @@
 package core
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
-
-	"bytes"
 
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/panics"

@@ -93,7 +93,7 @@ func (c *chooser) resolve(ctx context.Context, r *Request) (*Auth, error) {
 		quiet := errors.Is(err, ErrNoTenant) && !c.unknown.Allow(c.options.Now())
 		return nil, &chooserError{err, c.options.Logger, quiet}
 	}
-	if c.mounted != nil && c.mounted.Registered() {
+	if c.mounted.Registered() {
 		a.mounted.Register()
 	}
 	return a, nil

@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,14 +18,15 @@ import (
 	"github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/jwe"
+	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/random"
 )
 
 // The checks of a provider, in the order in which their cookies are set.
 const (
-	CheckState = "state"
-	CheckPKCE  = "pkce"
-	CheckNonce = "nonce"
+	CheckState = oauth.CheckState
+	CheckPKCE  = oauth.CheckPKCE
+	CheckNonce = oauth.CheckNonce
 )
 
 var allChecks = []string{CheckState, CheckPKCE, CheckNonce}
@@ -167,14 +169,7 @@ type Client struct {
 	Proxied  bool // a redirect proxy receives the callback
 }
 
-func (c *Client) checks(check string) bool {
-	for _, each := range c.Checks {
-		if each == check {
-			return true
-		}
-	}
-	return false
-}
+func (c *Client) checks(check string) bool { return slices.Contains(c.Checks, check) }
 
 // Browser has the pending flows of the browser that sent a request.
 type Browser struct {
