@@ -69,8 +69,8 @@ func (r *Rules) Choose(ctx context.Context, asked, remembered string) (Choice, e
 	return chosen, nil
 }
 
-// Check passes a URL through the application's callback and normalizes the result: a URL that a header or a browser
-// could read in two ways is an error.
+// Check returns the normalized URL where the browser continues if a request asks for a URL: the result of Callback, or
+// that of [SameOrigin]. A URL that a header or a browser could read in two ways is an error.
 func (r *Rules) Check(ctx context.Context, asked string) (string, error) {
 	if r.Callback == nil {
 		target, err := SameOrigin(asked, r.Origin, r.AppSchemes)

@@ -14,7 +14,7 @@ type Locales struct {
 	matcher *languages.Matcher
 }
 
-// New reports the errors of the languages. all must not be empty.
+// New returns the languages of a configuration, and calls report for each error in them. all must not be empty.
 func New(all []ui.Locale, report func(format string, args ...any)) *Locales {
 	tags := make([]string, len(all))
 	for i, locale := range all {

@@ -37,9 +37,9 @@ func (p formAnswer) Count(name string) int {
 	return 0
 }
 
-// StorePost stores a cross-site form_post callback for the GET request that follows. query is that request's query, and
-// stored the cookies. If the callback belongs to no pending flow of this browser, both are empty: the GET finds out,
-// and has the user's session.
+// StorePost stores a cross-site form_post callback for the GET request that follows. query is that request's query with
+// its question mark, and stored the cookies. Both are empty if the callback belongs to no pending flow of this browser:
+// the GET request, which has all cookies, then fails with the error.
 func (f *Flow) StorePost(b *flowstate.Browser, fields form.Fields) (query string, stored []cookie.Cookie, err error) {
 	answer, size := formAnswer{}, 0
 	for _, name := range answerParams {

@@ -177,10 +177,10 @@ func (f *Flow) askToAuthenticate(request *flowstate.Reauth, further url.Values) 
 	}
 }
 
-// AuthenticatesAgain reports whether the provider can authenticate the user of a session again, and show it: by the
-// claim auth_time, or because it asks for credentials at every sign-in. A flow without checks has no cookie that could
-// contain the request. Google sends auth_time only to verified applications that request the claim (OpenID Connect Core
-// section 5.5): then shows is false.
+// AuthenticatesAgain reports whether the provider can authenticate the user of a session again, and whether it can show
+// it: by the claim auth_time, or because it asks for credentials at every sign-in, which always means. A flow without
+// checks has no cookie that could contain the request. Google sends auth_time only to verified applications that
+// request the claim (OpenID Connect Core section 5.5). Without the request, shows is false.
 func (f *Flow) AuthenticatesAgain(always bool) (can, shows bool) {
 	can = f.Client1 == nil && len(f.Provider.Checks) > 0 && (f.OpenID || always)
 	shows = always || !slices.Contains(noLoginPrompt, f.Issuer) ||

@@ -121,7 +121,7 @@ func Shown(code string) string {
 }
 
 // Address returns the address of the page, or of the form of a provider if that is not empty, below the URL of the auth
-// routes. back is where the user continues. more lists further parameters.
+// routes. back is where the user continues. more lists the names and values of further parameters.
 func Address(base, provider, back string, strong bool, acr []string, more ...string) string {
 	at := base + "/reauth"
 	if provider != "" {
@@ -135,7 +135,7 @@ func Address(base, provider, back string, strong bool, acr []string, more ...str
 		query = append(query, "acr_values", strings.Join(acr, " "))
 	}
 	target, err := weburl.AddQuery(at, append(query, more...)...)
-	if err != nil { // an odd number of texts
+	if err != nil { // more has a name without a value
 		return at
 	}
 	return target
