@@ -109,7 +109,9 @@ func TestClient(t *testing.T) {
 		}
 	}))
 	defer service.Close()
-	for path, want := range map[string]int{"/small": http.StatusOK, "/redirect": http.StatusTemporaryRedirect, "/large": 0} {
+	for path, want := range map[string]int{
+		"/small": http.StatusOK, "/redirect": http.StatusTemporaryRedirect, "/large": 0, // not read to its end
+	} {
 		status := 0
 		_ = verifier(false, func(ctx context.Context, p challenge.Params) error {
 			request, err := http.NewRequestWithContext(ctx, http.MethodPost, service.URL+path, nil)

@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	now            = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	errUnavailable = errors.New("the store is unavailable")
+	now      = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	errStore = errors.New("the store is unavailable")
 )
 
 // setup contains what a test changes.
@@ -84,14 +84,14 @@ func TestWrite(t *testing.T) {
 		}},
 		"the user is gone": {change: func(w *setup, _ *notices.Data) { w.userErr = store.ErrNotFound }, to: to,
 			url: "/account"},
-		"the store is unavailable": {change: func(w *setup, _ *notices.Data) { w.userErr = errUnavailable }, err: errUnavailable},
+		"the store is unavailable": {change: func(w *setup, _ *notices.Data) { w.userErr = errStore }, err: errStore},
 		"no list of accounts": {change: func(w *setup, d *notices.Data) {
-			d.Verified, w.listErr = false, errUnavailable
-		}, err: errUnavailable},
+			d.Verified, w.listErr = false, errStore
+		}, err: errStore},
 		"outside of a request": {change: func(_ *setup, d *notices.Data) { d.Base = "" }, to: to},
 		"an action of its own": {change: func(_ *setup, d *notices.Data) { d.Action = "organization" }, to: to,
 			url: "/organization"},
-		"no link": {change: func(w *setup, _ *notices.Data) { w.secureErr = errUnavailable }, to: to, url: "/account",
+		"no link": {change: func(w *setup, _ *notices.Data) { w.secureErr = errStore }, to: to, url: "/account",
 			logged: 1},
 		"a panic": {change: func(w *setup, _ *notices.Data) { w.panic = true }, to: to, url: "/account",
 			logged: 1},
@@ -143,8 +143,8 @@ func TestWrite(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	w := (&setup{secureErr: errUnavailable}).writer()
-	if action, _, err := w.Links.Action(t.Context(), mail.SecurityNotice{}); action != "" || !errors.Is(err, errUnavailable) {
+	w := (&setup{secureErr: errStore}).writer()
+	if action, _, err := w.Links.Action(t.Context(), mail.SecurityNotice{}); action != "" || !errors.Is(err, errStore) {
 		t.Error(action, err)
 	}
 	none := &notices.Links{}
@@ -194,7 +194,7 @@ func TestMade(t *testing.T) {
 		"added":                    {mailkind.PasskeyAdded, "m1", true, nil, true, false},
 		"not added":                {mailkind.AccountLinked, "m1", false, nil, false, false},
 		"the user is gone":         {mailkind.PasskeyAdded, "m1", false, store.ErrNotFound, false, false},
-		"the store is unavailable": {mailkind.PasskeyAdded, "m1", false, errUnavailable, false, true},
+		"the store is unavailable": {mailkind.PasskeyAdded, "m1", false, errStore, false, true},
 		"removed":                  {mailkind.PasskeyRemoved, "m1", false, nil, true, false},
 		"a method without ID":      {mailkind.PasskeyAdded, "", false, nil, true, false},
 		"a change of a plugin":     {mailkind.FactorAdded, "m1", false, nil, true, false},
