@@ -100,7 +100,10 @@ type testQueue struct {
 	undone []mail.Email
 }
 
-func (o *testQueue) Send(_ context.Context, l mail.Email) error {
+func (o *testQueue) Send(ctx context.Context, l mail.Email) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	o.sent = append(o.sent, l)
 	return o.fail
 }
@@ -146,7 +149,9 @@ func open(t *testing.T, s *memory, change func(c *mailqueue.Config)) *testQueue 
 
 func (o *testQueue) job(t *testing.T, lane string) *mailqueue.Job {
 	t.Helper()
-	j, err := o.Job(t.Context(), origin{o}, lane, mail.Background{
+	ctx, disconnect := context.WithCancel(t.Context())
+	defer disconnect() // the email is sent anyway
+	j, err := o.Job(ctx, origin{o}, lane, mail.Background{
 		Sender: "toy", Data: "ada@example.com", UserID: "ada", Subject: "ada@example.com",
 		Email: mail.Email{Kind: mailkind.Reset, URL: "https://app.test/link", Code: "123456", Locale: ui.Locale{Tag: "de"}},
 	})
@@ -467,13 +472,17 @@ func TestSender(t *testing.T) {
 
 // TestNoQueue checks that an Auth without emails does not search.
 func TestNoQueue(t *testing.T) {
-	t.Parallel()
 	var none *mailqueue.Queue
 	none.Perhaps()
-	s := &memory{rows: map[string]*store.Record{}, err: errors.New("unavailable")}
-	q := mailqueue.New(mailqueue.Config{Records: s, Lister: s, Now: time.Now}) // without senders
-	q.Perhaps()
-	if err := q.Flush(t.Context()); err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &memory{rows: map[string]*store.Record{}, err: errors.New("unavailable")}
+		q := mailqueue.New(mailqueue.Config{ // without senders
+			Records: s, Lister: s, Now: time.Now, NotListed: func(context.Context, error) { t.Error("it searches") },
+		})
+		q.Perhaps()
+		synctest.Wait()
+		if err := q.Flush(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
