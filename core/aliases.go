@@ -14,18 +14,20 @@ import (
 
 // The records that applications use.
 type (
-	// User is a person, as described by a profile, a store or a session.
+	// User is a person, as described by a profile, a store or a session. See [store.User] in package core/store for its
+	// fields.
 	User = store.User
-	// Account links a user to their account at a provider.
+	// Account links a user to their account at a provider. See [store.Account] in package core/store for its fields.
 	Account = store.Account
-	// Members are the additional JSON members of a session, user, token or account.
+	// Members are the additional JSON members of a session, user, token or account. See [store.Members] in package
+	// core/store for its methods.
 	Members = store.Members
-	// Secret is a text that must never be printed.
+	// Secret is a text that must never be printed. See [store.Secret] in package core/store for its methods.
 	Secret = store.Secret
 	// ProviderType is the type of a provider and of its accounts.
 	ProviderType = store.ProviderType
-	// Store stores users and their accounts, which every flow needs. Package core/store defines further interfaces that a
-	// store can implement.
+	// Store stores users and their accounts, which every flow needs. See [store.Store] in package core/store, which
+	// defines further interfaces that a store can implement.
 	Store = store.Store
 )
 
@@ -56,11 +58,12 @@ func NewID() string {
 	return id
 }
 
-// Theme is the look of the built-in pages.
+// Theme is the look of the built-in pages. See [ui.Theme] in package ui for its fields.
 type Theme = ui.Theme
 
-// Style is the look of a provider's button. The zero value is the neutral look.
+// Style is the look of a provider's button. The zero value is the neutral look. See [ui.Style] in package ui for its
+// fields.
 type Style = ui.Style
 
-// Field is an input of a form on the sign-in page.
+// Field is an input of a form on the sign-in page. See [ui.Field] in package ui for its fields.
 type Field = ui.Field

@@ -69,7 +69,7 @@ func emitUser(ctx context.Context, v *arrival, name string, call func(context.Co
 	}
 }
 
-// auditSink returns receive without its panics; see [auditor.Safe].
+// auditSink returns a function that calls receive and logs its panics: see [auditor.Safe].
 func auditSink(log *reporter, receive func(ctx context.Context, e audit.Event)) func(context.Context, audit.Event) {
 	return auditor.Safe(receive, func(ctx context.Context, err error) {
 		log.failure(ctx, errorf(errEvent, "audit: %w", err))

@@ -13,19 +13,21 @@ import (
 
 // The types of package core/mail that plugins and applications use.
 type (
-	// Mailer sends emails.
+	// Mailer sends emails. See [mail.Mailer] in package core/mail for what Send must do.
 	Mailer = mail.Mailer
-	// ConfiguredMailer is a Mailer that reads its missing options from the environment.
+	// ConfiguredMailer is a Mailer that reads its missing options from the environment. See [mail.ConfiguredMailer] in
+	// package core/mail.
 	ConfiguredMailer = mail.ConfiguredMailer
-	// Email is an email to send.
+	// Email is an email to send. See [mail.Email] in package core/mail for its fields and methods.
 	Email = mail.Email
-	// BackgroundEmail is an email that a plugin sends after the response.
+	// BackgroundEmail is an email that a plugin sends after the response. See [mail.Background] in package core/mail for
+	// its fields.
 	BackgroundEmail = mail.Background
-	// EmailSender sends the background emails of a plugin.
+	// EmailSender sends the background emails of a plugin. See [mail.Sender] in package core/mail for its fields.
 	EmailSender = mail.Sender
-	// EmailCode is a six-digit code that a plugin sends by email.
+	// EmailCode is a six-digit code that a plugin sends by email. See [mail.Code] in package core/mail for its fields.
 	EmailCode = mail.Code
-	// SecurityNotice describes a change of an account.
+	// SecurityNotice describes a change of an account. See [mail.SecurityNotice] in package core/mail for its fields.
 	SecurityNotice = mail.SecurityNotice
 )
 

@@ -74,7 +74,7 @@ type oauthResult struct {
 type passkeyResult struct {
 	*store.Authenticator
 	// typed is the address that an unauthenticated user typed for the passkey. It is not their email address: see
-	// the package accounts.
+	// typedAccount in package accounts.
 	typed string
 	// aaguid and handle are the AAGUID and the user handle, for PasskeyTracker.Added.
 	aaguid string

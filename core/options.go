@@ -117,7 +117,7 @@ type EncodeParams struct {
 	MaxAge  time.Duration
 }
 
-// DecodeParams contains a token to decode.
+// DecodeParams contains a token to decode. See DecodeParams in package core/token for its fields.
 type DecodeParams = sessiontoken.DecodeParams
 
 // PagesConfig replaces built-in pages with pages of the application, or changes them. Pages are paths or URLs; their

@@ -39,8 +39,9 @@ type provisional struct {
 
 // AddProvisionalUsers registers users without a sign-in method. When the browser of such a user signs in and a new user
 // would be created, the provisional user is upgraded instead, in the same transaction: they keep the ID. If an existing
-// user signs in, SignedIn is called. In both cases the sign-in must have been started under the user's session: an
-// attacker may have planted a session afterwards. No account is linked to the user of a session with Method otherwise.
+// user signs in, SignedIn is called. In both cases the sign-in must have been started under the provisional user's
+// session, because an attacker may have planted the session afterwards. Apart from an upgrade, no account is linked to
+// the user of a session with Method.
 //
 // AddProvisionalUsers also calls TrackAuthentication and EndsSessions.
 func (h *PluginHost) AddProvisionalUsers(p ProvisionalUsers) {

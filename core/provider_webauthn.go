@@ -87,17 +87,19 @@ func (p *WebAuthnProvider) Describe() (string, string, ProviderType) {
 
 func (p *WebAuthnProvider) declaration() Provider { return p }
 
-// The site that passkeys are created for, and its verifier: see package passkey.
+// The types of package core/passkey that applications use.
 type (
-	// RelyingParty is the site that passkeys are created for.
+	// RelyingParty is the site that passkeys are created for. See [passkey.RelyingParty] in package core/passkey.
 	RelyingParty = passkey.RelyingParty
-	// AndroidApp is an Android app that uses the passkeys of a site.
+	// AndroidApp is an Android app that uses the passkeys of a site. See [passkey.AndroidApp] in package core/passkey.
 	AndroidApp = passkey.AndroidApp
-	// WebAuthnVerifier verifies responses of authenticators.
+	// WebAuthnVerifier verifies responses of authenticators. See [passkey.Verifier] in package core/passkey.
 	WebAuthnVerifier = passkey.Verifier
-	// VerifiedPasskey is a new passkey and the facts about it that stores do not keep.
+	// VerifiedPasskey is a new passkey and the facts about it that are not stored. See [passkey.Verified] in package
+	// core/passkey.
 	VerifiedPasskey = passkey.Verified
-	// WebAuthnCeremony contains the expected values for the verification of a response.
+	// WebAuthnCeremony contains the expected values for the verification of a response. See [passkey.Ceremony] in package
+	// core/passkey.
 	WebAuthnCeremony = passkey.Ceremony
 )
 

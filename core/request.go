@@ -8,7 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 )
 
-// Request is an HTTP request with raw, unvalidated values, as an adapter received it.
+// Request is an HTTP request with raw, unvalidated values, as an adapter received it. See [request.Request] in package
+// core/request for its fields.
 type Request = request.Request
 
 // MetadataRequest returns a request with the metadata of a call that no HTTP adapter has received, such as a

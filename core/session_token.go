@@ -10,7 +10,8 @@ import (
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 )
 
-// Token holds the claims of a session token under StrategyJWT. Package token has a reader for services without an Auth.
+// Token contains the claims of a session token under StrategyJWT. See Token in package core/token for its fields. That
+// package also has a reader for services without an Auth.
 type Token = sessiontoken.Token
 
 var errExpired = clientError(auditReason(audit.ReasonExpired, "token has expired"))

@@ -139,7 +139,7 @@ func (c *ActionRequest) CompleteSignIn(
 	case c.in.r.Method != http.MethodPost:
 		return nil, errNeedsPost
 	case p == nil || p.name.Key == "" || p.in != c.in:
-		return nil, errors.New("core: ActionRequest.CompleteSignIn: pass the result of Resume of the same Call")
+		return nil, errors.New("core: CompleteSignIn: pass the result of PendingSignIn of the same ActionRequest")
 	}
 	if err := c.in.refuseBearer(); err != nil {
 		return nil, err

@@ -1,4 +1,5 @@
-// Package mail has the types of the emails that core and its plugins send.
+// Package mail has the types of the emails that core and its plugins send. Package core has aliases for them, such as
+// core.Email for [Email] and core.EmailSender for [Sender].
 package mail
 
 import (
@@ -114,7 +115,7 @@ func (e Email) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 // sending fails, it is tried again, see core.MailConfig. If the store is a store.RecordLister, the email is stored
 // before the response, encrypted, and survives the end of the process.
 type Background struct {
-	// Sender is the name of an [Sender] that the plugin has added. It is required.
+	// Sender is the name of a [Sender] that the plugin has added. It is required.
 	Sender string
 	// Email is the email. Fields that [Sender].Write sets may be empty. Its Kind is required: it is in logs, audit
 	// events and metrics.
@@ -134,12 +135,12 @@ type Sender struct {
 	// Mailer sends the emails. It is required.
 	Mailer Mailer
 	// Write, if not nil, runs in the background and returns the email to send instead of e, so that the response time does
-	// not reveal the result of a lookup in Write. data is [Background].Data. Write is called again if it returns an
-	// error, or in another process after a crash, so it must be idempotent. If the returned Email has no To, no email is
-	// sent.
+	// not reveal the result of a lookup in Write. data is [Background].Data. Write is not called for an email without
+	// Data. It is called again if it returns an error, or in another process after a crash, so it must be idempotent. If
+	// the returned Email has no To, no email is sent.
 	Write func(ctx context.Context, e Email, data json.RawMessage) (Email, error)
 	// Undo, if not nil, is called after the last attempt has failed, with the result of Write if there is one. It deletes
-	// the records that Write created. It must be idempotent too.
+	// the records that Write created. It is not called for an email without Data, and it must be idempotent too.
 	Undo func(ctx context.Context, e Email, data json.RawMessage)
 }
 

@@ -49,10 +49,7 @@ func Image(url string) string {
 
 // Address returns the canonical form of an email address. An invalid address becomes empty and matches no user.
 func Address(address string) string {
-	canonical, err := mailaddr.Normalize(address)
-	if err != nil || !exactjson.IsClean(canonical) {
-		return ""
-	}
+	canonical, _ := mailaddr.Normalize(address) // "" for an invalid address
 	return canonical
 }
 

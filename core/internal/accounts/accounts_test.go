@@ -1,6 +1,7 @@
 package accounts_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
@@ -107,6 +109,9 @@ func (t *tables) LinkAccount(_ context.Context, a *store.Account) error {
 }
 
 func (t *tables) Account(_ context.Context, provider, id string) (*store.Account, error) {
+	if err := t.before("account"); err != nil {
+		return nil, err
+	}
 	a, there := t.accounts[provider+"/"+id]
 	if !there {
 		return nil, store.ErrNotFound
@@ -128,15 +133,21 @@ func (t *tables) Accounts(_ context.Context, userID string) (all []*store.Accoun
 
 func (t *tables) UpdateAccount(_ context.Context, a *store.Account) error {
 	t.accounts[a.Provider+"/"+a.ProviderAccountID] = *a.Clone()
-	return nil
+	return t.before("update account")
 }
 
-func (t *tables) UnlinkAccount(_ context.Context, provider, id string) error {
+func (t *tables) UnlinkAccount(ctx context.Context, provider, id string) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	delete(t.accounts, provider+"/"+id)
 	return t.before("unlink")
 }
 
-func (t *tables) DeleteUser(_ context.Context, id string) error {
+func (t *tables) DeleteUser(ctx context.Context, id string) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if _, there := t.users[id]; !there {
 		return store.ErrNotFound
 	}
@@ -146,7 +157,7 @@ func (t *tables) DeleteUser(_ context.Context, id string) error {
 
 func (t *tables) DeleteSession(_ context.Context, token string) (*store.Session, error) {
 	delete(t.sessions, token)
-	return nil, store.ErrNotFound
+	return nil, cmp.Or(t.before("delete session"), store.ErrNotFound)
 }
 
 func (t *tables) Sessions(context.Context, string) ([]*store.Session, error) { return nil, nil }
@@ -323,9 +334,15 @@ func TestWho(t *testing.T) {
 	for i := range many {
 		many[i] = account(fmt.Sprint("n", i), "")
 	}
+	keys := make([]store.Account, accounts.Max)
+	for i := range keys {
+		keys[i] = store.Account{Type: store.TypeWebAuthn, Provider: "passkey", ProviderAccountID: fmt.Sprint("k", i)}
+	}
 	typed := store.Account{Type: store.TypeWebAuthn, Provider: "passkey", ProviderAccountID: ada}
-	elsewhere := byOAuth(false)
-	elsewhere.SameSession = false
+	elsewhere := func(in *accounts.SignIn) *accounts.SignIn {
+		in.SameSession = false
+		return in
+	}
 	for name, row := range map[string]struct {
 		store *tables
 		in    *accounts.SignIn
@@ -335,6 +352,16 @@ func TestWho(t *testing.T) {
 		"new user": {newTables(), byOAuth(false), "u created", "u", "u", "user.created u, account.linked u", ""},
 		"known account": {
 			newTables().add("a", ada, false, account("1", "")), byOAuth(false), "a", "a", "a", "", "",
+		},
+		"known account, another user's address": {
+			newTables().add("a", "", false, account("1", "")).add("b", ada, true), byOAuth(true), "a", "a", "b", "", "",
+		},
+		"the ID of an account at another provider": {
+			newTables().add("a", ada, true, store.Account{Type: store.TypeOIDC, Provider: "other", ProviderAccountID: "1"}),
+			byOAuth(false), "", "", "a", "", "already has this email address",
+		},
+		"another session has ended": {
+			newTables(), elsewhere(byOAuth(false)), "u created", "u", "u", "user.created u, account.linked u", "",
 		},
 		"another user's account": {
 			newTables().add("me", "", false).add("a", ada, false, account("1", "")), signedIn(byOAuth(false), same),
@@ -354,8 +381,12 @@ func TestWho(t *testing.T) {
 			newTables().add("me", "", true, many...), signedIn(byPasskey(""), same), "me kept", "", "",
 			"account.linked me, passkey.added me", "",
 		},
+		"one passkey too many": {
+			newTables().add("me", "", true, keys...), signedIn(byPasskey(""), same), "", "", "", "", "the user has 100 passkeys",
+		},
 		"another session": {
-			newTables().add("me", "", true), signedIn(elsewhere, same), "", "", "", "", "started under another session",
+			newTables().add("me", "", true), signedIn(elsewhere(byOAuth(false)), same), "", "", "", "",
+			"started under another session",
 		},
 		"an outdated session": {
 			newTables().add("me", "", true), signedIn(byOAuth(false), func(c *accounts.Current) { c.Outdated = true }),
@@ -391,13 +422,35 @@ func TestWho(t *testing.T) {
 			newTables().add("a", ada, false, account("2", "")), byLink(), "new-2 created", "", "new-2 verified",
 			"email.changed a, user.created new-2", "",
 		},
+		"a link of an unverified user, vouched methods": {
+			newTables().add("a", ada, false, account("2", ada)), byLink(), "a", "", "a verified", "email.proved a", "",
+		},
 		"a link under another session": {
 			newTables().add("a", ada, true).add("me", "", true), signedIn(byLink(), same), "a", "", "a",
 			"session.ended me, email.proved a", "",
 		},
+		"a link under the user's session": {
+			newTables().add("me", ada, true), signedIn(byLink(), same), "me", "", "me", "email.proved me", "",
+		},
 		"a passkey": {
 			newTables(), byPasskey(ada), "new-2 created", "", "",
 			"user.created new-2, account.linked new-2, passkey.added new-2", "",
+		},
+		"a passkey without an address": {
+			newTables(), byPasskey(""), "new-2 created", "", "",
+			"user.created new-2, account.linked new-2, passkey.added new-2", "",
+		},
+		"a passkey with the address of a user": {
+			newTables().add("a", ada, true), byPasskey(ada), "", "", "a", "", "already has this email address",
+		},
+		"a passkey of a signed-in user, whose label is taken": {
+			newTables().add("me", "", true).add("a", "", true, typed), signedIn(byPasskey(ada), same), "me kept", "", "",
+			"account.linked me, passkey.added me", "",
+		},
+		"a registered passkey": {
+			newTables().add("a", "", true, store.Account{
+				Type: store.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "key",
+			}), byPasskey(ada), "", "", "", "", "already registered",
 		},
 		"a taken passkey": {
 			newTables().add("a", "", true, typed), byPasskey(ada), "", "", "", "",
@@ -443,8 +496,8 @@ func TestWho(t *testing.T) {
 					t.Error("passkey of", kept.UserID, e.added)
 				}
 				named := row.store.accounts["passkey/"+ada]
-				if m.Created && named.UserID != m.User.ID {
-					t.Error("the typed address does not find the user")
+				if (named.UserID == m.User.ID) != (m.Created && row.in.Typed != "") || row.store.accounts["passkey/"].UserID != "" {
+					t.Error("the typed address finds", named.UserID)
 				}
 			}
 		})
@@ -480,6 +533,56 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// TestUndoLimits checks that a user is deleted after the client has disconnected, and stays if the store cannot delete.
+func TestUndoLimits(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		hide func(s *tables) store.Store
+		left int
+	}{
+		"disconnected":  {func(s *tables) store.Store { return s }, 0},
+		"cannot delete": {func(s *tables) store.Store { return listless{s} }, 1},
+	} {
+		s := newTables()
+		ctx, cancel := context.WithCancel(t.Context())
+		s.hook = func(operation string) error {
+			if operation == "link" {
+				cancel()
+				return errFault
+			}
+			return nil
+		}
+		if _, err := (&effects{}).link(ctx, newLinker(row.hide(s)), byOAuth(false)); !errors.Is(err, errFault) ||
+			len(s.users) != row.left {
+			t.Errorf("%s: %v, %v", name, err, s.users)
+		}
+	}
+}
+
+// TestRefusal checks which user a refusal names, for the audit event, and that zero does not limit the age of sessions.
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	for _, stale := range []bool{false, true} {
+		s := newTables().add("me", "", true).add("a", "a@example.com", true, account("2", ""))
+		in := byOAuth(false)
+		in.Current = current("me")
+		in.Current.AuthTime = time.Time{}
+		l := newLinker(s)
+		if stale {
+			l.FreshLinks = time.Hour
+		}
+		_, err := (&effects{}).link(t.Context(), l, in)
+		if r, is := errors.AsType[refused](err); is != stale || r.UserID != "" || !is && err != nil {
+			t.Error("a new account of a user with a stale session:", stale, err)
+		}
+		in.Account.ProviderAccountID = "2"
+		_, err = (&effects{}).link(t.Context(), l, in)
+		if r, is := errors.AsType[refused](err); !is || r.UserID != "a" {
+			t.Error("another user's account:", err)
+		}
+	}
+}
+
 // TestReportsFollowTheCommit checks that nothing is reported of a transaction that is not committed.
 func TestReportsFollowTheCommit(t *testing.T) {
 	t.Parallel()
@@ -494,6 +597,9 @@ func TestReportsFollowTheCommit(t *testing.T) {
 	if !errors.Is(err, errFault) || len(e.done) > 0 || len(s.users) > 0 {
 		t.Error(err, e.done, s.users)
 	}
+	if len(e.announced) > 0 {
+		t.Error("announced outside of the transaction, because it has no records:", e.announced)
+	}
 	e = &effects{failed: errFault}
 	if _, err := e.link(t.Context(), newLinker(newTables()), byOAuth(false)); !errors.Is(err, errFault) ||
 		!slices.Equal(e.announced, []string{"user.created"}) {
@@ -505,32 +611,39 @@ func TestReportsFollowTheCommit(t *testing.T) {
 func TestLostRace(t *testing.T) {
 	t.Parallel()
 	first := func(s *tables) { s.add("a", ada, false, account("1", "")) }
+	another := func(s *tables) { s.add("a", ada, false, account("2", "")) }
 	for name, row := range map[string]struct {
 		when string
+		nth  int // call of when
 		then func(s *tables)
 		want string // ID of the user, or "" for a refusal
 	}{
-		"user created first":           {"create user", first, "a"},
-		"account linked in between":    {"user by email", first, "a"},
-		"account linked while we wait": {"accounts", first, "a"},
-		"another account":              {"user by email", func(s *tables) { s.add("a", ada, false, account("2", "")) }, ""},
+		"user created first":            {"create user", 1, first, "a"},
+		"account linked in between":     {"user by email", 1, first, "a"},
+		"account linked meanwhile":      {"accounts", 1, first, "a"},
+		"account linked before we wait": {"accounts", 2, first, "a"},
+		"account linked while we wait":  {"accounts", 3, first, "a"},
+		"another account":               {"user by email", 1, another, ""},
+		"another account while we wait": {"accounts", 3, another, ""},
 	} {
 		s := newTables()
 		if row.when == "accounts" {
 			s.add("a", ada, false)
 		}
-		done := false
+		calls := 0
 		s.hook = func(operation string) error {
-			if operation == row.when && !done {
-				done = true
+			if operation != row.when {
+				return nil
+			}
+			if calls++; calls == row.nth {
 				row.then(s)
 			}
 			return nil
 		}
 		m, err := (&effects{}).link(t.Context(), newLinker(s), byOAuth(false))
 		switch {
-		case row.want == "" && !errors.As(err, &refused{}):
-			t.Errorf("%s: %v", name, err)
+		case row.want == "" && (!errors.As(err, &refused{}) || row.when == "accounts" && calls != row.nth):
+			t.Errorf("%s: %v, %d calls", name, err, calls)
 		case row.want != "" && (err != nil || m.User.ID != row.want || m.Created):
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
@@ -561,6 +674,30 @@ func TestWaits(t *testing.T) {
 	if _, err := (&effects{}).link(ctx, newLinker(canceled), byOAuth(false)); err == nil || lists(canceled) != 2 {
 		t.Error("waits for a client that is gone", err, lists(canceled))
 	}
+	failing := newTables().add("a", ada, false)
+	failing.hook = func(operation string) error {
+		if operation == "accounts" && lists(failing) == 2 {
+			return errFault
+		}
+		return nil
+	}
+	if _, err := (&effects{}).link(t.Context(), newLinker(failing), byOAuth(false)); !errors.As(err, &refused{}) ||
+		lists(failing) != 2 {
+		t.Error("waits for a store that fails", err, lists(failing))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		unlisted := newTables().add("a", ada, false)
+		if _, err := (&effects{}).link(t.Context(), newLinker(listless{unlisted}), byOAuth(false)); err == nil {
+			t.Error("signed in by an unverified address")
+		}
+		if _, err := (&effects{}).link(t.Context(), newLinker(unlisted), byPasskey(ada)); err == nil {
+			t.Error("a passkey with the address of a user")
+		}
+		if waited := time.Since(start); waited > 0 {
+			t.Error("waits for an account that it cannot see, or for a passkey:", waited)
+		}
+	})
 }
 
 // TestMethodLinkedDuringVerification checks an account that an attacker links while the owner verifies the address.
@@ -727,6 +864,14 @@ func TestVerify(t *testing.T) {
 			}
 		case !after.Equal(now) || user == nil:
 			t.Errorf("%s: not verified", name)
+		}
+	}
+	for _, s := range []store.Store{newTables().add("a", ada, false), listless{newTables().add("a", ada, false)}} {
+		l := newLinker(s)
+		l.StoredSessions, l.Open = true, false
+		l.EndSessions = func(context.Context, string) error { return errFault }
+		if user, _, err := l.Verify(t.Context(), "a", ada, &effects{}); err != nil || user == nil {
+			t.Error("sessions that are stored end as if they were in cookies:", user, err)
 		}
 	}
 	if _, _, err := newLinker(newTables().add("a", "", false)).Verify(t.Context(), "a", "", &effects{}); err == nil {

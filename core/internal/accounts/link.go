@@ -65,7 +65,7 @@ func (a *Attempt) link(ctx context.Context, in *SignIn) (m Member, err error) {
 		return err
 	})
 	switch {
-	case err != nil || m.Upgraded:
+	case err != nil:
 		return m, err
 	case rule == linking.RuleVerify || rule == linking.RuleVerifyAndEndSessions:
 		return a.signInVerified(ctx, in, m.User)

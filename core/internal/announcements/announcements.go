@@ -1,5 +1,5 @@
-// Package announcements tells functions of changes before they are made, so that an event about a change is not lost if
-// the process ends in between.
+// Package announcements calls functions before a change is made, so that the audit event about the change is not lost
+// if the process ends in between.
 package announcements
 
 import (

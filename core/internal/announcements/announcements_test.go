@@ -70,9 +70,36 @@ func TestRefusal(t *testing.T) {
 	} {
 		var p announcements.Pending
 		var canceled []bool
-		err := p.Announce(t.Context(), []announcements.Announcer{announcer("a", &canceled, nil), last}, nil, audit.Event{})
+		all := []announcements.Announcer{announcer("a", &canceled, nil), last}
+		err := p.Announce(t.Context(), all, nil, audit.Event{})
 		if err == nil || p.Any() || len(canceled) != 1 || canceled[0] {
 			t.Errorf("%s: %v, cancellations %v", name, err, canceled)
 		}
+	}
+}
+
+// TestNotInterested checks an announcer that returns no context, and that the context of events is not canceled with
+// the request.
+func TestNotInterested(t *testing.T) {
+	t.Parallel()
+	ctx, disconnect := context.WithCancel(t.Context())
+	disconnect()
+	var p announcements.Pending
+	none := func(ctx context.Context, _ store.RecordStore, _ audit.Event) (context.Context, func(bool), error) {
+		if ctx.Err() != nil {
+			t.Error("the context is canceled with the request")
+		}
+		return nil, nil, nil
+	}
+	if err := p.Announce(ctx, []announcements.Announcer{none}, nil, audit.Event{}); err != nil || p.Any() {
+		t.Error(err, p)
+	}
+	var canceled []bool
+	failing := func(ctx context.Context, _ store.RecordStore, _ audit.Event) (context.Context, func(bool), error) {
+		return ctx, func(unknown bool) { canceled = append(canceled, unknown) }, errors.New("unavailable")
+	}
+	err := p.Announce(ctx, []announcements.Announcer{failing}, nil, audit.Event{})
+	if err == nil || p.Any() || len(canceled) > 0 {
+		t.Error("an announcer that has failed is canceled too:", err, canceled)
 	}
 }

@@ -40,9 +40,7 @@ func (a *Auditor) Note(ctx context.Context, e audit.Event) {
 	ctx = context.WithoutCancel(ctx)
 	e.Time, e.Tenant = a.Now(), a.Tenant
 	e.Count = max(e.Count, 1)
-	if e.Subject != "" {
-		e.Subject = Subject(a.Secret, e.Subject)
-	}
+	e.Subject = Subject(a.Secret, e.Subject)
 	if e.Outcome == audit.OK {
 		a.Sink(ctx, e)
 		return

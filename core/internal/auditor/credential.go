@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 
@@ -36,13 +37,13 @@ type CredentialKey struct{ Of *Auditor }
 // NoteWithin is [Auditor.Note] for an event outside of an auth route. If ctx is that of a handler of the application,
 // the event names the credential of its request.
 func (a *Auditor) NoteWithin(ctx context.Context, e audit.Event) {
-	if c, ok := ctx.Value(CredentialKey{a}).(*Credential); ok && e.Credential == "" {
-		e.Credential = c.Get()
-	}
+	c, _ := ctx.Value(CredentialKey{a}).(*Credential)
+	e.Credential = cmp.Or(e.Credential, c.Get())
 	a.Note(ctx, e)
 }
 
-// Safe returns receive without its panics, which failed logs and which have no other effect.
+// Safe returns a function that calls receive. If receive panics, it calls failed with the panic as an error, and
+// continues.
 func Safe(
 	receive func(ctx context.Context, e audit.Event), failed func(ctx context.Context, err error),
 ) func(context.Context, audit.Event) {

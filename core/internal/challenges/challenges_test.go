@@ -3,7 +3,9 @@ package challenges_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -21,7 +23,7 @@ func verifier(allow bool, verify func(ctx context.Context, p challenge.Params) e
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	errAway := errors.New("away")
+	errUnavailable := errors.New("unavailable")
 	for name, row := range map[string]struct {
 		verify   func(ctx context.Context, p challenge.Params) error
 		token    string
@@ -34,7 +36,7 @@ func TestCheck(t *testing.T) {
 			verify: func(context.Context, challenge.Params) error { return challenge.ErrRefused }, want: challenge.ErrRefused,
 		},
 		"unavailable": {
-			verify: func(context.Context, challenge.Params) error { return errAway }, want: errAway, skipped: true,
+			verify: func(context.Context, challenge.Params) error { return errUnavailable }, want: errUnavailable, skipped: true,
 		},
 		"a panic": {verify: func(context.Context, challenge.Params) error { panic("x") }, skipped: true},
 		"too long": {
@@ -91,4 +93,42 @@ func TestLimits(t *testing.T) {
 			t.Errorf("a client that disconnects: %v", err)
 		}
 	})
+}
+
+// TestClient checks the limits of the client that the service is asked with: no redirects, and small responses.
+func TestClient(t *testing.T) {
+	t.Parallel()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/redirect":
+			http.Redirect(w, r, "/small", http.StatusTemporaryRedirect)
+		case "/large":
+			_, _ = io.WriteString(w, strings.Repeat("x", 64<<10+1))
+		default:
+			_, _ = io.WriteString(w, "x")
+		}
+	}))
+	defer service.Close()
+	for path, want := range map[string]int{
+		"/small": http.StatusOK, "/redirect": http.StatusTemporaryRedirect, "/large": 0, // not read to its end
+	} {
+		status := 0
+		_ = verifier(false, func(ctx context.Context, p challenge.Params) error {
+			request, err := http.NewRequestWithContext(ctx, http.MethodPost, service.URL+path, nil)
+			if err != nil {
+				return err
+			}
+			response, err := p.Client.Do(request)
+			if err != nil {
+				return err
+			}
+			if _, err = io.ReadAll(response.Body); err == nil {
+				status = response.StatusCode
+			}
+			return errors.Join(err, response.Body.Close())
+		}).Check(t.Context(), challenge.Params{})
+		if status != want {
+			t.Errorf("%s: status %d", path, status)
+		}
+	}
 }

@@ -77,14 +77,15 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-// shelf is a store with one record.
-type shelf struct {
+// memory is a store with one record.
+type memory struct {
 	store.RecordStore
 	record *store.Record
 	err    error
+	update error // of UpdateRecord
 }
 
-func (s *shelf) CreateRecord(_ context.Context, r *store.Record) error {
+func (s *memory) CreateRecord(_ context.Context, r *store.Record) error {
 	if s.record != nil {
 		return store.ErrConflict
 	}
@@ -92,19 +93,21 @@ func (s *shelf) CreateRecord(_ context.Context, r *store.Record) error {
 	return s.err
 }
 
-func (s *shelf) UpdateRecord(_ context.Context, r *store.Record) error {
-	s.record = r
-	return nil
+func (s *memory) UpdateRecord(_ context.Context, r *store.Record) error {
+	if s.update == nil {
+		s.record = r
+	}
+	return s.update
 }
 
-func (s *shelf) Record(_ context.Context, _, key string) (*store.Record, error) {
+func (s *memory) Record(_ context.Context, _, key string) (*store.Record, error) {
 	if s.record == nil || s.record.Key != key {
 		return nil, store.ErrNotFound
 	}
 	return s.record, nil
 }
 
-func (s *shelf) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+func (s *memory) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
 	r, err := s.Record(ctx, kind, key)
 	if err == nil {
 		s.record = nil
@@ -117,7 +120,7 @@ func TestSent(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	const origin = "https://app.example"
-	s := &shelf{}
+	s := &memory{}
 	l := &emaillinks.Sent{
 		Records: s, Secret: "s1", Provider: "email", Life: time.Minute, Now: func() time.Time { return now },
 	}
@@ -136,6 +139,15 @@ func TestSent(t *testing.T) {
 		if now = now.Add(time.Minute); l.Recent(t.Context(), origin, address) != "" {
 			t.Error("an entry that has expired")
 		}
+	}
+	for _, faster := range []error{store.ErrConflict, store.ErrNotFound} {
+		if s.update = faster; l.Note(t.Context(), origin, address, "hash 3") != nil {
+			t.Error("another request was faster:", faster)
+		}
+	}
+	s.update = errors.New("unavailable")
+	if err := l.Note(t.Context(), origin, address, "hash 3"); !errors.Is(err, s.update) {
+		t.Error(err)
 	}
 	l.Forget(t.Context(), origin, address)
 	if s.record != nil {

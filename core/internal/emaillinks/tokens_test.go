@@ -36,7 +36,7 @@ func (s *tokens) UseVerificationToken(ctx context.Context, _, hash string) (*sto
 // TestTokens checks which tokens are valid, once.
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	errAway := errors.New("away")
+	errUnavailable := errors.New("unavailable")
 	for name, row := range map[string]struct {
 		change  func(s *tokens, l *emaillinks.Tokens)
 		token   string
@@ -55,8 +55,8 @@ func TestTokens(t *testing.T) {
 			token: "t", address: address, found: true},
 		"another secret": {change: func(_ *tokens, l *emaillinks.Tokens) { l.Secrets = []string{"s2"} },
 			token: "t", address: address, want: emaillinks.ErrUnknown},
-		"the store is away": {change: func(s *tokens, _ *emaillinks.Tokens) { s.err = errAway }, token: "t",
-			address: address, want: errAway},
+		"the store is unavailable": {change: func(s *tokens, _ *emaillinks.Tokens) { s.err = errUnavailable }, token: "t",
+			address: address, want: errUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -107,7 +107,7 @@ func TestWithdraw(t *testing.T) {
 	if got, err := l.RedeemHash(t.Context(), row.Token, address); err != nil || got != row {
 		t.Error(got, err)
 	}
-	s.err = errors.New("away")
+	s.err = errors.New("unavailable")
 	if err := l.Withdraw(t.Context(), row); !errors.Is(err, s.err) {
 		t.Error(err)
 	}

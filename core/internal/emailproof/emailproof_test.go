@@ -39,20 +39,20 @@ func TestNeeded(t *testing.T) {
 	}
 }
 
-// shelf is a store of accounts and passkeys.
-type shelf struct {
+// memory is a store of accounts and passkeys.
+type memory struct {
 	store.AccountStore
 	store.AuthenticatorStore
 	removed  []string
 	failures map[string]error
 }
 
-func (s *shelf) UnlinkAccount(_ context.Context, provider, id string) error {
+func (s *memory) UnlinkAccount(_ context.Context, provider, id string) error {
 	s.removed = append(s.removed, provider+" "+id)
 	return s.failures[id]
 }
 
-func (s *shelf) Authenticators(context.Context, string) ([]*store.Authenticator, error) {
+func (s *memory) Authenticators(context.Context, string) ([]*store.Authenticator, error) {
 	keys := []*store.Authenticator{
 		{CredentialID: "key 1", ProviderAccountID: "p1"}, {CredentialID: "key 2", ProviderAccountID: "p2"},
 		{CredentialID: "key 3", ProviderAccountID: "gone"},
@@ -60,7 +60,7 @@ func (s *shelf) Authenticators(context.Context, string) ([]*store.Authenticator,
 	return keys, s.failures["keys"]
 }
 
-func (s *shelf) DeleteAuthenticator(_ context.Context, id string) error {
+func (s *memory) DeleteAuthenticator(_ context.Context, id string) error {
 	s.removed = append(s.removed, id)
 	return s.failures[id]
 }
@@ -68,7 +68,7 @@ func (s *shelf) DeleteAuthenticator(_ context.Context, id string) error {
 // TestRemove checks which accounts and passkeys stay: those whose provider has vouched for the address.
 func TestRemove(t *testing.T) {
 	t.Parallel()
-	errAway := errors.New("away")
+	errUnavailable := errors.New("unavailable")
 	vouched := &store.Account{Provider: "acme", ProviderAccountID: "a1", VerifiedEmail: "ADA@example.com"}
 	other := &store.Account{Provider: "acme", ProviderAccountID: "a2", VerifiedEmail: "eve@example.com"}
 	unvouched := &store.Account{Provider: "acme", ProviderAccountID: "a3"}
@@ -80,6 +80,7 @@ func TestRemove(t *testing.T) {
 		linked   []*store.Account
 		failures map[string]error
 		without  bool // the store has no passkeys
+		keeps    bool // the store cannot delete passkeys
 		want     []string
 		accounts int
 		err      error
@@ -91,6 +92,13 @@ func TestRemove(t *testing.T) {
 		"passkeys": {
 			linked: []*store.Account{key1, key2}, want: []string{"passkey p1", "key 1", "key 3"}, accounts: 1,
 		},
+		"a passkey before an account": {
+			linked: []*store.Account{key1, unvouched}, want: []string{"passkey p1", "acme a3", "key 1", "key 2", "key 3"},
+			accounts: 2,
+		},
+		"passkeys cannot be deleted": {
+			linked: []*store.Account{key1}, keeps: true, want: []string{"passkey p1"}, accounts: 1,
+		},
 		"no store of passkeys": {
 			linked: []*store.Account{key1, key2}, without: true, want: []string{"passkey p1"}, accounts: 1,
 		},
@@ -100,24 +108,27 @@ func TestRemove(t *testing.T) {
 			want:     []string{"passkey p1", "key 1", "key 2", "key 3"}, accounts: 1,
 		},
 		"an account stays": {
-			linked: []*store.Account{unvouched, other}, failures: map[string]error{"a3": errAway},
-			want: []string{"acme a3"}, err: errAway,
+			linked: []*store.Account{unvouched, other}, failures: map[string]error{"a3": errUnavailable},
+			want: []string{"acme a3"}, err: errUnavailable,
 		},
 		"a passkey stays": {
-			linked: []*store.Account{key1}, failures: map[string]error{"key 1": errAway},
-			want: []string{"passkey p1", "key 1"}, accounts: 1, err: errAway,
+			linked: []*store.Account{key1}, failures: map[string]error{"key 1": errUnavailable},
+			want: []string{"passkey p1", "key 1"}, accounts: 1, err: errUnavailable,
 		},
 		"no list of passkeys": {
-			linked: []*store.Account{key1}, failures: map[string]error{"keys": errAway},
-			want: []string{"passkey p1"}, accounts: 1, err: errAway,
+			linked: []*store.Account{key1}, failures: map[string]error{"keys": errUnavailable},
+			want: []string{"passkey p1"}, accounts: 1, err: errUnavailable,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &shelf{failures: row.failures}
+			s := &memory{failures: row.failures}
 			m := &emailproof.Methods{Accounts: s, Passkeys: s, Deleter: s}
 			if row.without {
 				m.Passkeys = nil
+			}
+			if row.keeps {
+				m.Deleter = nil
 			}
 			removed, err := m.Remove(t.Context(), &store.User{ID: "u1", Email: "ada@example.com"}, row.linked)
 			if !errors.Is(err, row.err) || len(removed) != row.accounts || !slices.Equal(s.removed, row.want) {

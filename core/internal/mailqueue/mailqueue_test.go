@@ -26,34 +26,34 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// shelf is a store of records in memory.
-type shelf struct {
+// memory is a store of records in memory.
+type memory struct {
 	store.RecordStore
 	mu   sync.Mutex
 	rows map[string]*store.Record
 	err  error // of all calls
 }
 
-func (s *shelf) Record(_ context.Context, _, key string) (*store.Record, error) {
+func (s *memory) Record(_ context.Context, _, key string) (*store.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.read(key)
 }
 
-func (s *shelf) read(key string) (*store.Record, error) {
+func (s *memory) read(key string) (*store.Record, error) {
 	if r := s.rows[key]; r != nil {
 		return r, s.err
 	}
 	return nil, store.ErrNotFound
 }
 
-func (s *shelf) CreateRecord(_ context.Context, r *store.Record) error {
+func (s *memory) CreateRecord(_ context.Context, r *store.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.write(r)
 }
 
-func (s *shelf) write(r *store.Record) error {
+func (s *memory) write(r *store.Record) error {
 	if s.err == nil {
 		kept := *r
 		s.rows[r.Key] = &kept
@@ -61,7 +61,7 @@ func (s *shelf) write(r *store.Record) error {
 	return s.err
 }
 
-func (s *shelf) UpdateRecord(_ context.Context, r *store.Record) error {
+func (s *memory) UpdateRecord(_ context.Context, r *store.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.rows[r.Key] == nil {
@@ -70,7 +70,7 @@ func (s *shelf) UpdateRecord(_ context.Context, r *store.Record) error {
 	return s.write(r)
 }
 
-func (s *shelf) DeleteRecord(_ context.Context, _, key string) (*store.Record, error) {
+func (s *memory) DeleteRecord(_ context.Context, _, key string) (*store.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.read(key)
@@ -78,7 +78,7 @@ func (s *shelf) DeleteRecord(_ context.Context, _, key string) (*store.Record, e
 	return r, err
 }
 
-func (s *shelf) ListRecords(_ context.Context, _, _, _ string, _ int) (all []*store.Record, next string, err error) {
+func (s *memory) ListRecords(_ context.Context, _, _, _ string, _ int) (all []*store.Record, next string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.rows {
@@ -88,10 +88,10 @@ func (s *shelf) ListRecords(_ context.Context, _, _, _ string, _ int) (all []*st
 	return all, "", s.err
 }
 
-// office is a queue for tests, with its mail server.
-type office struct {
+// testQueue is a queue for tests, with its mail server.
+type testQueue struct {
 	*mailqueue.Queue
-	shelf  *shelf
+	memory *memory
 	log    *bytes.Buffer
 	sent   []mail.Email
 	fail   error // of the server
@@ -100,13 +100,16 @@ type office struct {
 	undone []mail.Email
 }
 
-func (o *office) Send(_ context.Context, l mail.Email) error {
+func (o *testQueue) Send(ctx context.Context, l mail.Email) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	o.sent = append(o.sent, l)
 	return o.fail
 }
 
 // origin is a request.
-type origin struct{ o *office }
+type origin struct{ o *testQueue }
 
 func (r origin) Note(_ context.Context, e audit.Event) { r.o.events = append(r.o.events, e) }
 
@@ -114,9 +117,9 @@ func (r origin) Attrs(subject string) []slog.Attr {
 	return []slog.Attr{slog.String("subject_of_request", subject)}
 }
 
-func open(t *testing.T, s *shelf, change func(c *mailqueue.Config)) *office {
+func open(t *testing.T, s *memory, change func(c *mailqueue.Config)) *testQueue {
 	t.Helper()
-	o := &office{shelf: s, log: &bytes.Buffer{}}
+	o := &testQueue{memory: s, log: &bytes.Buffer{}}
 	c := mailqueue.Config{
 		Records: s, Lister: s, Rand: rand.Reader, Now: time.Now, Logger: slog.New(slog.NewTextHandler(o.log, nil)),
 		Keys:  &purposekey.Keys{Secrets: []string{"a secret"}, Rand: rand.Reader, Now: time.Now},
@@ -144,9 +147,11 @@ func open(t *testing.T, s *shelf, change func(c *mailqueue.Config)) *office {
 	return o
 }
 
-func (o *office) job(t *testing.T, lane string) *mailqueue.Job {
+func (o *testQueue) job(t *testing.T, lane string) *mailqueue.Job {
 	t.Helper()
-	j, err := o.Job(t.Context(), origin{o}, lane, mail.Background{
+	ctx, disconnect := context.WithCancel(t.Context())
+	defer disconnect() // the email is sent anyway
+	j, err := o.Job(ctx, origin{o}, lane, mail.Background{
 		Sender: "toy", Data: "ada@example.com", UserID: "ada", Subject: "ada@example.com",
 		Email: mail.Email{Kind: mailkind.Reset, URL: "https://app.test/link", Code: "123456", Locale: ui.Locale{Tag: "de"}},
 	})
@@ -159,7 +164,7 @@ func (o *office) job(t *testing.T, lane string) *mailqueue.Job {
 // TestStored stores an email in one process, and sends it in another one.
 func TestStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &shelf{rows: map[string]*store.Record{}}
+		s := &memory{rows: map[string]*store.Record{}}
 		first := open(t, s, nil)
 		j := first.job(t, mailqueue.Notices)
 		if err := first.Plan(t.Context(), nil, j); err != nil || len(s.rows) != 1 {
@@ -195,7 +200,7 @@ func TestStored(t *testing.T) {
 		if err := second.Flush(t.Context()); err != nil || len(second.sent) != 2 {
 			t.Error(err, second.sent)
 		}
-		s.err = errors.New("the store is away")
+		s.err = errors.New("the store is unavailable")
 		if second.Flush(t.Context()) != nil || len(second.failed) != 1 || !errors.Is(second.failed[0], s.err) {
 			t.Error(second.failed)
 		}
@@ -208,7 +213,7 @@ func TestStored(t *testing.T) {
 // TestUnknownSender checks the log of a stored email whose sender no plugin has, and that senders are complete.
 func TestUnknownSender(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &shelf{rows: map[string]*store.Record{}}
+		s := &memory{rows: map[string]*store.Record{}}
 		first, second := open(t, s, nil), open(t, s, func(c *mailqueue.Config) {
 			c.Keys = &purposekey.Keys{Secrets: []string{"another secret"}, Rand: rand.Reader, Now: time.Now}
 		})
@@ -228,7 +233,7 @@ func TestUnknownSender(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(outbox.ClaimFor) //nolint:forbidigo // the clock of a synctest bubble
-		for _, q := range []*office{open(t, s, nil), second} {
+		for _, q := range []*testQueue{open(t, s, nil), second} {
 			if err := q.Flush(t.Context()); err != nil || len(q.failed) != 1 || len(q.sent) != 0 {
 				t.Error(err, q.failed)
 			}
@@ -250,7 +255,7 @@ func TestFailure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := open(t, &shelf{rows: map[string]*store.Record{}}, row.change)
+				o := open(t, &memory{rows: map[string]*store.Record{}}, row.change)
 				o.fail = errors.New("451 ada@example.com: https://app.test/link 123456")
 				j := o.job(t, mailqueue.Open)
 				if !o.Add(j) {
@@ -259,8 +264,8 @@ func TestFailure(t *testing.T) {
 				time.Sleep(2 * time.Hour) //nolint:forbidigo // the clock of a synctest bubble
 				synctest.Wait()
 				if len(o.sent) != row.attempts || len(o.undone) != 1 || o.undone[0].To != "ada@example.com" ||
-					len(o.shelf.rows) != 0 {
-					t.Errorf("%d attempts, %d undone, %d stored", len(o.sent), len(o.undone), len(o.shelf.rows))
+					len(o.memory.rows) != 0 {
+					t.Errorf("%d attempts, %d undone, %d stored", len(o.sent), len(o.undone), len(o.memory.rows))
 				}
 				log := o.log.String()
 				if strings.Contains(log, "ada@") || strings.Contains(log, "app.test") || strings.Contains(log, "123456") {
@@ -307,7 +312,7 @@ func TestQuotas(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := open(t, &shelf{rows: map[string]*store.Record{}}, func(c *mailqueue.Config) { c.Records = nil })
+				o := open(t, &memory{rows: map[string]*store.Record{}}, func(c *mailqueue.Config) { c.Records = nil })
 				hold := make(chan struct{})
 				err := o.AddSender(mail.Sender{Name: "slow", Mailer: slow(hold)})
 				if err != nil {
@@ -342,8 +347,8 @@ func (s slow) Send(context.Context, mail.Email) error { <-s; return nil }
 // TestChange checks that a planned notice is sent if its change was made, and deleted if it was not.
 func TestChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := open(t, &shelf{rows: map[string]*store.Record{}}, nil)
-		tx := &shelf{rows: map[string]*store.Record{}}
+		o := open(t, &memory{rows: map[string]*store.Record{}}, nil)
+		tx := &memory{rows: map[string]*store.Record{}}
 		for _, checkable := range []bool{false, true} {
 			j := o.job(t, mailqueue.Notices)
 			j.Checkable = checkable
@@ -352,8 +357,8 @@ func TestChange(t *testing.T) {
 			}
 			o.Cancel(j, true)
 		}
-		if len(o.shelf.rows) != 1 {
-			t.Errorf("%d notices of unknown changes", len(o.shelf.rows))
+		if len(o.memory.rows) != 1 {
+			t.Errorf("%d notices of unknown changes", len(o.memory.rows))
 		}
 		j := o.job(t, mailqueue.Notices)
 		if err := o.Plan(t.Context(), tx, j); err != nil || len(tx.rows) != 1 {
@@ -375,10 +380,15 @@ func TestChange(t *testing.T) {
 // TestNotify checks that notices of one user beyond their share are sent at once.
 func TestNotify(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := open(t, &shelf{rows: map[string]*store.Record{}}, nil)
+		o := open(t, &memory{rows: map[string]*store.Record{}}, nil)
 		hold := make(chan struct{})
 		if err := o.AddSender(mail.Sender{Name: "slow", Mailer: slow(hold)}); err != nil {
 			t.Fatal(err)
+		}
+		for i := range 17 { // users without an ID are counted by their address
+			b := mail.Background{Sender: "slow", Email: mail.Email{To: fmt.Sprint("user ", i)}}
+			j, _ := o.Job(t.Context(), origin{o}, mailqueue.Notices, b)
+			o.Notify(j)
 		}
 		done := 0
 		go func() {
@@ -395,6 +405,84 @@ func TestNotify(t *testing.T) {
 		close(hold)
 		if synctest.Wait(); done != 17 {
 			t.Errorf("%d notices", done)
+		}
+	})
+}
+
+// TestSender checks when Write and Undo of a sender are called, with a server that fails in the first attempt.
+func TestSender(t *testing.T) {
+	write := func(to string) func(context.Context, mail.Email, json.RawMessage) (mail.Email, error) {
+		return func(_ context.Context, l mail.Email, _ json.RawMessage) (mail.Email, error) {
+			l.To = to
+			return l, nil
+		}
+	}
+	for name, row := range map[string]struct {
+		write func(context.Context, mail.Email, json.RawMessage) (mail.Email, error)
+		data  any
+		to    []string // of the attempts to deliver
+	}{
+		"written":     {write("eve@example.com"), "x", []string{"eve@example.com", "eve@example.com"}},
+		"no data":     {write("eve@example.com"), nil, []string{"ada@example.com", "ada@example.com"}},
+		"no function": {nil, "x", []string{"ada@example.com", "ada@example.com"}},
+		"no address":  {write(""), "x", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := open(t, &memory{rows: map[string]*store.Record{}}, func(c *mailqueue.Config) {
+					c.Retries = []time.Duration{time.Minute}
+				})
+				o.fail = errors.New("451")
+				s := mail.Sender{Name: "test", Mailer: o}
+				writes := 0
+				if row.write != nil {
+					s.Write = func(ctx context.Context, l mail.Email, data json.RawMessage) (mail.Email, error) {
+						writes++
+						return row.write(ctx, l, data)
+					}
+				}
+				if row.data == nil {
+					s.Undo = func(context.Context, mail.Email, json.RawMessage) { t.Error("undone without data") }
+				}
+				if err := o.AddSender(s); err != nil {
+					t.Fatal(err)
+				}
+				j, err := o.Job(t.Context(), origin{o}, mailqueue.Open, mail.Background{
+					Sender: "test", Data: row.data, Email: mail.Email{To: "ada@example.com"}, Subject: "ada",
+				})
+				if err != nil || !o.Add(j) {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Hour) //nolint:forbidigo // the clock of a synctest bubble
+				synctest.Wait()
+				var to []string
+				for _, l := range o.sent {
+					to = append(to, l.To)
+				}
+				if !slices.Equal(to, row.to) || writes > 1 || len(o.failed) > 0 || len(o.memory.rows) > 0 {
+					t.Errorf("sent to %q, %d writes, failed %v, stored %d", to, writes, o.failed, len(o.memory.rows))
+				}
+				if to != nil && (len(o.events) != 1 || o.events[0].Subject != "ada") {
+					t.Errorf("the events are %+v", o.events)
+				}
+			})
+		})
+	}
+}
+
+// TestNoQueue checks that an Auth without emails does not search.
+func TestNoQueue(t *testing.T) {
+	var none *mailqueue.Queue
+	none.Perhaps()
+	synctest.Test(t, func(t *testing.T) {
+		s := &memory{rows: map[string]*store.Record{}, err: errors.New("unavailable")}
+		q := mailqueue.New(mailqueue.Config{ // without senders
+			Records: s, Lister: s, Now: time.Now, NotListed: func(context.Context, error) { t.Error("it searches") },
+		})
+		q.Perhaps()
+		synctest.Wait()
+		if err := q.Flush(t.Context()); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -31,9 +31,9 @@ type Data struct {
 	Verified bool `json:"verified,omitempty"`
 }
 
-// New returns the email of a notice to a user, and its data. ok is false if the user has no address.
+// New returns the email of a notice to a user, and its data. ok is false if the user is nil or has no valid address.
 func New(u *store.User, n mail.SecurityNotice, base string) (l mail.Email, d Data, ok bool) {
-	if u == nil || u.Email == "" {
+	if u == nil {
 		return l, d, false
 	}
 	to, err := mailaddr.Normalize(u.Email)

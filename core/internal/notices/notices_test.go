@@ -14,12 +14,12 @@ import (
 )
 
 var (
-	now     = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	errAway = errors.New("the store is away")
+	now      = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	errStore = errors.New("the store is unavailable")
 )
 
-// world is what a test changes.
-type world struct {
+// setup contains what a test changes.
+type setup struct {
 	user              *store.User
 	accounts          []*store.Account
 	userErr, listErr  error
@@ -28,7 +28,7 @@ type world struct {
 	logged            int
 }
 
-func (w *world) writer() *notices.Writer {
+func (w *setup) writer() *notices.Writer {
 	return &notices.Writer{
 		Page:     "account",
 		User:     func(context.Context, string) (*store.User, error) { return w.user, w.userErr },
@@ -58,51 +58,56 @@ func TestWrite(t *testing.T) {
 	verified := notices.Data{UserID: "u1", Method: "m1", Provider: "acme", Base: base, Verified: true}
 	for name, row := range map[string]struct {
 		kind   mailkind.Kind
-		change func(w *world, d *notices.Data)
+		change func(w *setup, d *notices.Data)
 		to     string
 		url    string // after base
 		logged int
 		err    error
 	}{
 		"a notice": {to: to, url: "/secure/m1/" + to},
-		"not verified": {change: func(_ *world, d *notices.Data) {
+		"not verified": {change: func(_ *setup, d *notices.Data) {
 			d.Verified = false
 		}},
-		"not verified and gone": {change: func(w *world, d *notices.Data) {
+		"not verified and gone": {change: func(w *setup, d *notices.Data) {
 			d.Verified, w.userErr = false, store.ErrNotFound
 		}},
-		"vouched for by a provider": {change: func(w *world, d *notices.Data) {
+		"not verified, gone, and vouched for": {change: func(w *setup, d *notices.Data) {
+			d.Verified, w.userErr, w.accounts = false, store.ErrNotFound, []*store.Account{{VerifiedEmail: to}}
+		}},
+		"an unlinked account":  {kind: mailkind.AccountUnlinked, to: to, url: "/secure/m1/" + to},
+		"not about an account": {kind: mailkind.PasskeyAdded, to: to, url: "/secure/m1/" + to},
+		"vouched for by a provider": {change: func(w *setup, d *notices.Data) {
 			d.Verified, w.accounts = false, []*store.Account{{}, {VerifiedEmail: "ADA@example.com"}}
 		}, to: to, url: "/secure/m1/" + to},
-		"a provider vouched for another address": {change: func(w *world, d *notices.Data) {
+		"a provider vouched for another address": {change: func(w *setup, d *notices.Data) {
 			d.Verified, w.accounts = false, []*store.Account{{VerifiedEmail: "eve@example.com"}}
 		}},
-		"the user is gone": {change: func(w *world, _ *notices.Data) { w.userErr = store.ErrNotFound }, to: to,
+		"the user is gone": {change: func(w *setup, _ *notices.Data) { w.userErr = store.ErrNotFound }, to: to,
 			url: "/account"},
-		"the store is away": {change: func(w *world, _ *notices.Data) { w.userErr = errAway }, err: errAway},
-		"no list of accounts": {change: func(w *world, d *notices.Data) {
-			d.Verified, w.listErr = false, errAway
-		}, err: errAway},
-		"outside of a request": {change: func(_ *world, d *notices.Data) { d.Base = "" }, to: to},
-		"an action of its own": {change: func(_ *world, d *notices.Data) { d.Action = "organization" }, to: to,
+		"the store is unavailable": {change: func(w *setup, _ *notices.Data) { w.userErr = errStore }, err: errStore},
+		"no list of accounts": {change: func(w *setup, d *notices.Data) {
+			d.Verified, w.listErr = false, errStore
+		}, err: errStore},
+		"outside of a request": {change: func(_ *setup, d *notices.Data) { d.Base = "" }, to: to},
+		"an action of its own": {change: func(_ *setup, d *notices.Data) { d.Action = "organization" }, to: to,
 			url: "/organization"},
-		"no link": {change: func(w *world, _ *notices.Data) { w.secureErr = errAway }, to: to, url: "/account",
+		"no link": {change: func(w *setup, _ *notices.Data) { w.secureErr = errStore }, to: to, url: "/account",
 			logged: 1},
-		"a panic": {change: func(w *world, _ *notices.Data) { w.panic = true }, to: to, url: "/account",
+		"a panic": {change: func(w *setup, _ *notices.Data) { w.panic = true }, to: to, url: "/account",
 			logged: 1},
 		"guessed codes": {kind: mailkind.FactorGuessed, to: to, url: "/reset/u1"},
-		"guessed codes, no password": {kind: mailkind.FactorGuessed, change: func(w *world, _ *notices.Data) {
+		"guessed codes, no password": {kind: mailkind.FactorGuessed, change: func(w *setup, _ *notices.Data) {
 			w.noPassword = true
 		}, to: to, url: "/secure/m1/" + to},
-		"guessed codes, another address": {kind: mailkind.FactorGuessed, change: func(w *world, _ *notices.Data) {
+		"guessed codes, another address": {kind: mailkind.FactorGuessed, change: func(w *setup, _ *notices.Data) {
 			w.user.Email = "new@example.com"
 		}, to: to, url: "/account"},
-		"another address": {change: func(w *world, _ *notices.Data) { w.user.Email = "new@example.com" }, to: to,
+		"another address": {change: func(w *setup, _ *notices.Data) { w.user.Email = "new@example.com" }, to: to,
 			url: "/secure/m1/" + to},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, d := &world{user: &store.User{ID: "u1", Email: to}}, verified
+			w, d := &setup{user: &store.User{ID: "u1", Email: to}}, verified
 			if row.change != nil {
 				row.change(w, &d)
 			}
@@ -122,20 +127,24 @@ func TestWrite(t *testing.T) {
 			if want != "" {
 				want = base + want
 			}
-			if string(l.URL) != want || l.To != "" && kind == mailkind.AccountLinked && l.Service != "the acme" {
+			service := ""
+			if l.To != "" && (kind == mailkind.AccountLinked || kind == mailkind.AccountUnlinked) {
+				service = "the acme"
+			}
+			if string(l.URL) != want || l.Service != service {
 				t.Errorf("link %q of %q", string(l.URL), l.Service)
 			}
 		})
 	}
-	if _, err := (&world{}).writer().Write(t.Context(), mail.Email{}, json.RawMessage("x")); err == nil {
+	if _, err := (&setup{}).writer().Write(t.Context(), mail.Email{}, json.RawMessage("x")); err == nil {
 		t.Error("data that is no JSON")
 	}
 }
 
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	w := (&world{secureErr: errAway}).writer()
-	if action, _, err := w.Links.Action(t.Context(), mail.SecurityNotice{}); action != "" || !errors.Is(err, errAway) {
+	w := (&setup{secureErr: errStore}).writer()
+	if action, _, err := w.Links.Action(t.Context(), mail.SecurityNotice{}); action != "" || !errors.Is(err, errStore) {
 		t.Error(action, err)
 	}
 	none := &notices.Links{}
@@ -182,13 +191,13 @@ func TestMade(t *testing.T) {
 		want   bool
 		fails  bool
 	}{
-		"added":                {mailkind.PasskeyAdded, "m1", true, nil, true, false},
-		"not added":            {mailkind.AccountLinked, "m1", false, nil, false, false},
-		"the user is gone":     {mailkind.PasskeyAdded, "m1", false, store.ErrNotFound, false, false},
-		"the store is away":    {mailkind.PasskeyAdded, "m1", false, errAway, false, true},
-		"removed":              {mailkind.PasskeyRemoved, "m1", false, nil, true, false},
-		"a method without ID":  {mailkind.PasskeyAdded, "", false, nil, true, false},
-		"a change of a plugin": {mailkind.FactorAdded, "m1", false, nil, true, false},
+		"added":                    {mailkind.PasskeyAdded, "m1", true, nil, true, false},
+		"not added":                {mailkind.AccountLinked, "m1", false, nil, false, false},
+		"the user is gone":         {mailkind.PasskeyAdded, "m1", false, store.ErrNotFound, false, false},
+		"the store is unavailable": {mailkind.PasskeyAdded, "m1", false, errStore, false, true},
+		"removed":                  {mailkind.PasskeyRemoved, "m1", false, nil, true, false},
+		"a method without ID":      {mailkind.PasskeyAdded, "", false, nil, true, false},
+		"a change of a plugin":     {mailkind.FactorAdded, "m1", false, nil, true, false},
 	} {
 		d := notices.Data{UserID: "u1", Method: row.method}
 		made, err := notices.Made(row.kind, d, func(user, method string) (bool, error) {

@@ -35,9 +35,10 @@ func (d *Data[P]) Save(
 	return name, expires, err
 }
 
-// ReadUser reads the user of a stored sign-in again. The error is an [EndedError] if the user was deleted. It also is
-// one if their address was first verified after the sign-in was stored, unless the request has verified the address of
-// the user whose ID is verified: another person may have started the sign-in before the owner verified the address.
+// ReadUser reads the user of a stored sign-in again. verified is the ID of the user whose address the current request
+// has verified, or "". The error is an [EndedError] if the user was deleted. It is also an EndedError if another
+// request was the first to verify the user's address, after the sign-in was stored: another person may have started the
+// sign-in before the owner verified the address.
 func (d *Data[P]) ReadUser(ctx context.Context, users store.Store, verified string) (*store.User, error) {
 	user, err := users.User(ctx, d.User.ID)
 	switch {

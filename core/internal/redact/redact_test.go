@@ -84,3 +84,42 @@ func TestAs(t *testing.T) {
 		t.Errorf("cause %v", found.Cause)
 	}
 }
+
+// byValue, number and kinded are errors without a cause of type error in a struct behind a pointer.
+type byValue struct{ Cause error }
+
+func (byValue) Error() string { return "by value" }
+
+type number int
+
+func (*number) Error() string { return "number" }
+
+type kinded struct{ Cause string }
+
+func (e *kinded) Error() string { return e.Cause }
+
+// TestAsOfOthers checks that errors.As also finds errors of other types, which do not change.
+func TestAsOfOthers(t *testing.T) {
+	t.Parallel()
+	var value byValue
+	var num *number
+	var kind *kinded
+	var reader interface{ Error() string }
+	for _, row := range []struct {
+		err    error
+		target any
+	}{
+		{byValue{errors.New("x")}, &value},
+		{new(number), &num},
+		{&kinded{"x"}, &kind},
+		{errors.New("x"), &reader},
+		{panics.New("Send", "x"), new(*panics.Error)},
+	} {
+		if !errors.As(redact.Texts(row.err, link), row.target) {
+			t.Errorf("%T is not found", row.err)
+		}
+	}
+	if kind.Cause != "x" || errors.As(redact.Texts(errors.New("x"), link), &num) {
+		t.Error("found another error:", kind, num)
+	}
+}

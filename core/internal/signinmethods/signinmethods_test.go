@@ -54,6 +54,9 @@ func (t *tables) Authenticators(context.Context, string) ([]*store.Authenticator
 }
 
 func (t *tables) DeleteAuthenticator(_ context.Context, id string) error {
+	if id == "" {
+		return errFault
+	}
 	n := len(t.keys)
 	t.keys = slices.DeleteFunc(t.keys, func(k *store.Authenticator) bool { return k.CredentialID == id })
 	if len(t.keys) == n {
@@ -131,6 +134,11 @@ func TestList(t *testing.T) {
 	if of := signinmethods.OfAccount(s.accounts[2]); !of.Passkey || of.ID != signinmethods.AccountID(s.accounts[2]) {
 		t.Error(of)
 	}
+	s.accounts = append(s.accounts, &store.Account{Type: store.TypeOIDC, Provider: "op", ProviderAccountID: "k2"})
+	all, err = m.List(t.Context(), "ada")
+	if err != nil || len(all) != 3 || all[1].ID != signinmethods.AccountID(s.accounts[4]) || all[2].ID != key {
+		t.Error("a passkey without an account that only shares its ID with one:", all, err)
+	}
 	if all, err := (&signinmethods.Methods{}).List(t.Context(), "ada"); len(all) > 0 || err != nil {
 		t.Error("a store that lists nothing:", all, err)
 	}
@@ -163,6 +171,16 @@ func TestRemove(t *testing.T) {
 	}
 	if len(s.accounts) != 2 || len(s.keys) != 1 || len(s.records) != 0 {
 		t.Error(s.accounts, s.keys, s.records)
+	}
+	account, passkey := all[0], all[1]
+	s, m = newMethods("delete passkey")
+	if err := m.Remove(t.Context(), &account); err != nil || len(s.keys) != 2 {
+		t.Error("an account:", s.keys, err)
+	}
+	s, m = newMethods("")
+	m.Deleter, m.Records = nil, nil
+	if err := m.Remove(t.Context(), &passkey); err != nil || len(s.accounts) != 3 || len(s.keys) != 2 {
+		t.Error("a store that cannot delete passkeys:", s.accounts, s.keys, err)
 	}
 	for _, fails := range []string{"unlink", "delete passkey", "delete record"} {
 		s, m := newMethods(fails)
