@@ -45,6 +45,7 @@ func New(config Config) (*Auth, error) {
 	codes := checkConfig(&c, config.Session.Strategy, faults)
 
 	a := &Auth{log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience}
+	a.validTokens.Now, a.validTokens.Max = c.Now, maxValidTokens
 	calls := newWatch(&c, a.log)
 	a.store = newStores(c.Store, calls, c.StoreTimeout)
 	if a.store.records != nil {
