@@ -222,8 +222,8 @@ func (c *ActionRequest) Redirect(address string) *Response {
 // use a record for anything that may happen only once.
 func (c *ActionRequest) SetEncryptedCookie(name string, v any, ttl time.Duration) error {
 	if !actions.IsName(name) || slices.Contains(reservedCookies[:], name) || strings.HasPrefix(name, codeCookie) {
-		return fmt.Errorf("core: SetEncryptedCookie: invalid name %q: use at most 32 lower-case letters, digits and hyphens, and "+
-			"none of %q", name, reservedCookies)
+		return fmt.Errorf("core: SetEncryptedCookie: invalid name %q: use at most 32 lower-case letters, digits and "+
+			"hyphens, and none of %q", name, reservedCookies)
 	}
 	cookie, err := c.plugins.cookie(&c.in.arrival, name, v, c.plugins.now().Add(ttl))
 	if err == nil {

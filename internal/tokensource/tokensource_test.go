@@ -150,7 +150,7 @@ func TestSources(t *testing.T) {
 		if raw := s.Raw(h); raw != row.raw {
 			t.Errorf("%s: Raw returns %q", name, raw)
 		}
-		content, err := s.Read(t.Context(), h, func(err error) bool { return err == errUnknown })
+		content, err := s.Read(t.Context(), h, func(err error) bool { return errors.Is(err, errUnknown) })
 		if content != row.content || !errors.Is(err, row.err) {
 			t.Errorf("%s: Read returns %q, %v", name, content, err)
 		}
