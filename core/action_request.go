@@ -59,7 +59,7 @@ type ActionRequest struct {
 	cookies []Cookie // set by reading the session
 }
 
-// newCall returns a request to an action of the plugin that configuration errors call part.
+// newCall returns the request to an action. plugin is the name of its plugin, as in configuration errors.
 func newCall(in *call, ps *plugins, plugin string) *ActionRequest {
 	return &ActionRequest{
 		Request: in.r, Origin: in.origin, Home: in.home, CallbackURL: in.callbackURL.Target,
@@ -222,8 +222,8 @@ func (c *ActionRequest) Redirect(address string) *Response {
 // use a record for anything that may happen only once.
 func (c *ActionRequest) SetEncryptedCookie(name string, v any, ttl time.Duration) error {
 	if !actions.IsName(name) || slices.Contains(reservedCookies[:], name) || strings.HasPrefix(name, codeCookie) {
-		return fmt.Errorf("core: Keep: invalid name %q: use at most 32 lower-case letters, digits and hyphens, and "+
-			"none of %q", name, reservedCookies)
+		return fmt.Errorf("core: SetEncryptedCookie: invalid name %q: use at most 32 lower-case letters, digits and "+
+			"hyphens, and none of %q", name, reservedCookies)
 	}
 	cookie, err := c.plugins.cookie(&c.in.arrival, name, v, c.plugins.now().Add(ttl))
 	if err == nil {
@@ -234,13 +234,13 @@ func (c *ActionRequest) SetEncryptedCookie(name string, v any, ttl time.Duration
 
 // cookie encrypts v into the plugin cookie with this name.
 func (ps *plugins) cookie(at *arrival, name string, v any, expires time.Time) (Cookie, error) {
-	sealed, err := ps.seals.seal("cookie "+name, v, expires)
+	sealed, err := ps.seals.Encrypt("cookie "+name, v, expires)
 	if err != nil {
 		return Cookie{}, err
 	}
 	if len(sealed) > maxKeptCookie {
-		return Cookie{}, fmt.Errorf("core: Keep: %q has %d bytes encrypted, the limit is %d", name, len(sealed),
-			maxKeptCookie)
+		return Cookie{}, fmt.Errorf("core: SetEncryptedCookie: %q has %d bytes encrypted, the limit is %d", name,
+			len(sealed), maxKeptCookie)
 	}
 	spec := at.partCookie(name)
 	cookie := Cookie(spec.SetUntil(sealed, expires))
@@ -252,7 +252,7 @@ func (ps *plugins) cookie(at *arrival, name string, v any, expires time.Time) (C
 func (ps *plugins) readCookie(at *arrival, name string, v any) bool {
 	spec := at.partCookie(name)
 	value, ok := at.jar.Get(spec.Name())
-	return ok && ps.seals.open("cookie "+name, value, v) == nil
+	return ok && ps.seals.Decrypt("cookie "+name, value, v) == nil
 }
 
 // maxKeptCookie is the maximum length of a cookie value. Browsers accept 4,096 bytes (RFC 6265 section 6.1); the rest

@@ -47,8 +47,8 @@ func newRules(a *Auth, s *signIns, l *logouts, faults *ConfigError) map[route]ru
 
 		{"POST", "backchannel-logout"}: {act: l.backChannelLogout, bare: true, ends: true},
 	}
-	if a.sessions.away != nil {
-		rules[route{"GET", "logout"}] = rule{act: a.sessions.away.back, bare: true, browsing: true, ends: true}
+	if a.sessions.providerLogouts != nil {
+		rules[route{"GET", "logout"}] = rule{act: a.sessions.providerLogouts.back, bare: true, browsing: true, ends: true}
 	}
 	a.plugins.addRules(rules, faults)
 	if a.site.csrf.Skip { // there is no token, with any method
@@ -239,7 +239,7 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 		if !carrier.FromHeader && s.endActor(ctx, &c.arrival) { // of an impersonation that has ended
 			response.Cookies = carrier.clear()
 		}
-		s.away.leave(ctx, c, "", response)
+		s.providerLogouts.leave(ctx, c, "", response)
 		return response, nil
 	}
 	userID, err := s.end(ctx, session)
@@ -248,7 +248,7 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	}
 	c.debug(ctx, "session ended", slog.String("user_id", userID))
 	response.Cookies = carrier.clear()
-	s.away.leave(ctx, c, userID, response)
+	s.providerLogouts.leave(ctx, c, userID, response)
 	return response, nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
 	"github.com/latchkey-go/latchkey/core/internal/mounts"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
-	"github.com/latchkey-go/latchkey/core/internal/validtokens"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/internal/once"
@@ -25,19 +24,21 @@ type Auth struct {
 	// the log of site. If choose is nil, this Auth serves all requests.
 	choose func(ctx context.Context, r *Request) (*Auth, error)
 
-	site        *site
-	providers   []*provider // in order
-	byID        map[string]*provider
-	router      *router
-	pages       *pages
-	sessions    *sessions
-	tokens      tokenReaders
-	linker      *linker
-	plugins     plugins
-	mail        *mailqueue.Queue
-	log         *reporter
-	mounted     mounts.State
-	validTokens validtokens.Memory
+	site      *site
+	providers []*provider // in order
+	byID      map[string]*provider
+	router    *router
+	pages     *pages
+	sessions  *sessions
+	tokens    tokenReaders
+	linker    *linker
+	plugins   plugins
+	mail      *mailqueue.Queue
+	log       *reporter
+	mounted   mounts.State
+	// validTokens has the hashes of credentials that were valid in this process. Their requests are not counted as
+	// attempts, so that wrong credentials of a network do not stop its valid ones.
+	validTokens once.Memory[[sha256.Size]byte, struct{}]
 
 	audience string
 	// sharedWarned is set after the warning shared-sessions was logged.
@@ -45,6 +46,9 @@ type Auth struct {
 	store        stores
 	refreshes    *refresh.Refreshes
 }
+
+// maxValidTokens is the maximum number of hashes in Auth.validTokens.
+const maxValidTokens = 1 << 14
 
 // BasePath returns the path prefix of all auth routes as the application receives them, "/auth" by default. Adapters
 // register their routes there.

@@ -83,7 +83,7 @@ func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kno
 	ids := l.sessions.providerSessions.Of(p.Provider, p.SessionID)
 	owner, known, err := l.sessions.all.EndThese(ctx, ids)
 	if err == nil && owner != "" {
-		p.User, err = l.sessions.jwt.User(ctx, owner)
+		p.User, err = l.sessions.jwt.Users.User(ctx, owner)
 	}
 	if errors.Is(err, ErrNotFound) {
 		err = nil

@@ -230,13 +230,13 @@ type badRequest struct {
 	unknown bool
 }
 
-// ErrInvalidGrant means that the provider no longer accepts a refresh token: it has expired, or the user has revoked
-// it. The user must sign in again.
-var ErrInvalidGrant = oauth.ErrInvalidGrant
-
 func (e *badRequest) Error() string { return e.cause.Error() }
 
 func (e *badRequest) Unwrap() error { return e.cause }
+
+// ErrInvalidGrant means that the provider no longer accepts a refresh token: it has expired, or the user has revoked
+// it. The user must sign in again.
+var ErrInvalidGrant = oauth.ErrInvalidGrant
 
 // callbackReason says why a sign-in can no longer be completed. The error page receives it in the parameter "reason".
 type callbackReason string

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/internal/knownbrowser"
+	"github.com/latchkey-go/latchkey/internal/purposekey"
 )
 
 // An attacker whose attempts use up the limit of a name could lock out its owner. Therefore a cookie identifies a
@@ -21,14 +22,14 @@ const knownPurpose = "known browser"
 
 // knownBrowsers reads and writes the cookie. It is nil if known browsers are off.
 type knownBrowsers struct {
-	seals *partSeals
+	seals *purposekey.Keys
 	now   func() time.Time
 }
 
 func (k *knownBrowsers) read(c *call) (b knownbrowser.Browser) {
 	spec := c.partCookie(knownCookie)
 	value, there := c.jar.Get(spec.Name())
-	if !there || k.seals.open(knownPurpose, value, &b) != nil {
+	if !there || k.seals.Decrypt(knownPurpose, value, &b) != nil {
 		return knownbrowser.Browser{}
 	}
 	return b
@@ -55,7 +56,7 @@ func (k *knownBrowsers) remember(ctx context.Context, c *call, names ...string) 
 	expires, sealed := k.now().Add(knownFor), ""
 	err := b.Remember(c.rand, names)
 	if err == nil {
-		sealed, err = k.seals.seal(knownPurpose, b, expires)
+		sealed, err = k.seals.Encrypt(knownPurpose, b, expires)
 	}
 	if err != nil {
 		c.log.failure(ctx, asError(err, ErrAuth), c.attrs()...)

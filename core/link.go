@@ -146,7 +146,7 @@ func (l *linker) current(ctx context.Context, r requestSession) (accounts.Curren
 		now.AtRest = l.sessions.rows.AtRest(token)
 		return now, current.methods, nil
 	}
-	now.User, err = l.sessions.jwt.User(ctx, current.token.Subject)
+	now.User, err = l.sessions.jwt.Users.User(ctx, current.token.Subject)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return accounts.Current{}, nil, nil

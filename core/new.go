@@ -45,6 +45,7 @@ func New(config Config) (*Auth, error) {
 	codes := checkConfig(&c, config.Session.Strategy, faults)
 
 	a := &Auth{log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience}
+	a.validTokens.Now, a.validTokens.Max = c.Now, maxValidTokens
 	calls := newWatch(&c, a.log)
 	a.store = newStores(c.Store, calls, c.StoreTimeout)
 	if a.store.records != nil {
@@ -118,8 +119,8 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 		a.sessions.kept.provisional = a.plugins.provisional
 	}
 	a.pages.sessions, a.pages.plugins = a.sessions, &a.plugins
-	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)
-	a.site.returns = a.sessions.away != nil
+	a.sessions.providerLogouts = newProviderLogouts(c, a.providers, a.store.records)
+	a.site.returns = a.sessions.providerLogouts != nil
 	a.linker = newLinker(c, a, can.open)
 	ends := &logouts{sessions: a.sessions, store: a.store, callback: c.Callbacks.BackChannelLogout}
 	ends.used = once.Memory[string, struct{}]{Now: c.Now, Max: maxLogouts}
@@ -447,8 +448,8 @@ func newChallenges(c *Config, l *limits, calls observed.Calls) *challengeGuard {
 	return &challengeGuard{challenges.New(*c.Callbacks.Challenge, c.HTTPClient, calls), l}
 }
 
-func newAwaySessions(c *Config, providers []*provider, records store.RecordStore) *awaySessions {
-	a := &awaySessions{providersessions.Logouts{
+func newProviderLogouts(c *Config, providers []*provider, records store.RecordStore) *providerLogouts {
+	a := &providerLogouts{providersessions.Logouts{
 		Clients: map[string]providersessions.Client{}, Records: records, MaxAge: c.Session.MaxAge, Now: c.Now,
 		NewKey: func() (string, error) { return randomText(c.Rand) },
 	}}

@@ -17,6 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/pending"
+	"github.com/latchkey-go/latchkey/internal/purposekey"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -91,7 +92,7 @@ func (a *Action) Describe(table map[string][3]any) {
 // path returns the action's path, relative to the base path.
 func (a *Action) path() string { return actions.Path(a.Name, a.Verb) }
 
-// parts holds what the configured plugins have registered.
+// plugins has what the configured plugins have registered.
 type plugins struct {
 	actions       []*partAction
 	reauthMethods []ReauthMethod
@@ -125,8 +126,8 @@ type plugins struct {
 	// called it.
 	freshLinks time.Duration
 	hosts      []*PluginHost
-	attached   []Plugin // in the order of hosts
-	seals      partSeals
+	attached   []Plugin        // in the order of hosts
+	seals      purposekey.Keys // encrypts data for plugins
 	now        func() time.Time
 	entry      *signIns
 	limits     *limits

@@ -20,12 +20,11 @@ import (
 )
 
 // PluginHost is the plugin host: the [Auth] as a plugin sees it. The methods that register something or declare what
-// the plugin does may only be called in Attach, and panic later: AddProvider, AddAction, AddWellKnown, AddSignInGate,
-// AddFinalSignInGate, TrackAuthentication, AddConfigError, EndsSessions, OnEndSessions, EmailsLinks,
-// RequireRecentSignInToLink, AddTask, OnAudit, RememberBrowsers, NotifyMethodChanges, AcceptIDTokens, OfferOneTap,
-// VerifiesEmail, AddPasswordReset, ProtectOrigins, TrackPasskeys, AddUserCheck and AddUserData. Records must be called
-// there too, so that a missing store becomes a configuration error. Records and all other methods also work later and
-// are safe for concurrent use. The fields are read-only: New sets them before Attach.
+// the plugin does may only be called in Attach, and panic later: those whose names begin with Add or On, and
+// AcceptIDTokens, AllowImpersonation, EmailsLinks, EndsSessions, KeepSessions, NotifyMethodChanges, OfferOneTap,
+// ProtectOrigins, RememberBrowsers, RequireRecentSignInToLink, TrackAuthentication, TrackPasskeys and VerifiesEmail.
+// Records must be called there too, so that a missing store becomes a configuration error. Records and all other
+// methods also work later and are safe for concurrent use. The fields are read-only: New sets them before Attach.
 type PluginHost struct {
 	// Auth is the Auth under construction. Its methods work after New has returned.
 	Auth *Auth
@@ -285,15 +284,6 @@ func (h *PluginHost) URL(action string, query ...string) (string, error) {
 	return weburl.AddQuery(h.Auth.site.pinnedOrigin+h.Auth.site.publicBase+"/"+action, query...)
 }
 
-// partSeals encrypts data for plugins, with a separate key for each purpose.
-type partSeals struct{ purposekey.Keys }
-
-func (s *partSeals) seal(purpose string, v any, expires time.Time) (string, error) {
-	return s.Encrypt(purpose, v, expires)
-}
-
-func (s *partSeals) open(purpose, sealed string, v any) error { return s.Decrypt(purpose, sealed, v) }
-
 // Encrypt encrypts v as JSON. [PluginHost.Decrypt] with the same purpose decrypts it until expires, which is rounded
 // down to the second; the zero time means no expiry.
 //
@@ -301,14 +291,14 @@ func (s *partSeals) open(purpose, sealed string, v any) error { return s.Decrypt
 // secret". The newest secret encrypts; all secrets decrypt. The result is ASCII text, about 200 bytes longer than 4/3
 // of the JSON, and can be used in a URL, a cookie or a record. It can be used any number of times until it expires.
 func (h *PluginHost) Encrypt(purpose string, v any, expires time.Time) (string, error) {
-	return h.plugins.seals.seal(purpose, v, expires)
+	return h.plugins.seals.Encrypt(purpose, v, expires)
 }
 
 // Decrypt decrypts a text that Encrypt returned for the same purpose, and stores the value in v, a pointer. It returns
 // an error if the text was made for another purpose, if its secret is no longer configured, or if it has expired. The
 // error does not reveal the content.
 func (h *PluginHost) Decrypt(purpose, sealed string, v any) error {
-	return h.plugins.seals.open(purpose, sealed, v)
+	return h.plugins.seals.Decrypt(purpose, sealed, v)
 }
 
 // Digest returns a message authentication code of text (HMAC-SHA-256, RFC 2104) in base64url. The key is derived from

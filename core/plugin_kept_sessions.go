@@ -125,7 +125,7 @@ func (c *ActionRequest) changeAccounts(ctx context.Context, cookies []Cookie) er
 	s.exchanges.Erase(c.in.browser(), "")
 	c.in.session.carrier().NoteReplaced(sessioncookies.Replaced)
 	cookies = append(cookies, fresh...)
-	c.replaceSession(append(cookies, s.away.forget(ctx, &c.in.arrival)...))
+	c.replaceSession(append(cookies, s.providerLogouts.forget(ctx, &c.in.arrival)...))
 	return nil
 }
 

@@ -117,7 +117,8 @@ func (c *ActionRequest) SignOut(ctx context.Context) error {
 // forgetSession deletes the browser's session cookies.
 func (c *ActionRequest) forgetSession(ctx context.Context) {
 	c.session, c.read, c.failed = nil, true, nil
-	c.cookies = append(c.in.session.carrier().clear(), c.plugins.auth.sessions.away.forget(ctx, &c.in.arrival)...)
+	forgotten := c.plugins.auth.sessions.providerLogouts.forget(ctx, &c.in.arrival)
+	c.cookies = append(c.in.session.carrier().clear(), forgotten...)
 }
 
 // EndSessions ends sessions of the signed-in user, as [Auth.EndSessions] does. If the current session is one of them,
@@ -285,7 +286,7 @@ func (a *Auth) NewSession(
 			a.sessions.takeBack(ctx, &v, who, sessionID)
 			return nil, err
 		}
-		cookies = append(cookies, a.sessions.away.forget(ctx, &v)...)
+		cookies = append(cookies, a.sessions.providerLogouts.forget(ctx, &v)...)
 		v.decidedOf(ctx, audit.SignIn, "", user.ID, sessionID)
 	}
 	return cookies, err

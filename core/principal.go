@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core/limit"
 )
@@ -62,7 +63,8 @@ func (a *Auth) verifyCredential(
 	}
 	hash, limits := sha256.Sum256([]byte(token)), a.plugins.limits
 	c, attempt := &call{arrival: *v}, newAttempt(limit.AttemptKey, "")
-	known := kind.Unlimited || a.validTokens.Has(hash)
+	_, known := a.validTokens.Get(hash)
+	known = known || kind.Unlimited
 	if !known {
 		if err := limits.ask(ctx, c, attempt); err != nil {
 			return nil, err
@@ -73,9 +75,9 @@ func (a *Auth) verifyCredential(
 	})
 	switch {
 	case err != nil || p == nil && known:
-		a.validTokens.Note(hash, false)
+		a.validTokens.Remove(hash)
 	case p != nil && !known:
-		a.validTokens.Note(hash, true)
+		a.validTokens.First(hash, time.Time{})
 		limits.right(ctx, c, attempt)
 	}
 	if p != nil && err == nil {

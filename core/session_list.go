@@ -12,14 +12,14 @@ import (
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
 )
 
-// SessionInfo is one active session in a user's list of sessions. Unknown fields are zero. Only ID and Expires are
-// known of sessions that Auth.js created, or that started before records were written.
+// SessionInfo is one active session in a user's list of sessions. Unknown fields are zero. For a session that
+// Auth.js created, or that started before records were written, only ID and Expires are known.
 type SessionInfo struct {
 	// ID is the Session.ID of the session, for use in [EndOptions]. It is not a secret.
 	ID string
 	// Current is true for the session of the request whose context was passed to [Auth.Sessions].
 	Current bool
-	// CreatedAt is when the session started. Seen is when it was last used, accurate to one hour.
+	// CreatedAt is when the session started. LastSeen is when it was last used, accurate to one hour.
 	CreatedAt, LastSeen time.Time
 	// UserAgent is the User-Agent header of the sign-in: at most 256 printable ASCII characters, the others escaped. The
 	// client can send any value.
@@ -29,7 +29,7 @@ type SessionInfo struct {
 	// AuthMethods are the authentication methods of the sign-in. Provider is the ID of the provider.
 	AuthMethods []amr.Method
 	Provider    string
-	// Expires is when the session ends if it is not used before then. Under StrategyJWT it is the value as of Seen.
+	// Expires is when the session ends if it is not used before then. Under StrategyJWT it is the value as of LastSeen.
 	Expires time.Time
 	// Actor is the ID of the user who impersonates this one in the session, or empty.
 	Actor string

@@ -9,12 +9,12 @@ import (
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
 
-// awaySessions tracks the provider session of each sign-in, for RP-initiated logout ([OAuthProvider.Logout]). A nil
-// *awaySessions means that no provider is asked.
-type awaySessions struct{ providersessions.Logouts }
+// providerLogouts tracks the provider session of each sign-in, for RP-initiated logout ([OAuthProvider.Logout]). A nil
+// *providerLogouts does nothing: no provider has a sign-out page.
+type providerLogouts struct{ providersessions.Logouts }
 
-// browserAway returns the logout cookie of a request.
-func (v *arrival) browserAway(ctx context.Context) *providersessions.Browser {
+// logoutCookie returns the logout cookie of a request.
+func (v *arrival) logoutCookie(ctx context.Context) *providersessions.Browser {
 	return &providersessions.Browser{
 		Jar: v.jar, Cookie: &v.cookies.Logout,
 		Failed: func(err error) { v.log.failure(ctx, asError(err, ErrStore), v.attrs()...) },
@@ -22,29 +22,29 @@ func (v *arrival) browserAway(ctx context.Context) *providersessions.Browser {
 }
 
 // begin tracks a sign-in with a provider, and removes the sign-in that it replaces.
-func (a *awaySessions) begin(ctx context.Context, p *tokenCarrier, id *identity, userID string) []Cookie {
+func (a *providerLogouts) begin(ctx context.Context, p *tokenCarrier, id *identity, userID string) []Cookie {
 	if a == nil || p.FromHeader {
 		return nil
 	}
-	return ownCookies(a.Begin(ctx, p.at.browserAway(ctx), id.account.Provider, userID, string(id.account.IDToken)))
+	return ownCookies(a.Begin(ctx, p.at.logoutCookie(ctx), id.account.Provider, userID, string(id.account.IDToken)))
 }
 
 // forget removes the logout cookie and its record.
-func (a *awaySessions) forget(ctx context.Context, v *arrival) []Cookie {
+func (a *providerLogouts) forget(ctx context.Context, v *arrival) []Cookie {
 	if a == nil {
 		return nil
 	}
-	return ownCookies(a.Forget(ctx, v.browserAway(ctx)))
+	return ownCookies(a.Forget(ctx, v.logoutCookie(ctx)))
 }
 
 // leave redirects the response of a sign-out to the provider of the session. userID is the user of the ended session.
 // If the provider has no sign-out URL, the redirect of the response stays unchanged.
-func (a *awaySessions) leave(ctx context.Context, c *call, userID string, response *Response) {
+func (a *providerLogouts) leave(ctx context.Context, c *call, userID string, response *Response) {
 	if a == nil || c.byBearer() {
 		return
 	}
 	others := plainCookies(append(c.initialCookies(), response.Cookies...))
-	to, err := a.Leave(ctx, c.browserAway(ctx), userID, c.base+"/logout/", others)
+	to, err := a.Leave(ctx, c.logoutCookie(ctx), userID, c.base+"/logout/", others)
 	if to.Shortened != "" {
 		c.log.info(ctx, "an ID token is too long for a response header: the provider may ask the user to confirm",
 			slog.String("provider", to.Shortened))
@@ -86,9 +86,9 @@ func (o *oauthClient) signOutURL(ctx context.Context, returnTo, state, hint stri
 
 // back handles GET logout/<provider>, the redirect from the provider after its sign-out. The browser never continues to
 // a page that the request names, because any site can make a browser request this URL.
-func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
+func (a *providerLogouts) back(ctx context.Context, c *call) (*Response, error) {
 	bare := c.query.Count("state") == 0 && c.query.Count("callbackUrl") == 0
-	cookies, known := c.browserAway(ctx).Return(c.providerID, c.query.Get("state"), bare)
+	cookies, known := c.logoutCookie(ctx).Return(c.providerID, c.query.Get("state"), bare)
 	if !known {
 		c.log.info(ctx, "a return from a provider's sign-out does not have the state of a sign-out in this browser",
 			c.attrs()...)

@@ -105,7 +105,7 @@ func (p *storedSession) sessionOf(ctx context.Context, found *sessionstate.Found
 		session.data = p.data.Of(user.ID, &of)
 	}
 	if p.facts {
-		session.ID, session.readAt = publicID(p.rows.AtRest(string(record.Token))), p.now()
+		session.ID, session.readAt = p.rows.PublicID(string(record.Token)), p.now()
 		session.AuthTime, session.Methods, session.ACR = factsIn(string(record.Token))
 	}
 	return p.used(ctx, session, by)
@@ -212,7 +212,7 @@ func (s *sessions) withoutUser(ctx context.Context, user *User, err error) error
 	if errors.Is(err, ErrStoreUnavailable) { // another store call would only delay the response
 		return err
 	}
-	_, absent := s.jwt.User(ctx, user.ID)
+	_, absent := s.jwt.Users.User(ctx, user.ID)
 	if !errors.Is(absent, ErrNotFound) {
 		return err
 	}
@@ -228,7 +228,7 @@ func (s *sessions) endReplacedRow(ctx context.Context, v *arrival, token string,
 	}
 	switch ended, err := s.rows.Delete(ctx, token); {
 	case err == nil && ended != nil:
-		v.decidedOf(ctx, audit.SessionEnded, audit.ReasonReplaced, ended.UserID, publicID(s.rows.AtRest(token)))
+		v.decidedOf(ctx, audit.SessionEnded, audit.ReasonReplaced, ended.UserID, s.rows.PublicID(token))
 	case err != nil && !errors.Is(err, ErrNotFound):
 		v.log.failure(ctx, errorf(ErrStore, "remove the session that a sign-in replaced: %w", err), v.attrs()...)
 	case err != nil:

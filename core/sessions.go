@@ -45,8 +45,8 @@ type sessions struct {
 	all sessionlist.Sessions
 	// providerSessions maps the sessions of providers to local sessions.
 	providerSessions *providersessions.Sessions
-	// away tracks provider sessions, for sign-out at the provider. It is nil if no provider has OAuthProvider.Logout.
-	away *awaySessions
+	// providerLogouts signs users out at their provider too. It is nil if no provider has OAuthProvider.Logout.
+	providerLogouts *providerLogouts
 	// data loads the application's data (Config.Data). It is nil if Config.Data is not set.
 	data *sessiondata.Keeper
 	// impersonation is what a plugin passed to PluginHost.AllowImpersonation. It is nil if none did.

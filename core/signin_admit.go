@@ -62,7 +62,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	known := s.plugins.limits.known.of(c, who.user.ID) != ""
 	out.cookies = append(out.cookies, s.plugins.limits.known.remember(ctx, c, provenNames(out, who.user)...)...)
 	if !who.keepsSession {
-		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, c.session.carrier(), id, who.user.ID)...)
+		out.cookies = append(out.cookies, s.sessions.providerLogouts.begin(ctx, c.session.carrier(), id, who.user.ID)...)
 	}
 	s.report(ctx, c, id, who, sessionID, known)
 	redirect = or(out.returnTo, c.callbackURL.Target)

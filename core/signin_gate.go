@@ -244,7 +244,7 @@ func (ps *plugins) storePendingSignIn(ctx context.Context, c *call, pending pend
 }
 
 func (ps *plugins) pendingStore() *pending.Store {
-	return &pending.Store{Records: records.Of(ps.auth.store.records), Keys: &ps.seals.Keys}
+	return &pending.Store{Records: records.Of(ps.auth.store.records), Keys: &ps.seals}
 }
 
 // pending reads the pending sign-in of the browser. It returns nil if there is none or it has expired.

@@ -75,6 +75,15 @@ func (m *Memory[K, V]) Update(key K, until time.Time, change func(V) V) {
 	m.add(key, change(none), until, now)
 }
 
+// Remove removes a key. It does nothing if the key is not stored.
+func (m *Memory[K, V]) Remove(key K) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if element := m.byKey[key]; element != nil {
+		m.drop(element)
+	}
+}
+
 // find returns the entry of a key. It removes an expired entry.
 func (m *Memory[K, V]) find(key K, now time.Time) *entry[K, V] {
 	element := m.byKey[key]

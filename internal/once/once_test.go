@@ -152,3 +152,20 @@ func TestDefaultMax(t *testing.T) {
 		t.Errorf("%d are held", n)
 	}
 }
+
+// TestRemove checks that a removed key is not stored, and leaves room for another one.
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	var c clock
+	m := &once.Memory[string, int]{Now: c.now, Max: 2}
+	m.Remove("a")
+	m.Put("a", 1, time.Time{})
+	m.Put("b", 2, time.Time{})
+	m.Remove("b")
+	if _, stored := m.Get("b"); stored || m.Len() != 1 || !m.First("b", time.Time{}) {
+		t.Errorf("b is stored, of %d keys", m.Len())
+	}
+	if value, stored := m.Get("a"); value != 1 || !stored {
+		t.Errorf("a: %d, %t", value, stored)
+	}
+}

@@ -233,4 +233,4 @@ func (k *Keeper) Carry(
 }
 
 // Forget drops the copy in memory, so that a sign-in loads the data again.
-func (k *Keeper) Forget(userID string) { k.copies.Put(userID, userCopy{}, k.Now()) }
+func (k *Keeper) Forget(userID string) { k.copies.Remove(userID) }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,5 +104,111 @@ func TestShow(t *testing.T) {
 	var none *Loaded
 	if got, err := none.Show(t.Context(), nil); got != nil || err != nil {
 		t.Errorf("without data: %v, %v", got, err)
+	}
+}
+
+// carried is the data of a session in tests, with its claim and its loads.
+type carried struct {
+	*Keeper
+	now    time.Time
+	value  string
+	failed error
+	loads  int
+	during func() // called by a load
+}
+
+func newCarried(inCookie bool) *carried {
+	c := &carried{now: time.Unix(1_900_000_000, 0), value: `1`}
+	c.Keeper = New(Options{
+		Now: func() time.Time { return c.now }, MaxAge: time.Minute, InCookie: inCookie, Large: func(context.Context) {},
+		Load: func(context.Context, any) (json.RawMessage, error) {
+			value := c.value
+			c.loads++
+			if do := c.during; do != nil {
+				c.during = nil
+				do()
+			}
+			return json.RawMessage(value), c.failed
+		},
+	})
+	return c
+}
+
+// TestCarry checks when a copy in a session token is used, and when the data is loaded again.
+func TestCarry(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		change func(c *carried)
+		userID string
+		loads  int
+	}{
+		"a valid copy":            {func(*carried) {}, "u1", 1},
+		"a copy of another user":  {func(*carried) {}, "u2", 2},
+		"just before its end":     {func(c *carried) { c.now = c.now.Add(time.Minute - time.Second) }, "u1", 1},
+		"an expired copy":         {func(c *carried) { c.now = c.now.Add(time.Minute) }, "u1", 2},
+		"after a refresh":         {func(c *carried) { _ = c.Refresh(context.Background(), "u1") }, "u1", 2},
+		"after another's refresh": {func(c *carried) { _ = c.Refresh(context.Background(), "u2") }, "u1", 1},
+		"after a sign-in":         {func(c *carried) { c.Forget("u1") }, "u1", 1},
+	} {
+		c := newCarried(true)
+		claim, _, changed := c.Carry(t.Context(), "u1", nil, nil)
+		if claim == nil || !changed || c.loads != 1 {
+			t.Fatalf("first: %s, %t, %d loads", claim, changed, c.loads)
+		}
+		c.value = `2`
+		row.change(c)
+		next, data, changed := c.Carry(t.Context(), row.userID, nil, claim)
+		value, err := data.Raw(t.Context())
+		if c.loads != row.loads || changed != (row.loads > 1) || string(value) != fmt.Sprint(row.loads) || err != nil ||
+			(string(next) == string(claim)) != (row.loads == 1) {
+			t.Errorf("%s: %d loads, changed %t, %s, %v", name, c.loads, changed, value, err)
+		}
+	}
+}
+
+// TestForget checks that the data is loaded again without a copy in a token.
+func TestForget(t *testing.T) {
+	t.Parallel()
+	c := newCarried(false)
+	for range 2 {
+		c.Carry(t.Context(), "u1", nil, nil)
+	}
+	if c.loads != 1 {
+		t.Errorf("loaded %d times", c.loads)
+	}
+	c.Forget("u1")
+	if c.Carry(t.Context(), "u1", nil, nil); c.loads != 2 {
+		t.Errorf("loaded %d times after Forget", c.loads)
+	}
+}
+
+// TestCarryFails checks that a failed load keeps the claim, and that data which is too large for a cookie is refused.
+func TestCarryFails(t *testing.T) {
+	t.Parallel()
+	c := newCarried(true)
+	claim, _, _ := c.Carry(t.Context(), "u1", nil, nil)
+	c.failed, c.now = errors.New("down"), c.now.Add(time.Hour)
+	next, data, changed := c.Carry(t.Context(), "u1", nil, claim)
+	if string(next) != string(claim) || changed || !errors.Is(data.Failed, c.failed) {
+		t.Errorf("%s, %t, %v", next, changed, data.Failed)
+	}
+	for size, fits := range map[int]bool{8 << 10: true, 8<<10 + 1: false} {
+		for _, inCookie := range []bool{true, false} {
+			c := newCarried(inCookie)
+			c.value = strings.Repeat("1", size)
+			if _, data, _ := c.Carry(t.Context(), "u1", nil, nil); (data.Failed == nil) != (fits || !inCookie) {
+				t.Errorf("%d bytes, in a cookie: %t: %v", size, inCookie, data.Failed)
+			}
+		}
+	}
+}
+
+// TestRefreshDuringLoad checks that the result of a load that began before a refresh is not used.
+func TestRefreshDuringLoad(t *testing.T) {
+	t.Parallel()
+	c := newCarried(false)
+	c.during = func() { c.value = `2`; _ = c.Refresh(context.Background(), "u1") }
+	if value, err := c.Of("u1", nil).Raw(t.Context()); string(value) != `2` || err != nil || c.loads != 2 {
+		t.Errorf("%s, %v, %d loads", value, err, c.loads)
 	}
 }

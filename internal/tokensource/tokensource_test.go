@@ -1,6 +1,8 @@
 package tokensource
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -103,6 +105,54 @@ func TestFind(t *testing.T) {
 	} {
 		if found := Find(http.Header{"Authorization": row.lines}, key); found != row.found {
 			t.Errorf("%s: %q", name, found)
+		}
+	}
+}
+
+// TestSources reads the token of a request from its cookies and its header.
+func TestSources(t *testing.T) {
+	t.Parallel()
+	errInvalid, errUnknown := errors.New("invalid"), errors.New("unknown")
+	open := func(_ context.Context, token string) (string, error) {
+		switch {
+		case strings.HasPrefix(token, "valid"):
+			return token, nil
+		case token == "unknown":
+			return "", errUnknown
+		}
+		return "", errInvalid
+	}
+	for name, row := range map[string]struct {
+		cookies, header string
+		headerFirst     bool
+		raw, content    string
+		err             error
+	}{
+		"a cookie":                        {"a=valid1", "", false, "valid1", "valid1", nil},
+		"the second cookie":               {"b=valid2", "", false, "valid2", "valid2", nil},
+		"the first valid cookie":          {"a=x; b=valid2", "", false, "x", "valid2", nil},
+		"a final error":                   {"a=unknown; b=valid2", "", false, "unknown", "", errUnknown},
+		"a header":                        {"", "Bearer valid3", false, "valid3", "valid3", nil},
+		"a cookie before the header":      {"a=valid1", "Bearer valid3", false, "valid1", "valid1", nil},
+		"an invalid cookie and a header":  {"a=x", "Bearer valid3", false, "x", "", errInvalid},
+		"the header first":                {"a=valid1", "Bearer valid3", true, "valid3", "valid3", nil},
+		"an invalid header first":         {"a=valid1", "Bearer x", true, "x", "", errInvalid},
+		"a malformed header first":        {"a=valid1", "Bearer x y", true, "", "", errBearerForm},
+		"another scheme with a cookie":    {"a=valid1", "Basic x", true, "valid1", "valid1", nil},
+		"nothing":                         {"", "", true, "", "", errNoToken},
+		"another scheme without a cookie": {"", "Basic x", false, "", "", errNoBearer},
+	} {
+		s := Sources[string]{Cookies: []Cookie[string]{{"a", open}, {"b", open}}, HeaderFirst: row.headerFirst}
+		h := http.Header{"Cookie": {row.cookies}}
+		if row.header != "" {
+			h["Authorization"] = []string{row.header}
+		}
+		if raw := s.Raw(h); raw != row.raw {
+			t.Errorf("%s: Raw returns %q", name, raw)
+		}
+		content, err := s.Read(t.Context(), h, func(err error) bool { return errors.Is(err, errUnknown) })
+		if content != row.content || !errors.Is(err, row.err) {
+			t.Errorf("%s: Read returns %q, %v", name, content, err)
 		}
 	}
 }

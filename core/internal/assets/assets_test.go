@@ -38,6 +38,17 @@ func TestResponse(t *testing.T) {
 		len(zipped) >= len(body) {
 		t.Errorf("%v, %d bytes", header, len(zipped))
 	}
+	if header, _ := assets.SheetStyle.Response("/auth/page.style?v=other", nil); header.Get("Cache-Control") !=
+		"public, no-cache" {
+		t.Errorf("at the URL of another version: %v", header)
+	}
+	body[0], zipped[0] = '!', '!'
+	if _, again := assets.SheetStyle.Response(address, nil); again[0] == '!' {
+		t.Error("two responses share the text")
+	}
+	if _, again := assets.SheetStyle.Response(address, http.Header{"Accept-Encoding": {"gzip"}}); again[0] == '!' {
+		t.Error("two responses share the compressed text")
+	}
 	if _, body := assets.SheetStyle.Response(address, http.Header{"If-None-Match": {header.Get("Etag")}}); body != nil {
 		t.Errorf("%d bytes for a client that has the file", len(body))
 	}

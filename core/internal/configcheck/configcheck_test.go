@@ -33,6 +33,7 @@ func TestChecks(t *testing.T) {
 		"MissingSecret Secrets[1] is empty": secrets(long, ""),
 		"InvalidConfig Secrets[1] repeats":  secrets(long, long),
 		"InvalidConfig Secrets[0] has 5":    secrets("short"),
+		"InvalidConfig Secrets[0] has 31":   secrets(long[:31]),
 		"InvalidConfig Pages.SignIn": func(r configcheck.Report) {
 			configcheck.Pages([][2]string{{"SignIn", "login"}, {"Error", ""}}, r)
 		},
@@ -92,6 +93,9 @@ func TestChecks(t *testing.T) {
 		"InvalidConfig TrustedOrigins[0] is \"https://app.example/\"": func(r configcheck.Report) {
 			configcheck.TrustedOrigins([]string{"https://app.example/"}, r)
 		},
+		"InvalidConfig TrustedOrigins[0] is \"https://app.example:443\"": func(r configcheck.Report) {
+			configcheck.TrustedOrigins([]string{"https://app.example:443"}, r)
+		},
 		"InvalidConfig TrustedOrigins[0] is \"http://app.example\": an": func(r configcheck.Report) {
 			configcheck.TrustedOrigins([]string{"http://app.example"}, r)
 		},
@@ -126,6 +130,7 @@ func TestValid(t *testing.T) {
 		t.Errorf("%s: %s", kind, fmt.Sprintf(format, args...))
 	}
 	configcheck.Secrets([]string{"short"}, true, report)
+	configcheck.Secrets([]string{strings.Repeat("x", configcheck.MinSecret)}, false, report)
 	configcheck.Pages([][2]string{{"SignIn", "/login"}, {"Error", "https://app.example/error"}}, report)
 	configcheck.RedirectProxy("https://auth.example/auth", []string{"https://*.app.example"}, true, true, report)
 	s := configcheck.Session{MaxAge: time.Hour, JWTMaxAge: time.Hour, ShortMaxAge: time.Minute, RememberMe: true}

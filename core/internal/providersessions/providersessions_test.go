@@ -2,6 +2,7 @@ package providersessions
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -25,6 +26,13 @@ func TestSIDsAreBounded(t *testing.T) {
 	}
 	if got := fmt.Sprint(s.Of("op", "same")); got != "[6 7 8 9]" {
 		t.Errorf("stored sessions of one sid: %s", got)
+	}
+	for length, there := range map[int]bool{maxSID: true, maxSID + 1: false} {
+		sid := strings.Repeat("x", length)
+		s.Add("op", sid, "token")
+		if got := s.Of("op", sid) != nil; got != there {
+			t.Errorf("a sid of %d bytes is stored: %t", length, got)
+		}
 	}
 	if s.Of("other", "same") != nil {
 		t.Error("a sid is accepted from another provider")

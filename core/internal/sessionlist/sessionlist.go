@@ -36,7 +36,7 @@ type Sessions struct {
 	Forget func(userID string)
 }
 
-// Info is what a user sees of a session: core.SessionInfo.
+// Info has the fields of core.SessionInfo. Core converts it, and sets Current.
 type Info struct {
 	ID                  string
 	Current             bool

@@ -139,11 +139,7 @@ func (s *Rows) newExpiry(token string) time.Time {
 	if userID, _ := storedtoken.Actor(token); userID != "" {
 		lifetime = min(lifetime, s.Impersonated)
 	}
-	expires := s.Now().Add(lifetime)
-	if end := s.absoluteEnd(token); !end.IsZero() && end.Before(expires) {
-		return end
-	}
-	return expires
+	return Earlier(s.absoluteEnd(token), s.Now().Add(lifetime))
 }
 
 // newToken returns a new token. If sessions carry facts, the token ends with them (see storedtoken.Append). Otherwise,

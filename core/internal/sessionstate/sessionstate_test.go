@@ -20,6 +20,7 @@ import (
 var (
 	now        = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	errTooOld  = errors.New("too old")
+	errEnded   = errors.New("ended")
 	errRevoked = errors.New("revoked")
 	errUnknown = errors.New("unknown")
 	errExpired = errors.New("expired")
@@ -76,7 +77,8 @@ func newTokens() (*sessionstate.Tokens, *cookies.Set) {
 		Lifetimes:     sessionstate.Lifetimes{MaxAge: 24 * time.Hour, Update: time.Hour, Impersonated: time.Hour},
 		EncodedMaxAge: 24 * time.Hour,
 		Errors: sessionstate.Errors{
-			TooOld: errTooOld, Revoked: errRevoked, Unknown: func(err error) error { return errors.Join(errUnknown, err) },
+			TooOld: errTooOld, Ended: errEnded, Revoked: errRevoked,
+			Unknown:   func(err error) error { return errors.Join(errUnknown, err) },
 			IsUnknown: func(err error) bool { return errors.Is(err, errUnknown) },
 		},
 	}, set
@@ -163,6 +165,7 @@ func TestVerificationEndsSessions(t *testing.T) {
 		"unverified":                {time.Time{}, false, true, "true", now.Add(time.Hour), true, false},
 		"unverified, still":         {time.Time{}, false, true, "true", time.Time{}, false, false},
 		"application":               {time.Time{}, true, true, "1893456000", now.Add(time.Hour), true, true},
+		"application, same second":  {time.Time{}, true, true, "1893456000", now, true, true},
 		"application, older proof":  {time.Time{}, true, true, "1893456000", now.Add(-time.Hour), false, true},
 		"no provider can verify it": {time.Time{}, false, false, "", now, false, false},
 	} {
@@ -180,6 +183,9 @@ func TestVerificationEndsSessions(t *testing.T) {
 		outdated, err := j.Outdated(t.Context(), claims)
 		if err != nil || outdated != row.outdated || j.CanEndOnVerification(claims) != row.needsLookup {
 			t.Errorf("%s: outdated %v, lookup %v, %v", name, outdated, j.CanEndOnVerification(claims), err)
+		}
+		if j.KeepsUser = true; j.CanEndOnVerification(claims) != (row.mark != "") {
+			t.Errorf("%s: if a plugin verifies addresses, lookup %v", name, j.CanEndOnVerification(claims))
 		}
 	}
 }
@@ -263,6 +269,71 @@ func TestRows(t *testing.T) {
 		extended, err := rows.Extend(t.Context(), found.Session)
 		if err != nil || extended != (row.extended > 0) || extended && !found.Session.Expires.Equal(at.Add(row.extended)) {
 			t.Errorf("%s: extended %v to %v, %v", name, extended, found.Session.Expires.Sub(at), err)
+		}
+	}
+}
+
+// TestLimitsOfOldRows checks that the limits also apply to rows that another configuration stored for longer.
+func TestLimitsOfOldRows(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		actor string
+		after time.Duration
+		found bool
+	}{
+		"just before the absolute end": {"", 3*time.Hour - time.Second, true},
+		"after the absolute end":       {"", 3*time.Hour + time.Second, false},
+		"an impersonation":             {"admin", time.Hour - time.Second, true},
+		"an expired impersonation":     {"admin", time.Hour + time.Second, false},
+	} {
+		at := now
+		s := &table{users: map[string]*store.User{"u1": {ID: "u1"}}, sessions: map[string]*store.Session{}}
+		rows := &sessionstate.Rows{
+			Lifetimes: sessionstate.Lifetimes{MaxAge: 24 * time.Hour, Absolute: 3 * time.Hour, Impersonated: time.Hour},
+			Store:     s, Now: func() time.Time { return at }, Rand: rand.Reader, Facts: true,
+		}
+		facts := storedtoken.Facts{AuthTime: now, Actor: row.actor, ActorSession: "s"}
+		made, err := rows.Create(t.Context(), s, "u1", false, facts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, session := range s.sessions {
+			session.Expires = now.Add(1000 * time.Hour)
+		}
+		at = now.Add(row.after)
+		if _, err := rows.Find(t.Context(), string(made.Token)); row.found != (err == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestEnds checks when a session that is used now expires, and that an expired impersonation is refused.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	by := token.ActorClaim{Subject: "admin", SID: "s"}
+	for name, row := range map[string]struct {
+		absolute time.Duration
+		actor    token.ActorClaim
+		age      time.Duration
+		ends     time.Duration // from now
+		want     error
+	}{
+		"no limit":                 {0, token.ActorClaim{}, 2 * time.Hour, 24 * time.Hour, nil},
+		"near its absolute end":    {25 * time.Hour, token.ActorClaim{}, 2 * time.Hour, 23 * time.Hour, nil},
+		"far from it":              {99 * time.Hour, token.ActorClaim{}, 2 * time.Hour, 24 * time.Hour, nil},
+		"an impersonation":         {0, by, 59 * time.Minute, time.Minute, nil},
+		"an expired impersonation": {0, by, time.Hour, 0, errTooOld},
+	} {
+		j, _ := newTokens()
+		j.Absolute = row.absolute
+		claims := &token.Token{Subject: "u1"}
+		facts := token.Facts{SID: "id", Start: now.Add(-row.age), AuthTime: now, Actor: row.actor}
+		if err := token.SetFacts(claims, facts); err != nil {
+			t.Fatal(err)
+		}
+		ends, err := j.Ends(claims, now).Sub(now), j.Check(t.Context(), claims)
+		if ends != row.ends || !errors.Is(err, row.want) {
+			t.Errorf("%s: expires in %v, %v", name, ends, err)
 		}
 	}
 }

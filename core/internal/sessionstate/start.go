@@ -84,7 +84,7 @@ func (j *Tokens) markUnverified(ctx context.Context, t *token.Token, s *Start) e
 	}
 	u := s.User
 	if s.ByApplication && j.Proofs { // the application's user may differ from the stored one
-		stored, err := j.User(ctx, u.ID)
+		stored, err := j.Users.User(ctx, u.ID)
 		switch {
 		case errors.Is(err, store.ErrNotFound): // not a user whose address another person could verify
 			return nil

@@ -237,6 +237,9 @@ func TestEndOfTokens(t *testing.T) {
 	if err := j.End(t.Context(), before); err != nil || !j.HasEnded(next) || !j.HasEnded(before) {
 		t.Errorf("the next token is valid, %v", err)
 	}
+	if err := j.Check(t.Context(), next); !errors.Is(err, errEnded) {
+		t.Errorf("Check of a token whose session has ended: %v", err)
+	}
 	written := len(l.records)
 	if err := j.End(t.Context(), next); err != nil || len(l.records) != written || written == 0 {
 		t.Errorf("%d records, before %d, %v", len(l.records), written, err)

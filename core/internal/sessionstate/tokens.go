@@ -255,16 +255,11 @@ func (j *Tokens) Outdated(ctx context.Context, t *token.Token) (bool, error) {
 	if !IssuedUnproved(t) {
 		return false, nil
 	}
-	user, err := j.User(ctx, t.Subject)
+	user, err := j.Users.User(ctx, t.Subject)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil && IssuedBefore(t, user.EmailVerified), err
-}
-
-// User returns a user of the store.
-func (j *Tokens) User(ctx context.Context, id string) (*store.User, error) {
-	return j.Users.User(ctx, id)
 }
 
 // IssuedBefore reports whether the token has the claim EmailUnproved and is older than the email verification. proof is
