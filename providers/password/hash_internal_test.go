@@ -203,7 +203,8 @@ func TestFirstCheapHash(t *testing.T) {
 		func(string, []byte) (bool, error) { return false, nil },
 	)
 	h := &hasher{
-		costs: Params{Memory: 16 << 10, Time: 2, Threads: 1}, imports: []Verifier{cheap}, pace: new(pace), now: time.Now,
+		costs: Params{Memory: 16 << 10, Time: 2, Threads: 1}, imports: []Verifier{cheap},
+		pace: new(pace), now: time.Now,
 	}
 	ok, _, took, err := h.compute("a wrong password", &stored{secret: secret{Hash: "cheap"}})
 	if ok || err != nil || took < time.Millisecond {
