@@ -2,16 +2,13 @@ package main
 
 import (
 	"database/sql"
-	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
-	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/latchkey-go/latchkey/examples/internal/surf"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
@@ -31,37 +28,15 @@ func TestPasswords(t *testing.T) {
 		t.Fatal(err)
 	}
 	routes = s.routes()
-	device := func() *http.Client {
-		jar, err := cookiejar.New(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return &http.Client{Jar: jar}
-	}
-	text := func(res *http.Response, err error) string {
+	signIn := func(b *surf.Browser, email, password string) string {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = res.Body.Close() }()
-		body, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(body)
+		return b.Submit(b.Open(server.URL+"/auth/signin"), "/auth/callback/", "email", email, "password", password).Body
 	}
-	signIn := func(c *http.Client, email, password string) string {
+	register := func(b *surf.Browser, email, password string) string {
 		t.Helper()
-		token := regexp.MustCompile(`"csrfToken":"([^"]+)"`).FindStringSubmatch(text(c.Get(server.URL + "/auth/csrf")))
-		return text(c.PostForm(server.URL+"/auth/callback/credentials", url.Values{
-			"csrfToken": {token[1]}, "callbackUrl": {"/"}, "email": {email}, "password": {password},
-		}))
+		return b.Submit(b.Open(server.URL+"/"), "/register", "email", email, "password", password).Body
 	}
-	register := func(c *http.Client, email, password string) string {
-		t.Helper()
-		return text(c.PostForm(server.URL+"/register", url.Values{"email": {email}, "password": {password}}))
-	}
-	phone, laptop := device(), device()
+	phone, laptop := surf.New(t), surf.New(t)
 	if got := register(phone, "Ada@Example.com", "difference engine"); !strings.Contains(got, "Hello, ada@example.com") {
 		t.Fatalf("registered, and saw %s", got)
 	}
@@ -79,10 +54,10 @@ func TestPasswords(t *testing.T) {
 	if got := signIn(laptop, "ADA@example.com", "difference engine"); !strings.Contains(got, "Hello, ada@example.com") {
 		t.Fatalf("on a second device: %s", got)
 	}
-	if got := text(phone.PostForm(server.URL+"/everywhere", nil)); !strings.Contains(got, "register") {
+	if got := phone.Submit(phone.Open(server.URL+"/"), "/everywhere").Body; !strings.Contains(got, "register") {
 		t.Errorf("after signing out everywhere: %s", got)
 	}
-	if got := text(laptop.Get(server.URL + "/")); !strings.Contains(got, "register") {
+	if got := laptop.Open(server.URL + "/").Body; !strings.Contains(got, "register") {
 		t.Errorf("the other device is still signed in: %s", got)
 	}
 }

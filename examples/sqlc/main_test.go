@@ -1,19 +1,14 @@
 package main
 
 import (
-	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
-	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/dev/mailbox"
+	"github.com/latchkey-go/latchkey/examples/internal/surf"
 )
-
-var csrfToken = regexp.MustCompile(`"csrfToken":"([^"]+)"`)
 
 // TestSignIn signs in with a link. The person and the device are rows of the application's tables.
 func TestSignIn(t *testing.T) {
@@ -28,33 +23,14 @@ func TestSignIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	handler = routes(auth, mails)
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	browser := &http.Client{Jar: jar}
-	text := func(res *http.Response, err error) string {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = res.Body.Close() }()
-		body, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(body)
-	}
-	token := csrfToken.FindStringSubmatch(text(browser.Get(server.URL + "/auth/csrf")))[1]
-	text(browser.PostForm(server.URL+"/auth/signin/email", url.Values{
-		"csrfToken": {token}, "callbackUrl": {"/"}, "email": {"Ada@Example.com"},
-	}))
+	browser := surf.New(t)
+	browser.Submit(browser.Open(server.URL+"/"), "/auth/signin/email", "email", "Ada@Example.com")
 	sent := mails.Mails()
 	if len(sent) != 1 {
 		t.Fatalf("%d emails", len(sent))
 	}
-	if page := text(browser.Get(sent[0].URL)); !strings.Contains(page, "Hello, ada@example.com") {
-		t.Errorf("after the sign-in: %s", page)
+	if page := browser.Open(sent[0].URL); !strings.Contains(page.Body, "Hello, ada@example.com") {
+		t.Errorf("after the sign-in: %s", page.Body)
 	}
 	row, err := s.queries.PersonByEmail(t.Context(), emailColumn("ada@example.com"))
 	if err != nil || !row.EmailConfirmedAt.Valid || row.Plan != "free" {

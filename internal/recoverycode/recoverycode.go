@@ -29,9 +29,6 @@ const (
 // alphabet is Crockford's base32, without I, L, O and U.
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// Letters has the characters from A to Z that a code can contain.
-const Letters = "ABCDEFGHJKMNPQRSTVWXYZ"
-
 // Hash is a salted hash of a code.
 type Hash struct {
 	Rounds int    `json:"n"`

@@ -39,8 +39,8 @@ type storedRequest struct {
 	Created time.Time `json:"created"`
 	// Declined requests stay until they expire, so that the user cannot ask again immediately.
 	Declined bool `json:"declined,omitempty"`
-	// Accepting is the end of an acceptance, in Unix seconds. Until then the request does not count as pending. After
-	// that, the process that accepted it has ended in between, and it is pending again.
+	// Accepting is the latest end of an acceptance, in Unix seconds. Until then the request does not count as pending.
+	// If the record still exists after that, the process ended during the acceptance, and the request is pending again.
 	Accepting int64 `json:"accepting,omitempty"`
 }
 

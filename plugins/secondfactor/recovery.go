@@ -176,7 +176,7 @@ func (r *recoveryCodes) left(ctx context.Context, userID string, st *state) (n i
 // recoverycode.Clean. A code of another system can be as short as that of an app, but contains one of A to Z.
 func isRecovery(typed string) (code string, ok bool) {
 	code = recoverycode.Clean(typed)
-	return code, len(code) > 10 || strings.ContainsAny(code, recoverycode.Letters)
+	return code, len(code) > 10 || strings.ContainsFunc(code, func(c rune) bool { return 'A' <= c && c <= 'Z' })
 }
 
 // check checks a recovery code and uses it up. The attempt is counted before the comparison, and forgiven if the code

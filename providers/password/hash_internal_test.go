@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // reference is a vector of the reference implementation of argon2id: test.c, hashtest(version, 2, 16, 1, …).
@@ -191,4 +192,22 @@ func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
+}
+
+// TestFirstCheapHash: a wrong password for a cheap hash of another system takes at least as long as a hash of this
+// package, also if it is the first comparison of the process.
+func TestFirstCheapHash(t *testing.T) {
+	t.Parallel()
+	cheap := Func(
+		func(encoded string) bool { return encoded == "cheap" },
+		func(string, []byte) (bool, error) { return false, nil },
+	)
+	h := &hasher{
+		costs: Params{Memory: 16 << 10, Time: 2, Threads: 1}, imports: []Verifier{cheap},
+		pace: new(pace), now: time.Now,
+	}
+	ok, _, took, err := h.compute("a wrong password", &stored{secret: secret{Hash: "cheap"}})
+	if ok || err != nil || took < time.Millisecond {
+		t.Errorf("matches: %v, took %v, error %v", ok, took, err)
+	}
 }
