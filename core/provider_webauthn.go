@@ -89,17 +89,20 @@ func (p *WebAuthnProvider) declaration() Provider { return p }
 
 // The types of package core/passkey that applications use.
 type (
-	// RelyingParty is the site that passkeys are created for. See [passkey.RelyingParty] in package core/passkey.
+	// RelyingParty is the site that passkeys are created for. See
+	// [github.com/latchkey-go/latchkey/core/passkey.RelyingParty].
 	RelyingParty = passkey.RelyingParty
-	// AndroidApp is an Android app that uses the passkeys of a site. See [passkey.AndroidApp] in package core/passkey.
+	// AndroidApp is an Android app that uses the passkeys of a site. See
+	// [github.com/latchkey-go/latchkey/core/passkey.AndroidApp].
 	AndroidApp = passkey.AndroidApp
-	// WebAuthnVerifier verifies responses of authenticators. See [passkey.Verifier] in package core/passkey.
+	// WebAuthnVerifier verifies responses of authenticators. See
+	// [github.com/latchkey-go/latchkey/core/passkey.Verifier].
 	WebAuthnVerifier = passkey.Verifier
-	// VerifiedPasskey is a new passkey and the facts about it that are not stored. See [passkey.Verified] in package
-	// core/passkey.
+	// VerifiedPasskey is a new passkey and the facts about it that are not stored. See
+	// [github.com/latchkey-go/latchkey/core/passkey.Verified].
 	VerifiedPasskey = passkey.Verified
-	// WebAuthnCeremony contains the expected values for the verification of a response. See [passkey.Ceremony] in package
-	// core/passkey.
+	// WebAuthnCeremony contains the expected values for the verification of a response. See
+	// [github.com/latchkey-go/latchkey/core/passkey.Ceremony].
 	WebAuthnCeremony = passkey.Ceremony
 )
 
