@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/challenge"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/pagepolicy"
 	"github.com/latchkey-go/latchkey/core/internal/providerlist"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
@@ -150,7 +152,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	view.Signals = p.unknownSignals(c)
 	view.Remembered = view.RememberMe && (view.Error != "" || view.Email != "") && c.rememberedChoice()
 	switch view.Error {
-	case "", string(ErrCredentialsSignin), string(errTooManyFailures), sessionRequired: // nothing to report
+	case "", string(ErrCredentialsSignin), string(autherr.TooManyFailures), sessionRequired: // nothing to report
 	default:
 		view.Reference = c.lastRef()
 	}
@@ -232,7 +234,7 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	s.exchanges.Erase(c.browser(), "")
 	session, err := s.of(ctx, &c.arrival)
 	if err != nil {
-		c.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), c.attrs()...)
+		c.log.failure(ctx, errormarks.Typed(err, autherr.SignOut), c.attrs()...)
 	}
 	carrier := session.carrier()
 	if carrier.Value() == "" && !carrier.Tokens.Stray() {
@@ -244,7 +246,7 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	}
 	userID, err := s.end(ctx, session)
 	if err != nil {
-		c.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), c.attrs()...)
+		c.log.failure(ctx, errormarks.Typed(err, autherr.SignOut), c.attrs()...)
 	}
 	c.debug(ctx, "session ended", slog.String("user_id", userID))
 	response.Cookies = carrier.clear()
@@ -258,7 +260,7 @@ func webAuthnOptions(ctx context.Context, c *call) (*Response, error) {
 	if f, ok := c.flow.(ceremonies); ok {
 		return f.options(ctx, c)
 	}
-	err := errorf(errInvalidProvider, "webauthn-options needs a provider of type webauthn: "+
+	err := errorf(autherr.InvalidProvider, "webauthn-options needs a provider of type webauthn: "+
 		"webauthn-options/<provider id>")
 	if c.flow != nil {
 		return nil, err
@@ -274,7 +276,7 @@ type ceremonies interface {
 
 // errorPage handles GET error.
 func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
-	name, reason := c.query.Get("error"), readReason(c.query.Get("reason"))
+	name, reason := c.query.Get("error"), errormarks.ParseReason(c.query.Get("reason"))
 	if own := p.config.Error; own != "" {
 		var params []string
 		if name != "" {
@@ -304,15 +306,6 @@ func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 		view.Reference = c.lastRef()
 	}
 	return p.errorView(ctx, &c.arrival, &Response{}, status, view), nil
-}
-
-// readReason reads the parameter of the error page. It returns "" for a value that is not a reason.
-func readReason(text string) callbackReason {
-	switch reason := callbackReason(text); reason {
-	case reasonExpired, reasonBrowser, reasonUsed:
-		return reason
-	}
-	return ""
 }
 
 // verifyRequestPage handles GET verify-request, which says that an email was sent. If the email has a code, and this
@@ -375,7 +368,7 @@ func (ps *plugins) addRules(rules map[route]rule, faults *ConfigError) {
 // callback completes a sign-in.
 func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	if c.flow == nil {
-		return nil, errorf(errInvalidProvider, "the callback needs a provider: callback/<provider id>")
+		return nil, errorf(autherr.InvalidProvider, "the callback needs a provider: callback/<provider id>")
 	}
 	out, err := c.flow.finish(ctx, c)
 	if out.reauth != nil {
@@ -390,7 +383,7 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	}
 	if err != nil {
 		if response = s.alreadySignedIn(ctx, c, &out, err); response == nil {
-			return &Response{Cookies: out.cookies}, asError(err, errCallbackRoute)
+			return &Response{Cookies: out.cookies}, errormarks.As(err, autherr.CallbackRoute)
 		}
 	}
 	response.Cookies = out.cookies

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/accounts"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/internal/challenges"
@@ -404,7 +405,7 @@ func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
 // newWatch returns the reports to Config.Observe.
 func newWatch(c *Config, log *reporter) observed.Calls {
 	return observed.Calls{Observe: c.Observe, Outcome: callOutcome, Panicked: func(ctx context.Context, err error) {
-		log.failure(ctx, errorf(errEvent, "observe: %w", err))
+		log.failure(ctx, errorf(autherr.Event, "observe: %w", err))
 	}}
 }
 

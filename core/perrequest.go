@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/mounts"
 	"github.com/latchkey-go/latchkey/core/internal/tenants"
 	"github.com/latchkey-go/latchkey/internal/reference"
@@ -133,7 +134,7 @@ func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
 	if !errors.As(err, &faults) {
 		unknown := errorf(ErrInvalidConfig, "%w", err)
 		if errors.Is(err, ErrNoTenant) {
-			unknown = errorf(ErrInvalidConfig, "%w", clientError(err))
+			unknown = errorf(ErrInvalidConfig, "%w", errormarks.ByClient(err))
 		}
 		faults = &ConfigError{Problems: []*Error{unknown}, views: ui.Views{}.WithDefaults()}
 	}
