@@ -13,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
+	"github.com/latchkey-go/latchkey/core/internal/gates"
 	"github.com/latchkey-go/latchkey/core/internal/notices"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -99,7 +100,7 @@ type plugins struct {
 	idTokens      []idTokenProvider // PluginHost.AcceptIDTokens
 	oneTap        *oneTapPrompt     // PluginHost.OfferOneTap, or nil
 	reauth        []*partAction     // the actions of core for re-authentication
-	gates         []partGate
+	gates         gates.Gates[*PendingSignIn]
 	// documents are the well-known documents by name, with those of core.
 	documents map[string]wellKnown
 	facts     bool // PluginHost.TrackAuthentication was called
@@ -233,7 +234,7 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 func (ps *plugins) paths() *actions.Table {
 	all := &actions.Table{}
 	for _, a := range slices.Concat(ps.actions, ps.reauth) {
-		all.Add(a.Name, a.Verb, a.Method)
+		all.Add(a.plugin, a.Name, a.Verb, a.Method)
 	}
 	return all
 }
@@ -416,14 +417,6 @@ type PendingSignIn struct {
 	plugins *plugins
 	name    pending.Name // of its records, zero before it is stored
 	data    pendingData
-}
-
-// partGate is a sign-in gate and its plugin.
-type partGate struct {
-	ask    func(ctx context.Context, p *PendingSignIn) (next string, err error)
-	plugin string
-	number int // position among the plugin's gates
-	final  bool
 }
 
 // idTokenProvider is the ID of a provider whose ID tokens a plugin accepts from apps.

@@ -98,17 +98,26 @@ func Path(name, verb string) string {
 
 // Table is the routing table of the actions of plugins. A nil Table has none.
 type Table struct {
-	names   map[string]bool
-	methods map[string][]string
+	owners  map[string]string   // the plugin of each name
+	methods map[string][]string // by path
 }
 
-// Add adds an action.
-func (t *Table) Add(name, verb, method string) {
-	if t.names == nil {
-		t.names, t.methods = map[string]bool{}, map[string][]string{}
+// Add adds an action of a plugin. All actions with the same name are of one plugin.
+func (t *Table) Add(plugin, name, verb, method string) {
+	if t.owners == nil {
+		t.owners, t.methods = map[string]string{}, map[string][]string{}
 	}
 	path := Path(name, verb)
-	t.names[name], t.methods[path] = true, append(t.methods[path], method)
+	t.owners[name], t.methods[path] = plugin, append(t.methods[path], method)
+}
+
+// Owner returns the plugin that has the action at path, or "".
+func (t *Table) Owner(path string) string {
+	if t == nil {
+		return ""
+	}
+	name, _, _ := strings.Cut(path, "/")
+	return t.owners[name]
 }
 
 // Methods returns the HTTP methods of a path, or nil if it has no action.
@@ -130,7 +139,7 @@ func (t *Table) Route(target, basePath string) (action, path string, ok bool) {
 		return "", "", false
 	}
 	name, verb, ok := weburl.Segments(target, basePath)
-	if !ok || !t.names[name] {
+	if _, known := t.owners[name]; !ok || !known {
 		return "", "", false
 	}
 	path = Path(name, verb)

@@ -93,10 +93,10 @@ func TestSameType(t *testing.T) {
 func TestTable(t *testing.T) {
 	t.Parallel()
 	var table Table
-	table.Add("password", "", "GET")
-	table.Add("password", "reset", "POST")
-	table.Add("password", "reset", "GET")
-	table.Add("devices", "list", "POST")
+	table.Add("plugin", "password", "", "GET")
+	table.Add("plugin", "password", "reset", "POST")
+	table.Add("plugin", "password", "reset", "GET")
+	table.Add("other", "devices", "list", "POST")
 	for target, want := range map[string][2]string{
 		"/auth/password":        {"password", "password"},
 		"/auth/password/reset":  {"password/reset", "password/reset"},
@@ -115,6 +115,9 @@ func TestTable(t *testing.T) {
 	}
 	if table.Methods("devices") != nil || !table.HasPage("password") || table.HasPage("devices/list") {
 		t.Error("a path has the methods of another one")
+	}
+	if table.Owner("password/reset") != "plugin" || table.Owner("devices") != "other" || table.Owner("gone") != "" {
+		t.Error("a path has another owner")
 	}
 	var none *Table
 	_, _, ok := none.Route("/auth/password", "/auth")
