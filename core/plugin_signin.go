@@ -274,22 +274,12 @@ func (a *Auth) NewSession(
 			return out.cookies, err
 		}
 	}
-	if err := a.sessions.createStored(ctx, session.carrier(), id, &who); err != nil {
+	cookies, sessionID, err := a.plugins.entry.openSession(ctx, session, id, &who)
+	if err != nil {
 		return nil, err
 	}
-	cookies, sessionID, err := a.sessions.issue(ctx, session, id, who)
-	if err == nil {
-		if err = a.plugins.checkUser(ctx, user.ID); err == nil {
-			err = a.plugins.provisional.signedIn(ctx, id, user.ID)
-		}
-		if err != nil {
-			a.sessions.takeBack(ctx, &v, who, sessionID)
-			return nil, err
-		}
-		cookies = append(cookies, a.sessions.providerLogouts.forget(ctx, &v)...)
-		v.decidedOf(ctx, audit.SignIn, "", user.ID, sessionID)
-	}
-	return cookies, err
+	v.decidedOf(ctx, audit.SignIn, "", user.ID, sessionID)
+	return append(cookies, a.sessions.providerLogouts.forget(ctx, &v)...), nil
 }
 
 // vouchedFor returns the identity of a user whose session the application creates.
