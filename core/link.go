@@ -19,8 +19,6 @@ type linker struct {
 	sessions *sessions
 	events   *Events
 	plugins  *plugins
-	// gated reports that there are sign-in gates. openSession then creates the session, after the gates have passed.
-	gated bool
 }
 
 // linkRefusal returns the error for an account that is, or may be, another person's.
@@ -84,7 +82,7 @@ func (e *linkEffects) signIn() *accounts.SignIn {
 	if id.passkey != nil {
 		in.Passkey, in.Typed = id.passkey.Authenticator, id.passkey.typed
 	}
-	if l.StoredSessions && !l.gated && !id.byApp { // gates must pass first; an app gets no session
+	if l.StoredSessions && len(l.plugins.gates) == 0 && !id.byApp { // gates must pass first; an app gets no session
 		in.NewSession = func(
 			ctx context.Context, sessions store.SessionStore, m accounts.Member,
 		) (*store.Session, error) {

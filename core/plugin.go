@@ -95,11 +95,10 @@ func (a *Action) path() string { return actions.Path(a.Name, a.Verb) }
 
 // plugins has what the configured plugins have registered.
 type plugins struct {
-	actions       []*partAction
+	actions       []*partAction // those of plugins, and of core for re-authentication
 	reauthMethods []ReauthMethod
 	idTokens      []idTokenProvider // PluginHost.AcceptIDTokens
 	oneTap        *oneTapPrompt     // PluginHost.OfferOneTap, or nil
-	reauth        []*partAction     // the actions of core for re-authentication
 	gates         gates.Gates[*PendingSignIn]
 	// documents are the well-known documents by name, with those of core.
 	documents map[string]wellKnown
@@ -166,12 +165,8 @@ func (ps *plugins) attach(a *Auth, c *Config, faults *ConfigError) {
 		}
 		providers = append(providers, ps.attachOne(a, c, faults, plugin, fmt.Sprintf("Plugins[%d] (%T)", i, plugin))...)
 	}
-	if len(ps.hosts) == 0 {
-		return
-	}
-	c.Providers = providers
-	if len(ps.actions) > 0 {
-		a.site.plugins = ps.paths()
+	if len(ps.hosts) > 0 {
+		c.Providers = providers
 	}
 }
 
@@ -228,15 +223,6 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 		h.Locale, h.Locales = c.Locales[0], slices.Clone(c.Locales)
 	}
 	return h
-}
-
-// paths returns the routing table of all actions.
-func (ps *plugins) paths() *actions.Table {
-	all := &actions.Table{}
-	for _, a := range slices.Concat(ps.actions, ps.reauth) {
-		all.Add(a.plugin, a.Name, a.Verb, a.Method)
-	}
-	return all
 }
 
 // csrf reports whether a request to an action for programs must contain the CSRF token.
@@ -296,14 +282,18 @@ func (a *partAction) answer(ctx context.Context, c *ActionRequest) (*Response, e
 	return response, nil
 }
 
-// runGuards runs the guards. refused is the redirect to the sign-in page for a browser without a session.
+// runGuards runs the guards. Without a session, refused redirects a browser to the sign-in page, and the error is for
+// API clients.
 func runGuards(ctx context.Context, c *ActionRequest, guards []Guard) (refused *Response, err error) {
 	session, err := c.Session(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case session == nil || session.User == nil:
-		return requireSignIn(c)
+		if c.WantsJSON {
+			return nil, &Problem{Status: http.StatusUnauthorized, Code: "session_required", unlogged: true}
+		}
+		return redirectToSignIn(c)
 	}
 	for _, ask := range guards {
 		if err := guard("guard", func() error { return ask(ctx, session) }); err != nil {
@@ -336,15 +326,6 @@ func guardError(c *ActionRequest, err error) (*Response, error) {
 		return redirectToSignIn(c)
 	}
 	return c.Redirect(c.in.reauthURL(again, c.returnPage())), nil
-}
-
-// requireSignIn responds to a request without a session: a redirect to the sign-in page for browsers, 401 for API
-// clients.
-func requireSignIn(c *ActionRequest) (*Response, error) {
-	if c.WantsJSON {
-		return nil, &Problem{Status: http.StatusUnauthorized, Code: "session_required", unlogged: true}
-	}
-	return redirectToSignIn(c)
 }
 
 // returnPage returns the page to open after a sign-in: the requested page. A form post cannot be repeated, so it is the

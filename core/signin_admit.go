@@ -5,12 +5,12 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/pendingsignin"
+	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/internal/knownbrowser"
@@ -170,11 +170,7 @@ func (c *ActionRequest) CompleteSignIn(
 	if len(methods) > 0 {
 		id.authTime = nil // the user has just authenticated with them
 	}
-	for _, m := range methods {
-		if !slices.Contains(id.methods, m) {
-			id.methods = append(id.methods, m)
-		}
-	}
+	id.methods = reauth.AddMethods(id.methods, methods)
 	who := member{user: id.user, created: p.data.Created}
 	if p.data.Stored {
 		stored, err := p.data.ReadUser(ctx, c.plugins.auth.store.Store, c.verified)
@@ -194,8 +190,5 @@ func (c *ActionRequest) CompleteSignIn(
 	if err == nil && redirect == "" {
 		redirect, err = entry.admit(ctx, c.in, &out, who)
 	}
-	if err != nil {
-		c.in.auditCallback(ctx, "", err)
-	}
-	return c.signedIn(&out, redirect, err)
+	return c.signedIn(ctx, &out, redirect, err)
 }

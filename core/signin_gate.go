@@ -63,7 +63,7 @@ func (h *PluginHost) addGate(g func(ctx context.Context, p *PendingSignIn) (next
 	h.Records()
 	h.plugins.gates.Add(h.plugin, final, func(ctx context.Context, p *PendingSignIn) (string, error) {
 		next, err := guarded("gate of "+h.plugin, func() (string, error) { return g(ctx, p) })
-		actions := h.Auth.site.plugins
+		actions := &h.Auth.site.plugins
 		if err == nil && next != "" && (!actions.HasPage(next) || actions.Owner(next) != h.plugin) {
 			err = errorf(ErrAuth, "gate of plugin %s returned %q: return one of the plugin's GET actions", h.plugin, next)
 		}
@@ -79,7 +79,7 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 	}
 	id := out.identity
 	url := or(out.returnTo, c.callbackURL.Target)
-	next, gate, err := ps.gates.Ask(ctx, c.site.plugins, released, func() *PendingSignIn {
+	next, gate, err := ps.gates.Ask(ctx, &c.site.plugins, released, func() *PendingSignIn {
 		p := &PendingSignIn{
 			User: who.user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(id.proofs()),
 			CallbackURL: url, Created: who.created, Request: c.r, in: c, plugins: ps,
@@ -144,7 +144,7 @@ func (s *signIns) gateLink(ctx context.Context, c *call, out *outcome) (string, 
 	if err != nil {
 		return "", errorf(ErrStore, "read the user: %w", err)
 	}
-	next, _, err := s.plugins.gates.Ask(ctx, c.site.plugins, nil, func() *PendingSignIn {
+	next, _, err := s.plugins.gates.Ask(ctx, &c.site.plugins, nil, func() *PendingSignIn {
 		return &PendingSignIn{
 			User: user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(session.Methods), Linking: true,
 			CallbackURL: or(out.returnTo, c.callbackURL.Target), Request: c.r, in: c, plugins: s.plugins,
@@ -240,15 +240,13 @@ func errPendingOver(cause error) error {
 	}
 }
 
-// signedIn returns the response to a sign-in. Its cookies replace those that reading the session set.
-func (c *ActionRequest) signedIn(out *outcome, redirect string, err error) (*Response, error) {
+// signedIn returns the response to a sign-in, or audits its failure.
+func (c *ActionRequest) signedIn(ctx context.Context, out *outcome, redirect string, err error) (*Response, error) {
 	if err != nil {
+		c.in.auditCallback(ctx, "", err)
 		return nil, err
 	}
-	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
-	for _, cookie := range out.cookies {
-		c.keep(cookie)
-	}
+	c.replaceSession(out.cookies)
 	return c.Redirect(redirect), nil
 }
 
