@@ -236,7 +236,7 @@ func identityOf(
 	if err := profiletext.CheckID(accountID); err != nil {
 		return nil, errorf(errOAuthProfileParse, "provider %q: %w", c.ID, err)
 	}
-	userID, err := newID(c.ID, accountID)
+	userID, err := drawn(newID(c.ID, accountID))
 	if err != nil {
 		return nil, err
 	}
