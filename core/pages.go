@@ -3,7 +3,6 @@ package core
 import (
 	"bytes"
 	"context"
-	"io"
 	"net/http"
 
 	"github.com/a-h/templ"
@@ -37,24 +36,9 @@ func newPages(c *Config, providers []ui.Provider) *pages {
 		logos = append(logos, p.Style.Logo)
 	}
 	return &pages{
-		config: c.Pages, views: renderLazily(c.Views.WithDefaults()), theme: c.Theme, providers: providers,
+		config: c.Pages, views: c.Views.WithDefaults(), theme: c.Theme, providers: providers,
 		policy: pagepolicy.Of(logos...), builtIn: c.Views.SignIn == nil,
 		cached: pagecache.Cache{Languages: max(1, len(c.Locales))},
-	}
-}
-
-// renderLazily makes the application's view functions run while their page is rendered, so that render recovers their
-// panics. Error pages are rendered without another recover.
-func renderLazily(v ui.Views) ui.Views {
-	return ui.Views{
-		SignIn: lazy(v.SignIn), SignOut: lazy(v.SignOut), Error: lazy(v.Error), VerifyRequest: lazy(v.VerifyRequest),
-		Confirm: lazy(v.Confirm), Switch: lazy(v.Switch),
-	}
-}
-
-func lazy[V any](draw func(V) templ.Component) func(V) templ.Component {
-	return func(view V) templ.Component {
-		return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error { return draw(view).Render(ctx, w) })
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/tenants"
 	"github.com/latchkey-go/latchkey/internal/reference"
 	"github.com/latchkey-go/latchkey/internal/weburl"
-	"github.com/latchkey-go/latchkey/ui"
 )
 
 // PerRequest returns an Auth that calls choose to find the Auth of each request, for example by host. Use it for
@@ -135,7 +134,7 @@ func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
 		if errors.Is(err, ErrNoTenant) {
 			unknown = errorf(ErrInvalidConfig, "%w", clientError(err))
 		}
-		faults = &ConfigError{Problems: []*Error{unknown}, views: ui.Views{}.WithDefaults()}
+		faults = &ConfigError{Problems: []*Error{unknown}}
 	}
 	if faults.logger == nil {
 		faults.logger = logger
