@@ -265,8 +265,8 @@ func (ps *plugins) noticeJob(
 func (c *ActionRequest) AddClient(e Email) Email { return c.in.describeIn(e) }
 
 func (v *arrival) describeIn(e Email) Email {
-	if from := v.client(); from.identified {
-		e.Peer = from.network
+	if network, identified := v.client(); identified {
+		e.Peer = network
 	}
 	browser, system := ui.Device(v.header("User-Agent"))
 	e.Device = strings.Trim(browser+", "+system, ", ")

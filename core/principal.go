@@ -71,7 +71,8 @@ func (a *Auth) verifyCredential(
 		}
 	}
 	p, err := guarded("Credential.Verify", func() (*Principal, error) {
-		return kind.Verify(ctx, token, v.client().network)
+		network, _ := v.client()
+		return kind.Verify(ctx, token, network)
 	})
 	switch {
 	case err != nil || p == nil && known:
