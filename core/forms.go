@@ -62,7 +62,7 @@ func formAction(ctx context.Context, a *Auth, r *Request, route func(*Auth, form
 	posted, err := readBody(ctx, r)
 	if err != nil {
 		c := a.site.callOf(r)
-		return c.refer(finish(r, a.pages.fail(ctx, c, err, nil)))
+		return c.complete(a.pages.fail(ctx, c, err, nil))
 	}
 	fields := url.Values{}
 	for _, name := range posted.Names() {
@@ -85,7 +85,7 @@ func forInput(ctx context.Context, a *Auth, r *Request) (*Auth, *Response) {
 	a, err := a.resolve(ctx, r)
 	if err != nil {
 		c, pages, faults := withoutAuth(r, err)
-		return nil, c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
+		return nil, refuseAll(ctx, c, pages, faults)
 	}
 	if r.Method != http.MethodPost {
 		return nil, a.site.refuseForm(ctx, r)
@@ -130,5 +130,5 @@ func (s *site) refuseForm(ctx context.Context, r *Request) *Response {
 	s.log.failure(ctx, err, c.attrs()...)
 	response := refuse(&Response{Err: err}, http.StatusMethodNotAllowed, []byte(`{"message":"Send a POST."}`))
 	response.set("Allow", http.MethodPost)
-	return c.refer(finish(r, response))
+	return c.complete(response)
 }

@@ -107,7 +107,7 @@ func (v *Visit) forbiddenResponse(err error) *Response {
 		problem := &Problem{Status: http.StatusForbidden, Code: "forbidden"}
 		response = problem.document(at, response)
 	}
-	return v.at.refer(finish(v.at.r, v.setGuardHeaders(response)))
+	return v.at.complete(v.setGuardHeaders(response))
 }
 
 // forbiddenView returns the content of the 403 page.
@@ -307,7 +307,7 @@ func (v *Visit) sessionErrorResponse(err error) *Response {
 		response = serverErrorJSON(&v.at, response)
 	}
 	at.varies(response, "Accept, Cookie")
-	return v.at.refer(finish(v.at.r, response))
+	return v.at.complete(response)
 }
 
 // PathPrefix returns a condition for the RequireSessionWhere of the adapters. It is true if the request's path equals
@@ -368,7 +368,7 @@ func (v *Visit) problemResponse(problem *Problem, err error) *Response {
 	if problem.challenge != "" {
 		response.set("Www-Authenticate", problem.challenge)
 	}
-	return v.at.refer(finish(v.at.r, v.setGuardHeaders(response)))
+	return v.at.complete(v.setGuardHeaders(response))
 }
 
 // NotImpersonated returns a guard that refuses a session in which an administrator impersonates the user. Use it for

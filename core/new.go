@@ -36,7 +36,7 @@ import (
 // *[ConfigError] that lists all configuration errors. It sends no network requests.
 func New(config Config) (*Auth, error) {
 	c := config
-	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views.WithDefaults(), logger: c.Logger}
+	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views, logger: c.Logger}
 	defaults(&c)
 	faults.logger = c.Logger
 	codes := checkConfig(&c, config.Session.Strategy, faults)

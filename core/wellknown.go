@@ -83,7 +83,7 @@ func (a *Auth) wellKnown(ctx context.Context, r *Request) *Response {
 		return response, err
 	})
 	if err != nil {
-		return c.refer(finish(r, a.pages.fail(ctx, c, err, nil)))
+		return c.complete(a.pages.fail(ctx, c, err, nil))
 	}
 	return publish(r, response)
 }
