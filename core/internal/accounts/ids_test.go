@@ -14,15 +14,15 @@ func TestUserIDs(t *testing.T) {
 	random := bytes.NewReader(bytes.Repeat([]byte{1}, 16))
 	kept, derived := accounts.UserIDs(true, random), accounts.UserIDs(false, random)
 	ids := map[string]bool{}
-	for _, account := range [][2]string{{"a", "bc"}, {"a", "bc"}, {"ab", "c"}, {"a", "b"}} {
+	for _, account := range [][2]string{{"a", "bc"}, {"a", "bc"}, {"b", "bc"}, {"ab", "c"}, {"a", "b"}} {
 		id, err := derived(account[0], account[1])
 		if err != nil || len(id) != 36 || id[14] != '8' {
 			t.Errorf("%q: %q, %v", account, id, err)
 		}
 		ids[id] = true
 	}
-	if len(ids) != 3 {
-		t.Errorf("three accounts have the IDs %v", ids)
+	if len(ids) != 4 {
+		t.Errorf("four accounts have the IDs %v", ids)
 	}
 	if id, err := kept("a", "bc"); err != nil || id != "01010101-0101-4101-8101-010101010101" {
 		t.Errorf("a random ID: %q, %v", id, err)
