@@ -36,9 +36,8 @@ import (
 // *[ConfigError] that lists all configuration errors. It sends no network requests.
 func New(config Config) (*Auth, error) {
 	c := config
-	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views, logger: c.Logger}
 	defaults(&c)
-	faults.logger = c.Logger
+	faults := &ConfigError{config: Config{Pages: c.Pages, Theme: c.Theme, Views: c.Views, Logger: c.Logger}}
 	codes := checkConfig(&c, config.Session.Strategy, faults)
 
 	a := &Auth{log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience}

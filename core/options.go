@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
-	"github.com/latchkey-go/latchkey/ui"
 )
 
 // The strategies (docs/protocol.md §7.1).
@@ -169,10 +167,7 @@ type ConfigError struct {
 	Problems []*Error
 
 	basePath string
-	pages    PagesConfig
-	theme    Theme
-	views    ui.Views
-	logger   *slog.Logger
+	config   Config // the part that the error page needs
 }
 
 // Error lists the problems, one on each line.
