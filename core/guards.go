@@ -74,9 +74,10 @@ func (v *Visit) guardErrorResponse(err error) *Response {
 	var again *StepUp
 	var problem *Problem
 	switch {
-	case errors.As(err, &again) && v.session != nil && v.session.Actor != "": // no sign-in is allowed
-		return v.forbiddenResponse(err)
 	case errors.As(err, &again):
+		if session, _ := v.Session(); session != nil && session.Actor != "" { // no sign-in is allowed
+			return v.forbiddenResponse(err)
+		}
 		return v.stepUpResponse(again)
 	case errors.As(err, &problem) && problem.SignIn:
 		return v.signInResponse(problem)

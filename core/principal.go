@@ -96,8 +96,7 @@ func (a *Auth) verifyCredential(
 // Principal returns who makes the request, or nil if it has neither a valid credential nor a session. It is determined
 // once for each request. An error means that it is unknown, for example because the store failed.
 func (v *Visit) Principal() (*Principal, error) {
-	v.principalRead.Do(func() { v.principal, v.principalFailed = v.readPrincipal() })
-	return v.principal, v.principalFailed
+	return v.principal.Do(v.readPrincipal)
 }
 
 func (v *Visit) readPrincipal() (*Principal, error) {

@@ -36,18 +36,9 @@ type Visit struct {
 	spoken    *arrival // at, with the language of the response
 	stateMade sync.Once
 
-	session     *Session
-	failed      error
-	sessionRead sync.Once
-
-	principal       *Principal
-	principalFailed error
-	principalRead   sync.Once
-
-	formToken   string
-	tokenFailed error
-	tokenMade   sync.Once
-
+	session   once.Value[*Session]
+	principal once.Value[*Principal]
+	formToken once.Value[string]
 	memory    once.Results // what plugins have read for the request
 	collected pageheaders.Headers
 }
@@ -159,11 +150,11 @@ var errHeaderSent = errors.New("the browser has no CSRF cookie yet, and the resp
 // token returns a CSRF token for the forms of the page. It matches the browser's cookie: the cookie of the request if
 // it is valid, or a new one that the response sets.
 func (v *Visit) token() (string, error) {
-	v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
-	if v.tokenFailed == nil {
+	token, err := v.formToken.Do(v.makeToken)
+	if err == nil {
 		v.collected.Note(pageheaders.Token)
 	}
-	return v.formToken, v.tokenFailed
+	return token, err
 }
 
 func (v *Visit) makeToken() (string, error) {
@@ -199,7 +190,7 @@ func (v *Visit) Commit(h http.Header) {
 	}
 	if page && !caching.Public && !caching.Lasting() && !v.at.jar.Has(v.at.cookies.CSRF.Name()) {
 		// A streamed page may render its forms after this, when the cookie cannot be set any more.
-		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
+		_, _ = v.formToken.Do(v.makeToken)
 	}
 	v.write(h, caching)
 	if v.at.locales != nil {
@@ -209,30 +200,29 @@ func (v *Visit) Commit(h http.Header) {
 
 // Session returns the user's session, or nil if no user is signed in. An error means that the session is unknown,
 // because the store failed or the request is for an unknown host. Do not treat an error as "not signed in".
-func (v *Visit) Session() (*Session, error) {
-	v.sessionRead.Do(func() {
-		v.dependsOnSession()
-		if v.refused != nil {
-			v.failed = v.refused
-			return
-		}
-		request, err := v.auth.sessions.of(v.Context, &v.at)
-		var cookies []Cookie
-		if err == nil {
-			v.session, cookies, err = v.auth.sessions.read(v.Context, request, sessionRead{again: v.again})
-		}
-		if err != nil {
-			v.at.log.failure(v.Context, asError(err, ErrSessionToken), v.at.attrs()...)
-			v.failed = err
-			return
-		}
-		v.collected.RenewedBy(request.carrier())
-		if !v.keep(cookies) {
-			v.at.log.debug(v.Context, "a session cookie is not set: the session was read after the response header was sent",
-				slog.String("reference", v.at.ref()))
-		}
-	})
-	return v.session, v.failed
+func (v *Visit) Session() (*Session, error) { return v.session.Do(v.readSession) }
+
+func (v *Visit) readSession() (*Session, error) {
+	v.dependsOnSession()
+	if v.refused != nil {
+		return nil, v.refused
+	}
+	var session *Session
+	var cookies []Cookie
+	request, err := v.auth.sessions.of(v.Context, &v.at)
+	if err == nil {
+		session, cookies, err = v.auth.sessions.read(v.Context, request, sessionRead{again: v.again})
+	}
+	if err != nil {
+		v.at.log.failure(v.Context, asError(err, ErrSessionToken), v.at.attrs()...)
+		return nil, err
+	}
+	v.collected.RenewedBy(request.carrier())
+	if !v.keep(cookies) {
+		v.at.log.debug(v.Context, "a session cookie is not set: the session was read after the response header was sent",
+			slog.String("reference", v.at.ref()))
+	}
+	return session, nil
 }
 
 // dependsOnSession records that the response depends on the session, so that Commit excludes shared caches.
