@@ -172,12 +172,12 @@ func (p *pages) failurePage(c *call, e *Error) (string, error) {
 	return c.page(p.config.SignIn, "signin", params...)
 }
 
-// refer adds the reference of the log message to a failed response.
-func (v *arrival) refer(response *Response) *Response {
+// complete finishes the response to the request, and adds the reference of the log message if the request failed.
+func (v *arrival) complete(response *Response) *Response {
 	if response.Err != nil {
 		response.set(ReferenceHeader, v.ref())
 	}
-	return response
+	return finish(v.r, response)
 }
 
 // serverError answers errors that the user cannot fix: status 500, as a page if a page was requested (docs/protocol.md

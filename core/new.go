@@ -37,7 +37,7 @@ import (
 func New(config Config) (*Auth, error) {
 	c := config
 	defaults(&c)
-	faults := &ConfigError{config: Config{Pages: c.Pages, Theme: c.Theme, Views: c.Views, Logger: c.Logger}}
+	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views, logger: c.Logger}
 	codes := checkConfig(&c, config.Session.Strategy, faults)
 
 	a := &Auth{log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience}

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // The strategies (docs/protocol.md §7.1).
@@ -167,7 +169,10 @@ type ConfigError struct {
 	Problems []*Error
 
 	basePath string
-	config   Config // the part that the error page needs
+	pages    PagesConfig
+	theme    Theme
+	views    ui.Views
+	logger   *slog.Logger
 }
 
 // Error lists the problems, one on each line.

@@ -130,7 +130,7 @@ func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
 		}
 		faults = &ConfigError{Problems: []*Error{errorf(ErrInvalidConfig, "%w", cause)}}
 	}
-	c := faults.config
+	c := Config{Pages: faults.pages, Theme: faults.theme, Views: faults.views, Logger: faults.logger}
 	var chosen *chooserError
 	if c.Logger == nil && errors.As(err, &chosen) {
 		c.Logger = chosen.logger

@@ -121,9 +121,6 @@ func finish(request *Request, r *Response) *Response {
 	return r
 }
 
-// complete finishes the response to the request, and adds the reference if the request failed.
-func (v *arrival) complete(response *Response) *Response { return v.refer(finish(v.r, response)) }
-
 const (
 	noStore            = "private, no-cache, no-store"
 	sameOriginReferrer = "same-origin" // no-referrer would make browsers send "Origin: null" with forms
