@@ -69,8 +69,8 @@ func (s *site) arrive(r *Request) (arrival, error) {
 	return v, err
 }
 
-// header returns the first value of a header field with a canonical name.
-func (v *arrival) header(name string) string { return first(v.r.Header, name) }
+// header returns the first value of a header field.
+func (v *arrival) header(name string) string { return v.r.Header.Get(name) }
 
 // page returns the URL of a built-in page, or of the application's own page, with the parameters added to the query.
 func (v *arrival) page(own, action string, params ...string) (string, error) {

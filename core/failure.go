@@ -146,7 +146,7 @@ func (p *pages) errorView(
 	ctx context.Context, v *arrival, response *Response, status int, view ui.ErrorView,
 ) *Response {
 	response.Status = status
-	view.Page, view.Host = p.shell(v), hostOf(v.origin)
+	view.Page, view.Host = p.shell(v), v.at.Host
 	if view.URL == "" {
 		view.URL = v.home
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
+	"github.com/latchkey-go/latchkey/internal/headers"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/profiletext"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -108,7 +109,7 @@ func (v *Visit) forbiddenResponse(err error) *Response {
 		problem := &Problem{Status: http.StatusForbidden, Code: "forbidden"}
 		response = problem.document(at, response)
 	}
-	return v.at.complete(v.setGuardHeaders(response))
+	return v.complete(response)
 }
 
 // forbiddenView returns the content of the 403 page.
@@ -278,16 +279,7 @@ func (v *Visit) pageOrProblem(target string, problem *Problem) *Response {
 		response.Body = negotiate.DatastarRedirect(target)
 		response.set("Content-Type", "text/event-stream")
 	}
-	return v.setGuardHeaders(response)
-}
-
-// setGuardHeaders sets the headers of every response of a guard: no cache may store it or send it to another kind of
-// client.
-func (v *Visit) setGuardHeaders(response *Response) *Response {
-	if response.Header.Get("Cache-Control") == "" {
-		response.set("Cache-Control", noStore)
-	}
-	response.set("X-Content-Type-Options", "nosniff")
+	headers.Set(response.Header, "Cache-Control", noStore, "X-Content-Type-Options", "nosniff")
 	v.at.varies(response, "Accept, Cookie")
 	return response
 }
@@ -307,7 +299,12 @@ func (v *Visit) sessionErrorResponse(err error) *Response {
 	} else {
 		response = serverErrorJSON(&v.at, response)
 	}
-	at.varies(response, "Accept, Cookie")
+	return v.complete(response)
+}
+
+// complete completes a response that depends on the session and on the kind of client.
+func (v *Visit) complete(response *Response) *Response {
+	v.at.varies(response, "Accept, Cookie")
 	return v.at.complete(response)
 }
 
@@ -369,7 +366,7 @@ func (v *Visit) problemResponse(problem *Problem, err error) *Response {
 	if problem.challenge != "" {
 		response.set("Www-Authenticate", problem.challenge)
 	}
-	return v.at.complete(v.setGuardHeaders(response))
+	return v.complete(response)
 }
 
 // NotImpersonated returns a guard that refuses a session in which an administrator impersonates the user. Use it for

@@ -247,7 +247,7 @@ func (ps *plugins) noticeJob(
 		l.Request = v.r
 	}
 	if v.base != "" {
-		l.Host = hostOf(v.origin)
+		l.Host = v.at.Host
 		l = v.describeIn(l)
 	}
 	j, err := ps.mailJob(ctx, v, mailqueue.Notices, BackgroundEmail{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/pagepolicy"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/headers"
 	"github.com/latchkey-go/latchkey/internal/pagecache"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -47,7 +48,7 @@ func (p *pages) shell(v *arrival) ui.Page {
 	page := ui.Page{
 		BasePath: v.publicBase, Theme: p.theme, StylesheetURL: p.style, SheetURL: p.sheet, ScriptURL: p.script,
 		Locale:  v.language(),
-		HomeURL: v.home, Host: hostOf(v.origin), RememberMe: p.sessions != nil && p.sessions.config.RememberMe,
+		HomeURL: v.home, Host: v.at.Host, RememberMe: p.sessions != nil && p.sessions.config.RememberMe,
 	}
 	if b, err := randomBytes(v.rand, pagepolicy.NonceBytes); err == nil {
 		page.Nonce = pagepolicy.Nonce(b)
@@ -92,7 +93,7 @@ func (p *pages) render(
 	if err := guard("page", func() error { return page.Render(ctx, &b) }); err != nil {
 		v.log.failure(ctx, errorf(ErrAuth, "render page: %w", err), v.attrs()...)
 		response.Status, response.Err = http.StatusInternalServerError, err
-		response.Header = newHeader("Content-Type", typeJSON)
+		response.Header = headers.New("Content-Type", typeJSON)
 		response.Body = append(exactjson.AppendText([]byte(`{"message":`), configMessage), '}')
 		return response
 	}

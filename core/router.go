@@ -71,7 +71,7 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 	}
 	response = c.complete(response)
 	c.answerBearer(response)
-	c.share(r, response)
+	c.cors.Share(r.Header, response.Header)
 	return response
 }
 
@@ -232,7 +232,7 @@ func (s *site) asset(r *Request) *Response {
 		response.Status = http.StatusNotModified
 	}
 	response = finish(r, response)
-	s.share(r, response)
+	s.cors.Share(r.Header, response.Header)
 	return response
 }
 

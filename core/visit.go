@@ -9,6 +9,8 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/internal/pageheaders"
+	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/once"
@@ -65,6 +67,26 @@ func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 	return v
 }
 
+// VisitCall starts the visit of a request that a program sends, such as an RPC call. Package access uses it. Refusals
+// are for programs: a problem document, and never a page or a redirect.
+//
+// Scripts of other sites can make a browser send cookies with a call. So the cookies count only if the header Origin or
+// Sec-Fetch-Site says that a page of this site, or of Config.TrustedOrigins, made the call. Programs use Authorization
+// instead.
+//
+// If again is true, a stream checks its credentials again: the session is not extended, and an API key is not counted
+// as used.
+func (a *Auth) VisitCall(ctx context.Context, r *Request, again bool) *Visit {
+	v := a.Visit(ctx, r)
+	v.at.program, v.again = true, again
+	trusted := v.at.cors.Origin(r.Header) != ""
+	if v.refused == nil && !csrf.FromOwnPage(r.Header, v.at.origin, trusted) {
+		v.at.foreign = v.at.presentsSession() && !v.at.byBearer()
+		v.at.jar = cookie.Jar{}
+	}
+	return v
+}
+
 // Value returns the Visit and the state of the ui components for their keys, and the value of the request's context for
 // all other keys.
 func (v *Visit) Value(key any) any {
@@ -81,20 +103,14 @@ func (v *Visit) Value(key any) any {
 		}
 	default:
 		if key == ui.StateKey() {
-			if outer := v.outerState(key); outer != nil {
-				return outer
+			if v.refused != nil {
+				if outer := v.Context.Value(key); outer != nil { // the state of an outer hook
+					return outer
+				}
 			}
 			v.stateMade.Do(v.makeState)
 			return v.state
 		}
-	}
-	return v.Context.Value(key)
-}
-
-// outerState returns the state of an outer hook if this hook refused the request. Otherwise it returns nil.
-func (v *Visit) outerState(key any) any {
-	if v.refused == nil {
-		return nil
 	}
 	return v.Context.Value(key)
 }
