@@ -315,7 +315,7 @@ func (s *signIns) verifyRequestPage(ctx context.Context, c *call) (*Response, er
 		return c.ownPage("VerifyRequest", own, c.given("provider", "type", "error", "left"))
 	}
 	view := ui.VerifyRequestView{
-		Page: p.shell(&c.arrival), URL: c.home, Host: hostOf(c.origin), CSRFToken: c.csrf.Token,
+		Page: p.shell(&c.arrival), URL: c.home, Host: c.at.Host, CSRFToken: c.csrf.Token,
 	}
 	if by := s.plugins.auth.byID[c.query.Get("provider")]; by != nil && by.email != nil {
 		again := c.base + "/signin/" + by.id

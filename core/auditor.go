@@ -16,7 +16,7 @@ func (v *arrival) note(ctx context.Context, e audit.Event) {
 	if v.audit == nil {
 		return
 	}
-	e.Peer, _ = v.peer(v.r)
+	e.Peer, _ = v.client()
 	e.Agent = cleantext.Escaped(v.header("User-Agent"))
 	e.Reference = v.ref()
 	e.Provider = or(e.Provider, v.providerID)

@@ -30,7 +30,7 @@ type Auth struct {
 	router    *router
 	pages     *pages
 	sessions  *sessions
-	tokens    tokenReaders
+	tokens    tokensource.Readers[*Token]
 	linker    *linker
 	plugins   plugins
 	mail      *mailqueue.Queue
@@ -131,9 +131,6 @@ func (a *Auth) WarnHeaderLimit(bytes int, setting string) {
 // enoughHeader is the number of bytes of a request's header that a router should accept: a large session, a few pending
 // sign-ins, and the headers of browsers.
 const enoughHeader = 12 << 10
-
-// tokenReaders read the session tokens of requests with the possible origins.
-type tokenReaders struct{ https, http, unknown tokensource.Sources[*Token] }
 
 // realmOf identifies the Auths that decrypt each other's session cookies: same secret, audience and cookie name.
 func realmOf(a *Auth) [sha256.Size]byte {

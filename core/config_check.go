@@ -90,12 +90,10 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 		return slices.ContainsFunc(providers, func(p *provider) bool { return p.kind == kind })
 	}
 	needs := configcheck.Needs{
+		Store:     c.Store,
 		HasTokens: kept.tokens != nil, HasPasskeys: kept.passkeys != nil, HasSessions: kept.sessions != nil,
 		HasLister: kept.lister != nil, HasRecords: kept.records != nil, Email: has(TypeEmail), Passkeys: has(TypeWebAuthn),
 		Database: c.Session.Strategy == StrategyDatabase, CleanUp: c.CleanUp == True, MaxPerUser: c.Session.MaxPerUser,
-	}
-	if c.Store != nil {
-		needs.Store = c.Store
 	}
 	needs.Check(faults.report)
 	checkRevocation(c, &a.plugins, kept, faults)
@@ -111,13 +109,10 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 func checkRevocation(c *Config, ps *plugins, kept stores, faults *ConfigError) {
 	r := configcheck.Revocation{
 		On: c.Session.Revocation.On.choice(), Database: c.Session.Strategy == StrategyDatabase, Records: kept.records != nil,
-		Ends: ps.ends, Impersonates: ps.impersonation != nil,
+		Store: c.Store, Ends: ps.ends, Impersonates: ps.impersonation != nil,
 		Named: slices.ContainsFunc(faults.Problems, func(p *Error) bool {
 			return p.Type == ErrMissingStore && strings.HasPrefix(p.Cause.Error(), ps.ends)
 		}),
-	}
-	if c.Store != nil {
-		r.Store = c.Store
 	}
 	if r.Check(faults.report) {
 		c.Session.Revocation.On = True

@@ -148,7 +148,7 @@ func (p *pages) errorView(
 	ctx context.Context, v *arrival, response *Response, status int, view ui.ErrorView,
 ) *Response {
 	response.Status = status
-	view.Page, view.Host = p.shell(v), hostOf(v.origin)
+	view.Page, view.Host = p.shell(v), v.at.Host
 	if view.URL == "" {
 		view.URL = v.home
 	}
@@ -174,12 +174,12 @@ func (p *pages) failurePage(c *call, e *Error) (string, error) {
 	return c.page(p.config.SignIn, "signin", params...)
 }
 
-// refer adds the reference of the log message to a failed response.
-func (v *arrival) refer(response *Response) *Response {
+// complete finishes the response to the request, and adds the reference of the log message if the request failed.
+func (v *arrival) complete(response *Response) *Response {
 	if response.Err != nil {
 		response.set(ReferenceHeader, v.ref())
 	}
-	return response
+	return finish(v.r, response)
 }
 
 // serverError answers errors that the user cannot fix: status 500, as a page if a page was requested (docs/protocol.md

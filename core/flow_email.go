@@ -167,7 +167,7 @@ func (f *emailFlow) storeAndSend(
 	mail := Email{
 		To: address, Kind: mailkind.SignIn, From: f.From, URL: Secret(link), Token: Secret(token), Expires: row.Expires,
 		Theme: f.pages.theme,
-		Host:  hostOf(c.origin), ProviderID: f.ID, Request: c.r, Locale: c.language(),
+		Host:  c.at.Host, ProviderID: f.ID, Request: c.r, Locale: c.language(),
 	}
 	if f.codes != nil {
 		if mail.Code, cookies, err = f.issueCode(ctx, c, row); err != nil {

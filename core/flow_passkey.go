@@ -17,6 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/headers"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 )
@@ -340,7 +341,7 @@ func (f *passkeyFlow) optionsResponse(
 		return nil, errorf(ErrAuth, "options: %w", err)
 	}
 	return &Response{
-		Header: newHeader("Content-Type", typeJSON), Body: body, Cookies: []Cookie{Cookie(cookie)},
+		Header: headers.New("Content-Type", typeJSON), Body: body, Cookies: []Cookie{Cookie(cookie)},
 	}, nil
 }
 

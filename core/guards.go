@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
+	"github.com/latchkey-go/latchkey/internal/headers"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/profiletext"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -75,9 +76,10 @@ func (v *Visit) guardErrorResponse(err error) *Response {
 	var again *StepUp
 	var problem *Problem
 	switch {
-	case errors.As(err, &again) && v.session != nil && v.session.Actor != "": // no sign-in is allowed
-		return v.forbiddenResponse(err)
 	case errors.As(err, &again):
+		if session, _ := v.Session(); session != nil && session.Actor != "" { // no sign-in is allowed
+			return v.forbiddenResponse(err)
+		}
 		return v.stepUpResponse(again)
 	case errors.As(err, &problem) && problem.SignIn:
 		return v.signInResponse(problem)
@@ -108,7 +110,7 @@ func (v *Visit) forbiddenResponse(err error) *Response {
 		problem := &Problem{Status: http.StatusForbidden, Code: "forbidden"}
 		response = problem.document(at, response)
 	}
-	return v.at.refer(finish(v.at.r, v.setGuardHeaders(response)))
+	return v.complete(response)
 }
 
 // forbiddenView returns the content of the 403 page.
@@ -278,16 +280,7 @@ func (v *Visit) pageOrProblem(target string, problem *Problem) *Response {
 		response.Body = negotiate.DatastarRedirect(target)
 		response.set("Content-Type", "text/event-stream")
 	}
-	return v.setGuardHeaders(response)
-}
-
-// setGuardHeaders sets the headers of every response of a guard: no cache may store it or send it to another kind of
-// client.
-func (v *Visit) setGuardHeaders(response *Response) *Response {
-	if response.Header.Get("Cache-Control") == "" {
-		response.set("Cache-Control", noStore)
-	}
-	response.set("X-Content-Type-Options", "nosniff")
+	headers.Set(response.Header, "Cache-Control", noStore, "X-Content-Type-Options", "nosniff")
 	v.at.varies(response, "Accept, Cookie")
 	return response
 }
@@ -307,8 +300,13 @@ func (v *Visit) sessionErrorResponse(err error) *Response {
 	} else {
 		response = serverErrorJSON(&v.at, response)
 	}
-	at.varies(response, "Accept, Cookie")
-	return v.at.refer(finish(v.at.r, response))
+	return v.complete(response)
+}
+
+// complete completes a response that depends on the session and on the kind of client.
+func (v *Visit) complete(response *Response) *Response {
+	v.at.varies(response, "Accept, Cookie")
+	return v.at.complete(response)
 }
 
 // PathPrefix returns a condition for the RequireSessionWhere of the adapters. It is true if the request's path equals
@@ -369,7 +367,7 @@ func (v *Visit) problemResponse(problem *Problem, err error) *Response {
 	if problem.challenge != "" {
 		response.set("Www-Authenticate", problem.challenge)
 	}
-	return v.at.refer(finish(v.at.r, v.setGuardHeaders(response)))
+	return v.complete(response)
 }
 
 // NotImpersonated returns a guard that refuses a session in which an administrator impersonates the user. Use it for

@@ -232,7 +232,7 @@ func identityOf(
 	if err := profiletext.CheckID(accountID); err != nil {
 		return nil, errorf(autherr.OAuthProfileParse, "provider %q: %w", c.ID, err)
 	}
-	userID, err := newID(c.ID, accountID)
+	userID, err := drawn(newID(c.ID, accountID))
 	if err != nil {
 		return nil, err
 	}

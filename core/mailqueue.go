@@ -109,8 +109,7 @@ func (ps *plugins) aroundNotice(ctx context.Context, j *mailqueue.Job, change fu
 // e.Subject has a separate share. The error is [ErrMailQueueFull]. If emails are in memory only, they are lost when the
 // process ends: call [Auth.FlushMail] before.
 func (c *ActionRequest) SendLater(ctx context.Context, e BackgroundEmail) error {
-	from := c.in.client()
-	lane, quotas := mailqueue.Open, mailqueue.Client(from.network, from.identified)
+	lane, quotas := mailqueue.Open, mailqueue.Client(c.in.client())
 	if browser := c.plugins.limits.known.of(c.in, e.Subject); browser != "" {
 		lane, quotas = mailqueue.Known, mailqueue.Browser(browser)
 	}

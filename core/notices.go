@@ -248,7 +248,7 @@ func (ps *plugins) noticeJob(
 		l.Request = v.r
 	}
 	if v.base != "" {
-		l.Host = hostOf(v.origin)
+		l.Host = v.at.Host
 		l = v.describeIn(l)
 	}
 	j, err := ps.mailJob(ctx, v, mailqueue.Notices, BackgroundEmail{
@@ -266,8 +266,8 @@ func (ps *plugins) noticeJob(
 func (c *ActionRequest) AddClient(e Email) Email { return c.in.describeIn(e) }
 
 func (v *arrival) describeIn(e Email) Email {
-	if from := v.client(); from.identified {
-		e.Peer = from.network
+	if network, identified := v.client(); identified {
+		e.Peer = network
 	}
 	browser, system := ui.Device(v.header("User-Agent"))
 	e.Device = strings.Trim(browser+", "+system, ", ")

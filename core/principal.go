@@ -72,7 +72,8 @@ func (a *Auth) verifyCredential(
 		}
 	}
 	p, err := guarded("Credential.Verify", func() (*Principal, error) {
-		return kind.Verify(ctx, token, v.client().network)
+		network, _ := v.client()
+		return kind.Verify(ctx, token, network)
 	})
 	switch {
 	case err != nil || p == nil && known:
@@ -96,8 +97,7 @@ func (a *Auth) verifyCredential(
 // Principal returns who makes the request, or nil if it has neither a valid credential nor a session. It is determined
 // once for each request. An error means that it is unknown, for example because the store failed.
 func (v *Visit) Principal() (*Principal, error) {
-	v.principalRead.Do(func() { v.principal, v.principalFailed = v.readPrincipal() })
-	return v.principal, v.principalFailed
+	return v.principal.Do(v.readPrincipal)
 }
 
 func (v *Visit) readPrincipal() (*Principal, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/internal/form"
+	"github.com/latchkey-go/latchkey/internal/headers"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -103,7 +104,7 @@ func (p *Problem) document(v *arrival, response *Response) *Response {
 		response.Err = fmt.Errorf("%w: %w", response.Err, err)
 	}
 	response.Status, response.Body = status, body
-	response.Header = newHeader("Content-Type", "application/problem+json")
+	response.Header = headers.New("Content-Type", "application/problem+json")
 	v.spoken(response)
 	return response
 }

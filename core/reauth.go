@@ -472,7 +472,7 @@ func (s *signIns) sendReauthCode(ctx context.Context, a *ActionRequest, request 
 	a.keep(cookie)
 	email := Email{
 		To: to, Kind: mailkind.Reauth, Code: code, Expires: s.sessions.now().Add(emailcode.Life), Theme: s.pages.theme,
-		Host: hostOf(c.origin), Request: c.r, Locale: c.language(),
+		Host: c.at.Host, Request: c.r, Locale: c.language(),
 	}
 	send := s.plugins.codeMailer()
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
