@@ -127,14 +127,14 @@ func TestTable(t *testing.T) {
 	var none Table
 	_, ok := none.Find("/auth/password", "/auth", false)
 	if ok || none.Methods("password") != nil || none.HasPage("password") {
-		t.Error("a nil table has actions")
+		t.Error("an empty table has actions")
 	}
 }
 
 // TestFind finds the actions of core, which need no table.
 func TestFind(t *testing.T) {
 	t.Parallel()
-	var none *Table
+	var none Table
 	for target, want := range map[string]Route{
 		"/auth/signin/github?a=b": {Action: "signin", Provider: "github", Rule: "signin"},
 		"/auth/session":           {Action: "session", Rule: "session"},
