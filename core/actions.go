@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"encoding/hex"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -115,15 +114,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		return redirectTo(c.base + "/signin"), nil
 	}
 	if own := p.config.SignIn; own != "" {
-		params := []string{"callbackUrl", c.callbackURL.Target}
-		if e := c.query.Get("error"); e != "" {
-			params = append(params, "error", e)
-		}
-		target, err := c.page(own, "signin", params...)
-		if err != nil {
-			return nil, errorf(ErrAuth, "Pages.SignIn: %w", err)
-		}
-		return redirectTo(target), nil
+		return c.ownPage("SignIn", own, append([]string{"callbackUrl", c.callbackURL.Target}, c.given("error")...))
 	}
 	view := ui.SignInView{
 		Page: p.shell(&c.arrival), CSRFToken: c.csrf.Token, CallbackURL: c.shownCallbackURL(),
@@ -159,6 +150,25 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	return p.renderSignIn(ctx, c, view), nil
 }
 
+// given returns the names and values of the query parameters that are not empty.
+func (c *call) given(names ...string) (params []string) {
+	for _, name := range names {
+		if v := c.query.Get(name); v != "" {
+			params = append(params, name, v)
+		}
+	}
+	return params
+}
+
+// ownPage redirects to the application's page in a field of Pages.
+func (c *call) ownPage(field, page string, params []string) (*Response, error) {
+	target, err := weburl.AddQuery(page, params...)
+	if err != nil {
+		return nil, errorf(ErrAuth, "Pages.%s: %w", field, err)
+	}
+	return redirectTo(target), nil
+}
+
 // renderSignIn renders the sign-in page. A page that contains nothing specific to this request is cached.
 func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *Response {
 	draw := func(view ui.SignInView) *Response {
@@ -173,24 +183,20 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		return draw(view)
 	}
 	key := pagecache.Key{Origin: c.origin, Language: view.Locale.Tag}
-	page := p.cached.Find(key)
-	if page == nil {
-		// Random placeholders, so that no text on the page equals them by accident or by a client's choice.
-		marks, err := randomBytes(c.rand, pagepolicy.NonceBytes+csrf.TokenLen/2)
-		if err != nil {
-			return draw(view)
-		}
+	var drawn *Response
+	body, err := p.cached.Page(key, c.rand, view.Nonce, view.CSRFToken, func(nonce, token string) ([]byte, error) {
 		marked := view
-		marked.Nonce = pagepolicy.Nonce(marks[:pagepolicy.NonceBytes])
-		marked.CSRFToken = hex.EncodeToString(marks[pagepolicy.NonceBytes:])
-		response := draw(marked)
-		if response.Err != nil {
-			return response
-		}
-		page = pagecache.New(response.Body, marked.Nonce, marked.CSRFToken)
-		p.cached.Keep(key, page)
+		marked.Nonce, marked.CSRFToken = nonce, token
+		drawn = draw(marked)
+		return drawn.Body, drawn.Err
+	})
+	switch {
+	case err != nil && drawn != nil:
+		return drawn
+	case err != nil:
+		return draw(view)
 	}
-	response := &Response{Body: page.For(view.Nonce, view.CSRFToken)}
+	response := &Response{Body: body}
 	return p.asPage(&c.arrival, response, view.Nonce).permit("", view.Challenge, view.OneTap)
 }
 
@@ -278,18 +284,11 @@ type ceremonies interface {
 func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 	name, reason := c.query.Get("error"), errormarks.ParseReason(c.query.Get("reason"))
 	if own := p.config.Error; own != "" {
-		var params []string
-		if name != "" {
-			params = []string{"error", name}
-		}
+		params := c.given("error")
 		if reason != "" {
 			params = append(params, "reason", string(reason))
 		}
-		target, err := c.page(own, "error", params...)
-		if err != nil {
-			return nil, errorf(ErrAuth, "Pages.Error: %w", err)
-		}
-		return redirectTo(target), nil
+		return c.ownPage("Error", own, params)
 	}
 	status := 0
 	switch name {
@@ -313,17 +312,7 @@ func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 func (s *signIns) verifyRequestPage(ctx context.Context, c *call) (*Response, error) {
 	p := s.pages
 	if own := p.config.VerifyRequest; own != "" {
-		var params []string
-		for _, name := range []string{"provider", "type", "error", "left"} {
-			if v := c.query.Get(name); v != "" {
-				params = append(params, name, v)
-			}
-		}
-		target, err := weburl.AddQuery(own, params...)
-		if err != nil {
-			return nil, errorf(ErrAuth, "Pages.VerifyRequest: %w", err)
-		}
-		return redirectTo(target), nil
+		return c.ownPage("VerifyRequest", own, c.given("provider", "type", "error", "left"))
 	}
 	view := ui.VerifyRequestView{
 		Page: p.shell(&c.arrival), URL: c.home, Host: hostOf(c.origin), CSRFToken: c.csrf.Token,
@@ -347,7 +336,7 @@ func (s *signIns) verifyRequestPage(ctx context.Context, c *call) (*Response, er
 // addRules adds the plugins' actions to those of core. An action that would replace one of core is a configuration
 // error.
 func (ps *plugins) addRules(rules map[route]rule, faults *ConfigError) {
-	for _, a := range slices.Concat(ps.actions, ps.reauth) {
+	for _, a := range ps.actions {
 		if _, taken := rules[route{a.Method, a.path()}]; taken {
 			faults.add(ErrInvalidConfig, "%s: action %q: core has this action: give it another Name", a.plugin,
 				a.Method+" "+a.path())
@@ -375,13 +364,11 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 		return s.reauthCallback(ctx, c, &out, err)
 	}
 	response := out.response
-	switch {
-	case err != nil:
-		c.auditCallback(ctx, out.typed, err)
-	case out.identity != nil:
+	if err == nil && out.identity != nil {
 		response, err = s.signIn(ctx, c, &out)
 	}
 	if err != nil {
+		c.auditCallback(ctx, out.typed, err)
 		if response = s.alreadySignedIn(ctx, c, &out, err); response == nil {
 			return &Response{Cookies: out.cookies}, errormarks.As(err, autherr.CallbackRoute)
 		}

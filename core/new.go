@@ -136,8 +136,9 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	a.plugins.completeOneTap(a)
 	a.plugins.challenges = newChallenges(c, asked, newWatch(c, a.log))
 	if facts {
-		a.plugins.reauth = entry.reauthActions(a.providers)
-		a.site.plugins = a.plugins.paths()
+		for _, own := range entry.reauthActions(a.providers) {
+			a.plugins.add(&a.site.plugins, own)
+		}
 	}
 	m := flowMaker{
 		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
@@ -331,7 +332,7 @@ func newLimits(c *Config, a *Auth, asked bool) *limits {
 // warnOfMissingProxies makes New log a warning if attempts are limited by client address on an https site and
 // TrustedProxies is empty.
 func (l *limits) warnOfMissingProxies(a *Auth) {
-	counts := len(a.plugins.actions) > 0
+	counts := slices.ContainsFunc(a.plugins.actions, func(own *partAction) bool { return own.plugin != reauthAction })
 	for _, p := range a.providers {
 		counts = counts || p.credentials != nil || p.email != nil || p.webauthn != nil
 	}
@@ -471,7 +472,7 @@ func newLinker(c *Config, a *Auth, open bool) *linker {
 	calls := a.store.calls
 	calls.Records = a.store.records
 	l := &linker{
-		store: a.store, sessions: a.sessions, events: &c.Events, plugins: &a.plugins, gated: len(a.plugins.gates) > 0,
+		store: a.store, sessions: a.sessions, events: &c.Events, plugins: &a.plugins,
 		Linker: &accounts.Linker{
 			Store: calls, Within: func(tx Store) storecalls.Stores { return newStores(tx, a.store.watch, 0).calls },
 			Now: c.Now, NewID: func() (string, error) { return uuid(c.Rand) }, Open: open,

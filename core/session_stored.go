@@ -185,11 +185,17 @@ func (s *sessions) createStored(ctx context.Context, c *tokenCarrier, id *identi
 	if err := s.newRow(ctx, id, who); err != nil {
 		return err
 	}
-	if id.endsReplaced() && !s.keepsReplaced(ctx, c, who.user.ID) {
-		s.endReplacedRow(ctx, c.at, c.Value(), who.session)
-	}
-	s.endOldest(ctx, c.at, who.session)
+	s.endReplaced(ctx, c, id, who.session)
 	return nil
+}
+
+// endReplaced ends the session of the request, which a stored session replaces after a sign-in, and enforces
+// Session.MaxPerUser.
+func (s *sessions) endReplaced(ctx context.Context, c *tokenCarrier, id *identity, by *store.Session) {
+	if id.endsReplaced() && !s.keepsReplaced(ctx, c, by.UserID) {
+		s.endReplacedRow(ctx, c.at, c.Value(), by)
+	}
+	s.endOldest(ctx, c.at, by)
 }
 
 // newRow stores a new session. It does not change the session of the request.
