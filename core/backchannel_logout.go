@@ -101,7 +101,7 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 		return NewError(autherr.SignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
 	}
 	if _, used := f.ends.used.Get(f.ID + " " + token.ID()); used {
-		return NewError(autherr.SignOut, auditReason(audit.ReasonReplayed, "logout_token: it was used before"))
+		return NewError(autherr.SignOut, errormarks.Denial(audit.ReasonReplayed, "logout_token: it was used before"))
 	}
 	at, err := f.client.Endpoints(ctx)
 	if err != nil {

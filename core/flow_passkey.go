@@ -140,7 +140,7 @@ func (f *passkeyFlow) authenticate(
 	switch {
 	case errors.Is(err, ErrNotFound):
 		out.cookies = append(out.cookies, f.unknownCookies(c, credentialID)...)
-		return nil, errorf(ErrAuth, "%w", errormarks.ByClient(auditReason(audit.ReasonPasskeyUnknown,
+		return nil, errorf(ErrAuth, "%w", errormarks.ByClient(errormarks.Denial(audit.ReasonPasskeyUnknown,
 			"no passkey with that credential ID is stored")))
 	case err != nil:
 		return nil, errorf(ErrStore, "%w", err)

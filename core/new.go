@@ -22,6 +22,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
+	"github.com/latchkey-go/latchkey/core/internal/verdict"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -367,7 +368,7 @@ func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
 
 // newWatch returns the reports to Config.Observe.
 func newWatch(c *Config, log *reporter) observed.Calls {
-	return observed.Calls{Observe: c.Observe, Outcome: callOutcome, Panicked: func(ctx context.Context, err error) {
+	return observed.Calls{Observe: c.Observe, Outcome: verdict.OfCall, Panicked: func(ctx context.Context, err error) {
 		log.failure(ctx, errorf(autherr.Event, "observe: %w", err))
 	}}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/observed"
+	"github.com/latchkey-go/latchkey/core/internal/verdict"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/internal/ascii"
@@ -125,7 +126,7 @@ func (o *oauthClient) watchedBy(w observed.Calls) {
 	}
 	observer := func(ctx context.Context, operation string) (context.Context, func(error)) {
 		ctx, end := w.Begin(ctx, asked(operation))
-		return ctx, func(err error) { end(callOutcome(ctx, err)) }
+		return ctx, func(err error) { end(verdict.OfCall(ctx, err)) }
 	}
 	o.client.Observer, o.client1.Observer = observer, observer
 	if fetch := o.FetchUserinfo; fetch != nil {
