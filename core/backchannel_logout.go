@@ -37,7 +37,7 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 // endSessions reports whether a back-channel logout can have any effect in this configuration.
 func (l *logouts) endSessions() bool {
 	return l.callback != nil || l.sessions.revoked != nil ||
-		l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil
+		l.sessions.config.Strategy == StrategyDatabase && l.store.SessionLister != nil
 }
 
 // endAll ends the sessions that a logout token names. If its subject has no account here, there are none.

@@ -91,8 +91,8 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 	}
 	needs := configcheck.Needs{
 		Store:     c.Store,
-		HasTokens: kept.tokens != nil, HasPasskeys: kept.passkeys != nil, HasSessions: kept.sessions != nil,
-		HasLister: kept.lister != nil, HasRecords: kept.records != nil, Email: has(TypeEmail), Passkeys: has(TypeWebAuthn),
+		HasTokens: kept.Tokens != nil, HasPasskeys: kept.Passkeys != nil, HasSessions: kept.Sessions != nil,
+		HasLister: kept.SessionLister != nil, HasRecords: kept.Records != nil, Email: has(TypeEmail), Passkeys: has(TypeWebAuthn),
 		Database: c.Session.Strategy == StrategyDatabase, CleanUp: c.CleanUp == True, MaxPerUser: c.Session.MaxPerUser,
 	}
 	needs.Check(faults.report)
@@ -108,7 +108,7 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 // checkRevocation decides whether Session.Revocation is on if it is Default, and checks what it needs of the store.
 func checkRevocation(c *Config, ps *plugins, kept stores, faults *ConfigError) {
 	r := configcheck.Revocation{
-		On: c.Session.Revocation.On.choice(), Database: c.Session.Strategy == StrategyDatabase, Records: kept.records != nil,
+		On: c.Session.Revocation.On.choice(), Database: c.Session.Strategy == StrategyDatabase, Records: kept.Records != nil,
 		Store: c.Store, Ends: ps.ends, Impersonates: ps.impersonation != nil,
 		Named: slices.ContainsFunc(faults.Problems, func(p *Error) bool {
 			return p.Type == ErrMissingStore && strings.HasPrefix(p.Cause.Error(), ps.ends)

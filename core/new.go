@@ -46,8 +46,8 @@ func New(config Config) (*Auth, error) {
 	a.validTokens.Now, a.validTokens.Max = c.Now, maxValidTokens
 	calls := newWatch(&c, a.log)
 	a.store = newStores(c.Store, calls, c.StoreTimeout)
-	if a.store.records != nil {
-		a.store.records = &cleanup.Records{RecordStore: a.store.records}
+	if a.store.Records != nil {
+		a.store.Records = &cleanup.Records{RecordStore: a.store.Records}
 	}
 	a.site = newSite(&c, a.log, faults)
 	a.mail = newMailQueue(&c, a)
@@ -105,7 +105,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	a.pages = newPages(c, views)
 	a.pages.style, a.pages.script = assets.Style.Address(a.site.publicBase), assets.Script.Address(a.site.publicBase)
 	a.pages.sheet = assets.SheetStyle.Address(a.site.publicBase)
-	a.refreshes = refresh.New(a.store.accounts, c.Now)
+	a.refreshes = refresh.New(a.store.Accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.plugins.tasks, a.log)
 	facts := a.plugins.facts || c.Session.Revocation.On == True
 	a.sessions = newSessions(c, checks.Sealer, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
@@ -117,7 +117,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 		a.sessions.kept.provisional = a.plugins.provisional
 	}
 	a.pages.sessions, a.pages.plugins = a.sessions, &a.plugins
-	a.sessions.providerLogouts = newProviderLogouts(c, a.providers, a.store.records)
+	a.sessions.providerLogouts = newProviderLogouts(c, a.providers, a.store.Records)
 	a.site.returns = a.sessions.providerLogouts != nil
 	a.linker = newLinker(c, a, can.open)
 	ends := &logouts{sessions: a.sessions, store: a.store, callback: c.Callbacks.BackChannelLogout}
@@ -162,7 +162,7 @@ func newFlow(c *Config, a *Auth, p *provider, checks *checks, ends *logouts) flo
 		f := &emailFlow{
 			asked:         emaillinks.Asked{Secrets: a.site.secrets, Provider: p.id, MaxAge: p.email.MaxAge},
 			EmailProvider: p.email, site: a.site, gate: a.plugins.entry.gate, limits: asked, users: a.store.Store,
-			links: emaillinks.Tokens{Store: a.store.tokens, Secrets: secrets, Life: p.email.MaxAge, Now: c.Now},
+			links: emaillinks.Tokens{Store: a.store.Tokens, Secrets: secrets, Life: p.email.MaxAge, Now: c.Now},
 			pages: a.pages, challenges: challenges, cleaning: a.sessions.cleaning, sent: newSentLinks(c, a, p.email),
 			sessions: a.sessions, used: &once.Memory[string, struct{}]{Now: c.Now},
 		}
@@ -173,7 +173,7 @@ func newFlow(c *Config, a *Auth, p *provider, checks *checks, ends *logouts) flo
 	case p.webauthn != nil:
 		return &passkeyFlow{
 			webAuthn: p.webauthn, checks: checks, limits: asked, sessions: a.sessions, plugins: &a.plugins,
-			stores: passkeys.Stores{Users: a.store.Store, Passkeys: a.store.passkeys, Accounts: a.store.accounts},
+			stores: passkeys.Stores{Users: a.store.Store, Passkeys: a.store.Passkeys, Accounts: a.store.Accounts},
 			now:    c.Now, rand: c.Rand,
 		}
 	}
@@ -251,7 +251,7 @@ func dataOptions(c *Config, log *reporter, faults *ConfigError) *sessiondata.Opt
 }
 
 func newSentLinks(c *Config, a *Auth, p *EmailProvider) *emaillinks.Sent {
-	if a.store.records == nil || a.plugins.limits.known == nil && !p.Code {
+	if a.store.Records == nil || a.plugins.limits.known == nil && !p.Code {
 		return nil
 	}
 	life := p.MaxAge / 2
@@ -259,7 +259,7 @@ func newSentLinks(c *Config, a *Auth, p *EmailProvider) *emaillinks.Sent {
 		life = min(emaillinks.SentLife, life)
 	}
 	return &emaillinks.Sent{
-		Records: a.store.records, Secret: a.site.secrets[0], Provider: p.ID, Now: c.Now, Life: life,
+		Records: a.store.Records, Secret: a.site.secrets[0], Provider: p.ID, Now: c.Now, Life: life,
 	}
 }
 
@@ -281,7 +281,7 @@ func newLimits(c *Config, a *Auth, asked bool) *limits {
 		l.builtIn = limiter
 		if c.Limits.Shared {
 			key := func(bucket string) string { return digest(a.site.secrets[0], "budget", bucket) }
-			l.builtIn = limit.NewShared(limiter, a.store.records, key, c.Logger)
+			l.builtIn = limit.NewShared(limiter, a.store.Records, key, c.Logger)
 		}
 	}
 	auto := l.builtIn != nil && (changed || asked)
@@ -307,10 +307,10 @@ func (l *limits) warnOfMissingProxies(a *Auth) {
 // that promises to end sessions in a configuration that cannot end them. Linking uses a safe alternative.
 func storeWarnings(c *Config, can linkables, a *Auth) (codes []warnings.Code) {
 	if a.store.Store != nil && can.prove {
-		if a.store.accounts == nil && can.open {
+		if a.store.Accounts == nil && can.open {
 			codes = append(codes, warnings.AccountsNotListed)
 		}
-		if a.store.lister == nil && c.Session.Strategy == StrategyDatabase {
+		if a.store.SessionLister == nil && c.Session.Strategy == StrategyDatabase {
 			codes = append(codes, warnings.SessionsNotEnded)
 		}
 	}
@@ -344,8 +344,8 @@ func newCleaning(c *Config, kept stores, tasks []cleanup.Task, log *reporter) *c
 	if c.Store != nil && c.CleanUp != False && (c.CleanUp != Default || !cleansItself(c.Store)) {
 		cleaner = storecalls.New(c.Store, storeCall(kept.watch, 0)).Cleaner // a run has its own time limit
 	}
-	schedule := cleanup.New(cleaner, tasks, kept.tokens, c.Now, cleanupLog{log})
-	if records, ok := kept.records.(*cleanup.Records); ok {
+	schedule := cleanup.New(cleaner, tasks, kept.Tokens, c.Now, cleanupLog{log})
+	if records, ok := kept.Records.(*cleanup.Records); ok {
 		records.Schedule = schedule
 	}
 	return schedule
@@ -357,11 +357,11 @@ func cleansItself(s Store) bool {
 }
 
 func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
-	if a.store.records == nil {
+	if a.store.Records == nil {
 		return nil
 	}
 	return &emailCodes{
-		&emailcode.Codes{Records: records.Of(a.store.records), Secrets: a.site.secrets, Now: c.Now, Rand: c.Rand},
+		&emailcode.Codes{Records: records.Of(a.store.Records), Secrets: a.site.secrets, Now: c.Now, Rand: c.Rand},
 		&a.plugins, asked,
 	}
 }
@@ -418,12 +418,10 @@ func newProviderLogouts(c *Config, providers []*provider, records store.RecordSt
 
 // newLinker returns the linker of an Auth. open reports that the configuration has a provider of accounts or passkeys.
 func newLinker(c *Config, a *Auth, open bool) *linker {
-	calls := a.store.calls
-	calls.Records = a.store.records
 	l := &linker{
 		store: a.store, sessions: a.sessions, events: &c.Events, plugins: &a.plugins,
 		Linker: &accounts.Linker{
-			Store: calls, Within: func(tx Store) storecalls.Stores { return newStores(tx, a.store.watch, 0).calls },
+			Store: a.store.Stores, Within: func(tx Store) storecalls.Stores { return newStores(tx, a.store.watch, 0).Stores },
 			Now: c.Now, NewID: func() (string, error) { return uuid(c.Rand) }, Open: open,
 			FreshLinks: a.plugins.freshLinks, StoredSessions: a.sessions.config.Strategy == StrategyDatabase,
 			// With facts, a sign-in by the current user is a re-authentication.

@@ -28,8 +28,8 @@ func TestEveryStoreCallIsObserved(t *testing.T) {
 	cancel()
 	methods := 0
 	for _, face := range []any{
-		faces.Store, faces.sessions, faces.tokens, faces.tx, faces.accounts, faces.deleter, faces.lister, faces.passkeys,
-		faces.unkey, faces.records, storecalls.New(stuck{}, storeCall(faces.watch, 0)).Cleaner,
+		faces.Store, faces.Sessions, faces.Tokens, faces.Transactor, faces.Accounts, faces.UserDeleter, faces.SessionLister,
+		faces.Passkeys, faces.PasskeyDeleter, faces.Records, storecalls.New(stuck{}, storeCall(faces.watch, 0)).Cleaner,
 	} {
 		if face == nil {
 			t.Log("stuck has no passkeys to delete")

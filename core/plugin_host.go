@@ -193,7 +193,7 @@ func (h *PluginHost) attaching(method string) {
 // Records returns the store's records. If the configuration has no Store, or a Store without records, a call in Attach
 // adds a configuration error and returns nil.
 func (h *PluginHost) Records() store.RecordStore {
-	records := h.Auth.store.records
+	records := h.Auth.store.Records
 	switch {
 	case records != nil || h.attached:
 	case h.Auth.store.given == nil:

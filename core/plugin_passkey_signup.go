@@ -63,11 +63,11 @@ func (p *NewUserPasskey) Store(ctx context.Context, tx Store, userID string) err
 	if tx != nil {
 		in = newStores(tx, p.stores.watch, 0)
 	}
-	if in.passkeys == nil {
+	if in.Passkeys == nil {
 		return errors.New("core: NewUserPasskey.Store: the store of the transaction does not implement " +
 			"store.AuthenticatorStore")
 	}
-	err := (&passkeys.Stores{Users: in, Passkeys: in.passkeys}).Add(ctx, *p.id.passkey.Authenticator, p.id.account, userID)
+	err := (&passkeys.Stores{Users: in, Passkeys: in.Passkeys}).Add(ctx, *p.id.passkey.Authenticator, p.id.account, userID)
 	if err == nil {
 		p.stored = userID
 	}

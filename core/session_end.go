@@ -146,10 +146,10 @@ func (a *Auth) sessionsToEnd(ctx context.Context, userID string, o EndOptions) (
 
 // endPending deletes the pending sign-ins of a user.
 func (ps *plugins) endPending(ctx context.Context, userID string) error {
-	if len(ps.gates) == 0 || ps.auth.store.records == nil {
+	if len(ps.gates) == 0 || ps.auth.store.Records == nil {
 		return nil
 	}
-	_, err := ps.auth.store.records.DeleteUserRecords(ctx, userID, pending.Kind)
+	_, err := ps.auth.store.Records.DeleteUserRecords(ctx, userID, pending.Kind)
 	if err != nil {
 		return errorf(ErrStore, "delete the pending sign-ins of a user: %w", err)
 	}

@@ -61,11 +61,11 @@ func newSessions(
 ) *sessions {
 	s := &sessions{
 		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, providerSessions: providersessions.New(c.Now), facts: facts,
-		revoked: newRevocations(c, store.records, log), exchanges: exchange.New[*oauthflow.Result](c.Now),
+		revoked: newRevocations(c, store.Records, log), exchanges: exchange.New[*oauthflow.Result](c.Now),
 		config: c.Session, replaced: supersede.New[sessioncookies.Replacement](c.Now),
 		cleaning: cleaning,
 		rows: sessionstate.Rows{
-			Lifetimes: c.Session.lifetimes(), Store: store.sessions, Now: c.Now, Rand: c.Rand, Audience: c.Audience,
+			Lifetimes: c.Session.lifetimes(), Store: store.Sessions, Now: c.Now, Rand: c.Rand, Audience: c.Audience,
 			HashTokens: c.Session.HashTokens, Facts: facts, Created: cleaning.Perhaps,
 			Generate: c.Session.GenerateToken,
 		},
@@ -73,13 +73,13 @@ func newSessions(
 	s.jwt = newSessionTokens(c, seal, secrets, store.Store, proofs, facts, s.revoked)
 	if facts {
 		s.records = sessionrecord.New(sessionrecord.Options{
-			Records: records.Of(store.records), Now: c.Now,
+			Records: records.Of(store.Records), Now: c.Now,
 			Failed: func(ctx context.Context, err error) { log.failure(ctx, errorf(ErrStore, "%w", err)) },
 		})
 		s.rows.Records = s.records
 	}
 	s.all = sessionlist.Sessions{
-		Lister: store.lister, Revoked: s.revoked, Records: s.records, Now: c.Now,
+		Lister: store.SessionLister, Revoked: s.revoked, Records: s.records, Now: c.Now,
 		Forget: func(userID string) { s.exchanges.Erase("", userID) },
 	}
 	if c.Session.Strategy == StrategyDatabase {

@@ -19,10 +19,10 @@ import (
 // noticeBrowser emails a user who has signed in in a new browser. known reports whether the browser was known before.
 // Of concurrent sign-ins, in any process, one sends the email. A failure is logged and does not affect the sign-in.
 func (ps *plugins) noticeBrowser(ctx context.Context, c *call, who member, known bool) {
-	if ps.notifier == nil || ps.auth.store.records == nil || ps.limits.known == nil || who.keepsSession {
+	if ps.notifier == nil || ps.auth.store.Records == nil || ps.limits.known == nil || who.keepsSession {
 		return
 	}
-	notices := &knownbrowser.Notices{Records: records.Of(ps.auth.store.records), Now: ps.now}
+	notices := &knownbrowser.Notices{Records: records.Of(ps.auth.store.Records), Now: ps.now}
 	change, err := notices.Due(ctx, who.user.ID, publicID("user "+who.user.ID), known)
 	if err == nil && change != nil {
 		n := SecurityNotice{Kind: mailkind.NewDevice, UserID: who.user.ID}

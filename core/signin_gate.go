@@ -200,13 +200,13 @@ func (ps *plugins) storePendingSignIn(ctx context.Context, c *call, pending pend
 }
 
 func (ps *plugins) pendingStore() *pending.Store {
-	return &pending.Store{Records: records.Of(ps.auth.store.records), Keys: &ps.seals}
+	return &pending.Store{Records: records.Of(ps.auth.store.Records), Keys: &ps.seals}
 }
 
 // pending reads the pending sign-in of the browser. It returns nil if there is none or it has expired.
 func (ps *plugins) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
 	p := &PendingSignIn{Request: c.r, in: c, plugins: ps}
-	if !ps.readCookie(&c.arrival, pendingCookie, &p.name) || ps.auth.store.records == nil {
+	if !ps.readCookie(&c.arrival, pendingCookie, &p.name) || ps.auth.store.Records == nil {
 		return nil, nil
 	}
 	found, err := ps.pendingStore().Read(ctx, p.name, &p.data)

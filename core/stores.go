@@ -12,25 +12,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// stores contains the interfaces of the configured store, or of a transaction, that core calls. A field is nil if the
-// store does not implement the interface. All calls pass through [storeCall].
+// stores contains the interfaces of the configured store, or of a transaction, that core calls. All calls pass through
+// [storeCall].
 type stores struct {
-	Store
-	given    Store // without decorator
-	sessions store.SessionStore
-	tokens   store.VerificationTokenStore
-	tx       store.Transactor
-	accounts store.AccountStore
-	deleter  store.UserDeleter
-	lister   store.SessionLister
-	passkeys store.AuthenticatorStore
-	unkey    store.AuthenticatorDeleter
-	records  store.RecordStore
-	listing  store.RecordLister
-	pairs    store.RecordPairReader
-	finder   store.UserFinder
-	calls    storecalls.Stores
-	watch    observed.Calls
+	storecalls.Stores
+	given Store // without decorator
+	watch observed.Calls
 }
 
 // newStores decorates the interfaces that s implements. s may be nil. limit is Config.StoreTimeout; 0 means none.
@@ -38,12 +25,7 @@ func newStores(s Store, w observed.Calls, limit time.Duration) stores {
 	if s == nil {
 		return stores{watch: w}
 	}
-	v := storecalls.New(s, storeCall(w, limit))
-	return stores{
-		Store: v.Store, given: s, sessions: v.Sessions, tokens: v.Tokens, tx: v.Transactor, accounts: v.Accounts,
-		deleter: v.UserDeleter, lister: v.SessionLister, passkeys: v.Passkeys, unkey: v.PasskeyDeleter, records: v.Records,
-		listing: v.RecordLister, pairs: v.RecordPairs, finder: v.UserFinder, calls: v, watch: w,
-	}
+	return stores{storecalls.New(s, storeCall(w, limit)), s, w}
 }
 
 // storeCall returns the function that makes the calls of the store: with a time limit, the report to Config.Observe and
@@ -86,9 +68,4 @@ func timed(ctx context.Context, limit time.Duration, call func(context.Context) 
 // sameStore reports whether two stores are identical. Stores that Go cannot compare count as different.
 func sameStore(a, b Store) bool {
 	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
-}
-
-// linked returns the accounts of a user, or none if the store cannot list them.
-func (v stores) linked(ctx context.Context, u *User) ([]*Account, error) {
-	return v.calls.Linked(ctx, u.ID)
 }
