@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/internal/cleantext"
 )
@@ -51,7 +52,7 @@ func (v *arrival) sessionEnded(ctx context.Context, err error) {
 // emit calls an event handler. An error or a panic is logged and has no other effect.
 func emit(ctx context.Context, v *arrival, name string, call func() error) {
 	if err := guard("event "+name, call); err != nil {
-		v.log.failure(ctx, errorf(errEvent, "%s: %w", name, err), v.attrs()...)
+		v.log.failure(ctx, errorf(autherr.Event, "%s: %w", name, err), v.attrs()...)
 	}
 }
 
@@ -72,7 +73,7 @@ func emitUser(ctx context.Context, v *arrival, name string, call func(context.Co
 // auditSink returns a function that calls receive and logs its panics: see [auditor.Safe].
 func auditSink(log *reporter, receive func(ctx context.Context, e audit.Event)) func(context.Context, audit.Event) {
 	return auditor.Safe(receive, func(ctx context.Context, err error) {
-		log.failure(ctx, errorf(errEvent, "audit: %w", err))
+		log.failure(ctx, errorf(autherr.Event, "audit: %w", err))
 	})
 }
 

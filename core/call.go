@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/actions"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/form"
@@ -103,7 +104,7 @@ func readBody(ctx context.Context, r *Request) (form.Fields, error) {
 	case errors.Is(err, form.ErrConsumed):
 		err = errorf(ErrInvalidConfig, "%w", err)
 	case err != nil:
-		err = clientError(err)
+		err = errormarks.ByClient(err)
 	}
 	return fields, err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/configcheck"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -80,7 +81,7 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 			continue
 		}
 		if conditional != "" {
-			faults.add(errDuplicateConditionalUI, "providers %q and %q both have ConditionalUI: a page can offer one, "+
+			faults.add(autherr.DuplicateConditionalUI, "providers %q and %q both have ConditionalUI: a page can offer one, "+
 				"switch it off for the other", conditional, p.id)
 		}
 		conditional = p.id
@@ -126,7 +127,7 @@ func checkRevocation(c *Config, ps *plugins, kept stores, faults *ConfigError) {
 // checkNeeds checks that the functions which a provider requires are set.
 func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
 	if p.credentials != nil && p.credentials.Admit == nil {
-		faults.add(errMissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
+		faults.add(autherr.MissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
 	}
 	if p.email != nil && p.email.Code && c.Store != nil {
 		if _, ok := c.Store.(store.RecordStore); !ok {

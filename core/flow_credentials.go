@@ -5,7 +5,9 @@ import (
 	"errors"
 	"maps"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/challenge"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 )
@@ -75,7 +77,7 @@ func (f *credentialsFlow) authorize(
 	if f.InARow {
 		switch err := f.limits.ask(ctx, c, row); {
 		case errors.Is(err, ErrTooManyRequests):
-			return nil, errorf(errTooManyFailures, "too many consecutive wrong attempts")
+			return nil, errorf(autherr.TooManyFailures, "too many consecutive wrong attempts")
 		case err != nil:
 			return nil, err
 		}
@@ -90,7 +92,7 @@ func (f *credentialsFlow) authorize(
 	case errors.Is(err, ErrCredentialsSignin):
 		return nil, err
 	case err != nil:
-		return nil, asError(err, errCallbackRoute)
+		return nil, errormarks.As(err, autherr.CallbackRoute)
 	case user == nil:
 		return nil, errorf(ErrCredentialsSignin, "Authorize refused")
 	}
@@ -139,5 +141,5 @@ func toSignInPage(c *call) *Response { return redirectTo(c.base + "/signin") }
 
 // noCallback returns the error of a callback with a method that the flow does not support.
 func noCallback(c *call) error {
-	return errorf(errInvalidProvider, "a provider of type %s has no callback by %s", c.kind, c.r.Method)
+	return errorf(autherr.InvalidProvider, "a provider of type %s has no callback by %s", c.kind, c.r.Method)
 }

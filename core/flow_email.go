@@ -7,9 +7,11 @@ import (
 	"log/slog"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/mailboxes"
 	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/limit"
@@ -89,7 +91,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		event.UserID = user.ID
 	}
 	if err != nil {
-		return nil, asError(err, ErrStore)
+		return nil, errormarks.As(err, ErrStore)
 	}
 	account := &Account{Type: TypeEmail, Provider: f.ID, ProviderAccountID: address, UserID: user.ID}
 	redirect, err := f.gate.allow(ctx, &c.arrival, SignInParams{User: user, Account: account, VerificationRequest: true})
@@ -131,9 +133,9 @@ func (f *emailFlow) normalize(address string) (string, error) {
 	case errors.As(err, &panicked):
 		return "", errorf(ErrAuth, "email address: %w", err)
 	case err != nil: // the user can correct it in the form
-		return "", errorf(ErrEmailSignIn, "email address: %w", clientError(err))
+		return "", errorf(ErrEmailSignIn, "email address: %w", errormarks.ByClient(err))
 	case address == "":
-		return "", errorf(ErrEmailSignIn, "%w", clientError(errors.New("email address is empty")))
+		return "", errorf(ErrEmailSignIn, "%w", errormarks.ByClient(errors.New("email address is empty")))
 	}
 	return address, nil
 }
@@ -177,7 +179,7 @@ func (f *emailFlow) storeAndSend(
 			undo := errorf(ErrStore, "delete the token of an email that was not sent: %w", undo)
 			c.log.failure(ctx, undo, c.attrs()...)
 		}
-		return "", nil, asError(err, ErrEmailSignIn)
+		return "", nil, errormarks.As(err, ErrEmailSignIn)
 	}
 	return token, cookies, nil
 }
@@ -282,12 +284,12 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 		return f.finishCode(ctx, c, code)
 	}
 	if _, used := f.used.Get(f.links.Hash(c.query.Get("token"))); used && f.isOwn(ctx, c) {
-		return outcome{typed: c.query.Get("email")}, callbackErrorf(ErrVerification, reasonUsed, "%w",
-			auditReason(audit.ReasonTokenUnknown, "the link was used before, and its user is signed in"))
+		return outcome{typed: c.query.Get("email")}, NewError(ErrVerification, errormarks.Over(errormarks.Used,
+			auditReason(audit.ReasonTokenUnknown, "the link was used before, and its user is signed in")))
 	}
 	if f.codes != nil && !f.askedHere(c, c.query.Get("token"), c.query.Get("email")) {
-		return outcome{typed: c.query.Get("email")}, callbackErrorf(errInvalidCheck, reasonBrowser, "%w", auditReason(
-			audit.ReasonCheck, "the link was opened in another browser than the one that requested it"))
+		return outcome{typed: c.query.Get("email")}, NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Browser,
+			auditReason(audit.ReasonCheck, "the link was opened in another browser than the one that requested it")))
 	}
 	if f.needsConfirmation(c) {
 		return outcome{response: f.confirmPage(ctx, c)}, nil
@@ -298,8 +300,8 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	}
 	token, address := c.query.Get("token"), c.query.Get("email")
 	if token == "" {
-		err := clientError(errors.New("the link has no token: the email program may have cut it off"))
-		return outcome{}, errorf(errCallbackRoute, "%w", err)
+		err := errormarks.ByClient(errors.New("the link has no token: the email program may have cut it off"))
+		return outcome{}, errorf(autherr.CallbackRoute, "%w", err)
 	}
 	attempt := newAttempt(limit.AttemptEmailToken, address)
 	attempt.Guessable = len(token) < guessable
@@ -361,9 +363,9 @@ func (f *emailFlow) redeem(ctx context.Context, c *call, token, address string) 
 	case err == nil:
 		return invite, nil
 	case errors.Is(err, emaillinks.ErrUnknown):
-		return nil, callbackErrorf(ErrVerification, reasonUsed, "%w", err)
+		return nil, NewError(ErrVerification, errormarks.Over(errormarks.Used, err))
 	case errors.Is(err, emaillinks.ErrExpired):
-		return nil, callbackErrorf(ErrVerification, reasonExpired, "%w", err)
+		return nil, NewError(ErrVerification, errormarks.Over(errormarks.Expired, err))
 	case errors.Is(err, emaillinks.ErrAddress):
 		return nil, NewError(ErrVerification, err)
 	}

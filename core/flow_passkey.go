@@ -9,7 +9,9 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/accounts"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 	"github.com/latchkey-go/latchkey/core/limit"
@@ -83,13 +85,13 @@ func (f *passkeyFlow) verify(ctx context.Context, c *call, purpose string) (out 
 	case unproved && c.csrf.SentFrom == csrf.AnotherSite:
 		return out, errorf(ErrMissingCSRF, "the passkey response was sent from another site: %s", c.csrf.Refusal)
 	case action != passkeys.Register && action != passkeys.Authenticate:
-		return out, errorf(ErrAuth, "%w", clientError(errors.New("action is neither register nor authenticate")))
+		return out, errorf(ErrAuth, "%w", errormarks.ByClient(errors.New("action is neither register nor authenticate")))
 	case data == "":
-		return out, errorf(ErrAuth, "%w", clientError(errors.New("data is missing: the credential as JSON text")))
+		return out, errorf(ErrAuth, "%w", errormarks.ByClient(errors.New("data is missing: the credential as JSON text")))
 	}
 	credentialID, err := passkey.CredentialID([]byte(data))
 	if err != nil {
-		return out, errorf(errCallbackRoute, "data: %w", clientError(err))
+		return out, errorf(autherr.CallbackRoute, "data: %w", errormarks.ByClient(err))
 	}
 	if unproved {
 		return out, errorf(ErrMissingCSRF,
@@ -138,7 +140,7 @@ func (f *passkeyFlow) authenticate(
 	switch {
 	case errors.Is(err, ErrNotFound):
 		out.cookies = append(out.cookies, f.unknownCookies(c, credentialID)...)
-		return nil, errorf(ErrAuth, "%w", clientError(auditReason(audit.ReasonPasskeyUnknown,
+		return nil, errorf(ErrAuth, "%w", errormarks.ByClient(auditReason(audit.ReasonPasskeyUnknown,
 			"no passkey with that credential ID is stored")))
 	case err != nil:
 		return nil, errorf(ErrStore, "%w", err)
@@ -151,7 +153,7 @@ func (f *passkeyFlow) authenticate(
 	if pending.Owner != "" && pending.Owner != stored.UserID {
 		current, err := f.signedIn(ctx, c)
 		if err != nil || current == nil || current.user.ID != pending.Owner {
-			return nil, errorf(errWebAuthnVerification, "the passkey is not one of those that were requested")
+			return nil, errorf(autherr.WebAuthnVerification, "the passkey is not one of those that were requested")
 		}
 	}
 	rp := f.ceremonies.At(c.at)
@@ -172,13 +174,13 @@ func (f *passkeyFlow) authenticate(
 func passkeyError(err error) error {
 	switch {
 	case errors.Is(err, passkeys.ErrUsed):
-		return callbackErrorf(errInvalidCheck, reasonUsed, "%w", err)
+		return NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Used, err))
 	case errors.Is(err, passkeys.ErrInvalid):
-		return errorf(errInvalidCheck, "%w", err)
+		return errorf(autherr.InvalidCheck, "%w", err)
 	case errors.Is(err, flowstate.ErrNoFlow), errors.Is(err, flowstate.ErrOtherBrowser):
 		return flowError(err)
 	}
-	return errorf(errWebAuthnVerification, "%w", err)
+	return errorf(autherr.WebAuthnVerification, "%w", err)
 }
 
 // options implements [ceremonies]. It returns the input of navigator.credentials, and sets the challenge cookie.
@@ -203,7 +205,7 @@ func (f *passkeyFlow) options(ctx context.Context, c *call) (*Response, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, asError(err, ErrStore)
+		return nil, errormarks.As(err, ErrStore)
 	case f.SignUp != "" && action == passkeys.Register && (!found.SignedIn || isGuest):
 		return optionsRefused("Sign up at " + c.base + "/" + f.SignUp), nil
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -58,8 +60,8 @@ func (c *call) flowReturn(ctx context.Context, flow *flowstate.Flow) string {
 
 // flowErrors are the types of the errors of package oauthflow.
 var flowErrors = map[oauthflow.Kind]ErrorType{
-	oauthflow.Starting: ErrAuth, oauthflow.RequestToken: errOAuthSignIn, oauthflow.Check: errInvalidCheck,
-	oauthflow.Response: errOAuthCallback, oauthflow.Callback: errCallbackRoute,
+	oauthflow.Starting: ErrAuth, oauthflow.RequestToken: autherr.OAuthSignIn, oauthflow.Check: autherr.InvalidCheck,
+	oauthflow.Response: autherr.OAuthCallback, oauthflow.Callback: autherr.CallbackRoute,
 }
 
 // flowError returns an error of package flowstate or oauthflow with its type.
@@ -68,25 +70,25 @@ func flowError(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, flowstate.ErrOtherBrowser):
-		return callbackErrorf(errInvalidCheck, reasonBrowser, "%w", err)
+		return NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Browser, err))
 	case errors.Is(err, flowstate.ErrOtherState):
-		return callbackErrorf(errCallbackRoute, reasonExpired, "%w", suspiciousError(err))
+		return NewError(autherr.CallbackRoute, errormarks.Over(errormarks.Expired, errormarks.Suspicious(err)))
 	case errors.Is(err, flowstate.ErrNoFlow):
-		return callbackErrorf(errInvalidCheck, reasonExpired, "%w", err)
+		return NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Expired, err))
 	}
 	failed, ok := errors.AsType[*oauthflow.Error](err)
 	if !ok {
-		return asError(err, ErrAuth)
+		return errormarks.As(err, ErrAuth)
 	}
 	cause := failed.Err
 	switch failed.Blame {
 	case oauthflow.ByUser:
-		cause = clientError(cause)
+		cause = errormarks.ByClient(cause)
 	case oauthflow.ByAttacker:
-		cause = suspiciousError(cause)
+		cause = errormarks.Suspicious(cause)
 	}
 	if failed.Used {
-		cause = &callbackError{cause, reasonUsed}
+		cause = errormarks.Over(errormarks.Used, cause)
 	}
 	return NewError(flowErrors[failed.Kind], cause)
 }

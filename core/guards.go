@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
@@ -85,7 +86,7 @@ func (v *Visit) guardErrorResponse(err error) *Response {
 	case errors.Is(err, ErrForbidden):
 		return v.forbiddenResponse(err)
 	}
-	v.at.log.failure(v.Context, asError(err, ErrAuth, serverError), v.at.attrs()...)
+	v.at.log.failure(v.Context, errormarks.As(err, ErrAuth, errormarks.ByServer), v.at.attrs()...)
 	return v.sessionErrorResponse(err)
 }
 
@@ -101,7 +102,7 @@ func (v *Visit) stepUpResponse(again *StepUp) *Response {
 // forbiddenResponse responds with 403. A browser gets a page that shows who is signed in and offers to use another
 // account. Other clients get a problem document (RFC 9457).
 func (v *Visit) forbiddenResponse(err error) *Response {
-	v.at.log.failure(v.Context, asError(err, ErrAccessDenied), v.at.attrs()...)
+	v.at.log.failure(v.Context, errormarks.As(err, ErrAccessDenied), v.at.attrs()...)
 	at, response := v.answering(), &Response{Err: err}
 	if v.at.readsPages() {
 		response = v.pages.errorView(v.Context, at, response, http.StatusForbidden, v.forbiddenView())
@@ -360,7 +361,7 @@ func (v *Visit) ProblemResponse(problem *Problem) *Response {
 
 // problemResponse returns the response to a program with a problem.
 func (v *Visit) problemResponse(problem *Problem, err error) *Response {
-	v.at.log.failure(v.Context, asError(err, ErrAccessDenied, clientError), v.at.attrs()...)
+	v.at.log.failure(v.Context, errormarks.As(err, ErrAccessDenied, errormarks.ByClient), v.at.attrs()...)
 	response := problem.document(v.answering(), &Response{Err: err})
 	problem.retryAfter(response)
 	if problem.challenge != "" {

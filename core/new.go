@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/accounts"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/internal/challenges"
@@ -130,8 +131,9 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	a.plugins.completeOneTap(a)
 	a.plugins.challenges = newChallenges(c, asked, newWatch(c, a.log))
 	if facts {
-		a.plugins.reauth = entry.reauthActions(a.providers)
-		a.site.plugins = a.plugins.paths()
+		for _, own := range entry.reauthActions(a.providers) {
+			a.plugins.add(&a.site.plugins, own)
+		}
 	}
 	for _, p := range a.providers {
 		p.flow = newFlow(c, a, p, checks, ends)
@@ -291,7 +293,7 @@ func newLimits(c *Config, a *Auth, asked bool) *limits {
 // warnOfMissingProxies makes New log a warning if attempts are limited by client address on an https site and
 // TrustedProxies is empty.
 func (l *limits) warnOfMissingProxies(a *Auth) {
-	counts := len(a.plugins.actions) > 0
+	counts := slices.ContainsFunc(a.plugins.actions, func(own *partAction) bool { return own.plugin != reauthAction })
 	for _, p := range a.providers {
 		counts = counts || p.credentials != nil || p.email != nil || p.webauthn != nil
 	}
@@ -366,7 +368,7 @@ func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
 // newWatch returns the reports to Config.Observe.
 func newWatch(c *Config, log *reporter) observed.Calls {
 	return observed.Calls{Observe: c.Observe, Outcome: callOutcome, Panicked: func(ctx context.Context, err error) {
-		log.failure(ctx, errorf(errEvent, "observe: %w", err))
+		log.failure(ctx, errorf(autherr.Event, "observe: %w", err))
 	}}
 }
 
@@ -418,7 +420,7 @@ func newLinker(c *Config, a *Auth, open bool) *linker {
 	calls := a.store.calls
 	calls.Records = a.store.records
 	l := &linker{
-		store: a.store, sessions: a.sessions, events: &c.Events, plugins: &a.plugins, gated: len(a.plugins.gates) > 0,
+		store: a.store, sessions: a.sessions, events: &c.Events, plugins: &a.plugins,
 		Linker: &accounts.Linker{
 			Store: calls, Within: func(tx Store) storecalls.Stores { return newStores(tx, a.store.watch, 0).calls },
 			Now: c.Now, NewID: func() (string, error) { return uuid(c.Rand) }, Open: open,

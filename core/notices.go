@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/accounts"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
 	"github.com/latchkey-go/latchkey/core/internal/notices"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -173,7 +174,7 @@ func (ps *plugins) notify(ctx context.Context, v *arrival, user *User, n Securit
 	j, err := ps.noticeJob(ctx, v, user, n)
 	switch {
 	case err != nil:
-		v.log.failure(ctx, asError(err, ErrAuth), v.attrs()...)
+		v.log.failure(ctx, errormarks.As(err, ErrAuth), v.attrs()...)
 	case j != nil:
 		ps.auth.mail.Notify(j)
 	}
@@ -291,7 +292,7 @@ func (e *linkEffects) Add(
 	mail, records := e.plugins.auth.mail, a.Records()
 	if records != nil || !a.InTransaction() {
 		if err := mail.Plan(ctx, records, j); err != nil {
-			return asError(err, ErrStore)
+			return errormarks.As(err, ErrStore)
 		}
 	}
 	if err := write(ctx); err != nil {

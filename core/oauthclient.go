@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -100,7 +101,7 @@ func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *
 	for _, problem := range setup.Complete(c.Getenv) {
 		kind := ErrInvalidConfig
 		if problem.Endpoint {
-			kind = errInvalidEndpoints
+			kind = autherr.InvalidEndpoints
 		}
 		faults.add(kind, "%w", problem.Err)
 	}

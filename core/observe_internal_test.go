@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/observe"
@@ -81,7 +82,7 @@ func TestCallOutcome(t *testing.T) {
 		"rolled back by a linking rule": {
 			t.Context(), fmt.Errorf("undone: %w", NewError(ErrAccountNotLinked, nil)), observe.Refused,
 		},
-		"an internal error":     {t.Context(), NewError(errCallbackRoute, errors.New("x")), observe.Failed},
+		"an internal error":     {t.Context(), NewError(autherr.CallbackRoute, errors.New("x")), observe.Failed},
 		"invalid_grant":         {t.Context(), fmt.Errorf("token: %w", &oauth.Refusal{Status: 400}), observe.Refused},
 		"client disconnected":   {gone, context.Canceled, observe.Canceled},
 		"no answer in time":     {t.Context(), context.DeadlineExceeded, observe.Unavailable},

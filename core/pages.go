@@ -7,6 +7,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/pagepolicy"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/headers"
@@ -68,7 +69,7 @@ func (p *pages) signedIn(ctx context.Context, c *call) (user ui.Visitor, provisi
 		current, err = session.current(ctx)
 	}
 	if err != nil {
-		c.log.failure(ctx, asError(err, ErrSessionToken), c.attrs()...)
+		c.log.failure(ctx, errormarks.As(err, ErrSessionToken), c.attrs()...)
 	}
 	if err != nil || current == nil {
 		return user, false

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/mounts"
 	"github.com/latchkey-go/latchkey/core/internal/tenants"
 	"github.com/latchkey-go/latchkey/internal/random"
@@ -126,7 +127,7 @@ func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
 	if !errors.As(err, &faults) {
 		cause := err
 		if errors.Is(err, ErrNoTenant) {
-			cause = clientError(err)
+			cause = errormarks.ByClient(err)
 		}
 		faults = &ConfigError{Problems: []*Error{errorf(ErrInvalidConfig, "%w", cause)}}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
+	"github.com/latchkey-go/latchkey/core/internal/gates"
 	"github.com/latchkey-go/latchkey/core/internal/notices"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -94,12 +95,11 @@ func (a *Action) path() string { return actions.Path(a.Name, a.Verb) }
 
 // plugins has what the configured plugins have registered.
 type plugins struct {
-	actions       []*partAction
+	actions       []*partAction // those of plugins, and of core for re-authentication
 	reauthMethods []ReauthMethod
 	idTokens      []idTokenProvider // PluginHost.AcceptIDTokens
 	oneTap        *oneTapPrompt     // PluginHost.OfferOneTap, or nil
-	reauth        []*partAction     // the actions of core for re-authentication
-	gates         []partGate
+	gates         gates.Gates[*PendingSignIn]
 	// documents are the well-known documents by name, with those of core.
 	documents map[string]wellKnown
 	facts     bool // PluginHost.TrackAuthentication was called
@@ -165,12 +165,8 @@ func (ps *plugins) attach(a *Auth, c *Config, faults *ConfigError) {
 		}
 		providers = append(providers, ps.attachOne(a, c, faults, plugin, fmt.Sprintf("Plugins[%d] (%T)", i, plugin))...)
 	}
-	if len(ps.hosts) == 0 {
-		return
-	}
-	c.Providers = providers
-	if len(ps.actions) > 0 {
-		a.site.plugins = ps.paths()
+	if len(ps.hosts) > 0 {
+		c.Providers = providers
 	}
 }
 
@@ -227,15 +223,6 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 		h.Locale, h.Locales = c.Locales[0], slices.Clone(c.Locales)
 	}
 	return h
-}
-
-// paths returns the routing table of all actions.
-func (ps *plugins) paths() *actions.Table {
-	all := &actions.Table{}
-	for _, a := range slices.Concat(ps.actions, ps.reauth) {
-		all.Add(a.Name, a.Verb, a.Method)
-	}
-	return all
 }
 
 // csrf reports whether a request to an action for programs must contain the CSRF token.
@@ -295,14 +282,18 @@ func (a *partAction) answer(ctx context.Context, c *ActionRequest) (*Response, e
 	return response, nil
 }
 
-// runGuards runs the guards. refused is the redirect to the sign-in page for a browser without a session.
+// runGuards runs the guards. Without a session, refused redirects a browser to the sign-in page, and the error is for
+// API clients.
 func runGuards(ctx context.Context, c *ActionRequest, guards []Guard) (refused *Response, err error) {
 	session, err := c.Session(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case session == nil || session.User == nil:
-		return requireSignIn(c)
+		if c.WantsJSON {
+			return nil, &Problem{Status: http.StatusUnauthorized, Code: "session_required", unlogged: true}
+		}
+		return redirectToSignIn(c)
 	}
 	for _, ask := range guards {
 		if err := guard("guard", func() error { return ask(ctx, session) }); err != nil {
@@ -335,15 +326,6 @@ func guardError(c *ActionRequest, err error) (*Response, error) {
 		return redirectToSignIn(c)
 	}
 	return c.Redirect(c.in.reauthURL(again, c.returnPage())), nil
-}
-
-// requireSignIn responds to a request without a session: a redirect to the sign-in page for browsers, 401 for API
-// clients.
-func requireSignIn(c *ActionRequest) (*Response, error) {
-	if c.WantsJSON {
-		return nil, &Problem{Status: http.StatusUnauthorized, Code: "session_required", unlogged: true}
-	}
-	return redirectToSignIn(c)
 }
 
 // returnPage returns the page to open after a sign-in: the requested page. A form post cannot be repeated, so it is the
@@ -416,14 +398,6 @@ type PendingSignIn struct {
 	plugins *plugins
 	name    pending.Name // of its records, zero before it is stored
 	data    pendingData
-}
-
-// partGate is a sign-in gate and its plugin.
-type partGate struct {
-	ask    func(ctx context.Context, p *PendingSignIn) (next string, err error)
-	plugin string
-	number int // position among the plugin's gates
-	final  bool
 }
 
 // idTokenProvider is the ID of a provider whose ID tokens a plugin accepts from apps.

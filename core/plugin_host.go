@@ -93,37 +93,26 @@ func (h *PluginHost) AddProvider(p Provider) {
 // AddAction adds an action. An invalid action is a configuration error.
 func (h *PluginHost) AddAction(a Action) {
 	h.attaching("AddAction")
-	h.plugins.add(h, &a)
-}
-
-// add validates an action and adds it if it is valid.
-func (ps *plugins) add(h *PluginHost, a *Action) {
-	fail := func(format string, args ...any) {
-		h.fault("action %q: %w", a.Method+" "+a.path(), fmt.Errorf(format, args...))
-	}
+	table := &h.Auth.site.plugins
 	own := actions.Action{
 		Method: a.Method, Name: a.Name, Verb: a.Verb, Handled: a.Handle != nil, NoCookies: a.NoCookies, Input: a.Input,
 		Guards: len(a.Require), NilGuard: slices.ContainsFunc(a.Require, func(g Guard) bool { return g == nil }),
 	}
-	faults := own.Faults()
+	faults := own.Faults(table, h.plugin)
 	for _, reason := range faults {
-		fail("%s", reason)
+		h.fault("action %q: %s", a.Method+" "+a.path(), reason)
 	}
-	for _, other := range ps.actions {
-		switch {
-		case other.Name == a.Name && other.plugin != h.plugin:
-			fail("%s has actions with this Name: a Name belongs to one plugin", other.plugin)
-			return
-		case other.path() == a.path() && other.Method == a.Method:
-			fail("it was added twice")
-			return
-		}
+	if len(faults) > 0 {
+		return
 	}
-	if len(faults) == 0 {
-		own := *a
-		own.Require = slices.Clone(a.Require)
-		ps.actions = append(ps.actions, &partAction{&own, h.plugin, actions.FieldsOf(a.Input)})
-	}
+	a.Require = slices.Clone(a.Require)
+	h.plugins.add(table, &partAction{&a, h.plugin, actions.FieldsOf(a.Input)})
+}
+
+// add adds a valid action.
+func (ps *plugins) add(table *actions.Table, a *partAction) {
+	table.Add(a.plugin, a.Name, a.Verb, a.Method)
+	ps.actions = append(ps.actions, a)
 }
 
 // TrackAuthentication stores in every session when and how the user authenticated, as [Session] describes.

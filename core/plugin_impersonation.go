@@ -108,7 +108,7 @@ func tooLargeToImpersonate(err error) error {
 	return &Problem{Status: http.StatusConflict, Code: "session_too_large", Text: textTooLarge, Cause: err}
 }
 
-// replaceSession sets the cookies of another session.
+// replaceSession sets the cookies of a new session. They replace those that reading the session set.
 func (c *ActionRequest) replaceSession(cookies []Cookie) {
 	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
 	for _, cookie := range cookies {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/limit"
 )
 
@@ -138,7 +139,7 @@ func (v *Visit) RequirePrincipal(guards ...PrincipalGuard) (*Principal, *Respons
 	case errors.As(err, &problem):
 		return nil, v.problemResponse(problem, err)
 	case err != nil:
-		v.at.log.failure(v.Context, asError(err, ErrAuth, serverError), v.at.attrs()...)
+		v.at.log.failure(v.Context, errormarks.As(err, ErrAuth, errormarks.ByServer), v.at.attrs()...)
 		return nil, v.sessionErrorResponse(err)
 	case p == nil:
 		return nil, v.unauthenticated()

@@ -6,7 +6,9 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/csrf"
@@ -129,7 +131,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 	if !lenient {
 		foreign := to.Action == "signin" || to.Action == "callback"
 		if err := callbackurl.Validate(c.query.Get("callbackUrl"), c.at, foreign); err != nil {
-			return rule, NewError(errInvalidCallbackURL, err)
+			return rule, NewError(autherr.InvalidCallbackURL, err)
 		}
 	}
 	var unreadable error
@@ -137,7 +139,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 		return rule, unreadable
 	}
 	if to.Provider != "" && c.flow == nil {
-		return rule, errorf(ErrAuth, "%w", clientError(errNoProvider))
+		return rule, errorf(ErrAuth, "%w", errormarks.ByClient(errNoProvider))
 	}
 	if !rule.bare {
 		if c.csrf, err = c.checkCSRF(c.fields); err != nil {
@@ -176,11 +178,11 @@ func (c *call) callbackURLOrHome(ctx context.Context) callbackurl.Choice {
 	if err == nil {
 		return urls
 	}
-	level := clientError
+	level := errormarks.ByClient
 	if c.redirect != nil { // the application's callback may have failed
-		level = serverError
+		level = errormarks.ByServer
 	}
-	c.log.failure(ctx, errorf(errInvalidCallbackURL, "%s continues to the home page: %w", c.action, level(err)),
+	c.log.failure(ctx, errorf(autherr.InvalidCallbackURL, "%s continues to the home page: %w", c.action, level(err)),
 		c.attrs()...)
 	return callbackurl.Choice{Target: c.home}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/core/internal/providersessions"
 	"github.com/latchkey-go/latchkey/core/internal/records"
@@ -122,9 +123,9 @@ func newSessionTokens(
 		Sealer: seal, Lifetimes: c.Session.lifetimes(), EncodedMaxAge: c.JWT.MaxAge, Users: users, Proofs: proofs,
 		Facts: facts, Revocations: revoked, IsRevoked: c.JWT.Revoked,
 		Errors: sessionstate.Errors{
-			TooOld:    clientError(auditReason(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge")),
-			Ended:     clientError(errors.New("the session was ended")),
-			Revoked:   clientError(auditReason(audit.ReasonRevoked, "the token was revoked")),
+			TooOld:    errormarks.ByClient(auditReason(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge")),
+			Ended:     errormarks.ByClient(errors.New("the session was ended")),
+			Revoked:   errormarks.ByClient(auditReason(audit.ReasonRevoked, "the token was revoked")),
 			Unknown:   func(err error) error { return errorf(ErrSessionToken, "%w", err) },
 			IsUnknown: func(err error) bool { return errors.Is(err, ErrSessionToken) },
 			Store:     func(err error) error { return errorf(ErrStore, "%w", err) },

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/pendingsignin"
+	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/internal/knownbrowser"
@@ -36,22 +36,8 @@ func (ps *plugins) noticeBrowser(ctx context.Context, c *call, who member, known
 // admit issues the session after all gates have passed. It is the last step of a sign-in.
 func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) (redirect string, err error) {
 	id := out.identity
-	if err := s.linker.createSession(ctx, c.session.carrier(), id, &who); err != nil {
-		return "", err
-	}
-	cookies, sessionID, err := s.sessions.issue(ctx, c.session, id, who)
+	cookies, sessionID, err := s.openSession(ctx, c.session, id, &who)
 	if err != nil {
-		return "", err
-	}
-	err = id.recheckCredentials(ctx)
-	if err == nil && !who.keepsSession {
-		err = s.plugins.checkUser(ctx, who.user.ID)
-	}
-	if err == nil {
-		err = s.plugins.provisional.signedIn(ctx, id, who.user.ID)
-	}
-	if err != nil {
-		s.sessions.takeBack(ctx, &c.arrival, who, sessionID)
 		return "", err
 	}
 	c.admitted = true
@@ -70,6 +56,35 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)
 	}
 	return redirect, nil
+}
+
+// openSession creates the session of a sign-in, unless linking has created it or the current one continues. The session
+// ends immediately if its user may get none.
+func (s *signIns) openSession(
+	ctx context.Context, r requestSession, id *identity, who *member,
+) (cookies []Cookie, sessionID string, err error) {
+	c := r.carrier()
+	if who.session == nil && !who.keepsSession {
+		if err := s.sessions.createStored(ctx, c, id, who); err != nil {
+			return nil, "", err
+		}
+	}
+	cookies, sessionID, err = s.sessions.issue(ctx, r, id, *who)
+	if err != nil {
+		return nil, "", err
+	}
+	err = id.recheckCredentials(ctx)
+	if err == nil && !who.keepsSession {
+		err = s.plugins.checkUser(ctx, who.user.ID)
+	}
+	if err == nil {
+		err = s.plugins.provisional.signedIn(ctx, id, who.user.ID)
+	}
+	if err != nil {
+		s.sessions.takeBack(ctx, c.at, *who, sessionID)
+		return nil, "", err
+	}
+	return cookies, sessionID, nil
 }
 
 // report calls the events of a complete sign-in, emails the user about a new browser, and audits the sign-in. known
@@ -155,11 +170,7 @@ func (c *ActionRequest) CompleteSignIn(
 	if len(methods) > 0 {
 		id.authTime = nil // the user has just authenticated with them
 	}
-	for _, m := range methods {
-		if !slices.Contains(id.methods, m) {
-			id.methods = append(id.methods, m)
-		}
-	}
+	id.methods = reauth.AddMethods(id.methods, methods)
 	who := member{user: id.user, created: p.data.Created}
 	if p.data.Stored {
 		stored, err := p.data.ReadUser(ctx, c.plugins.auth.store.Store, c.verified)
@@ -179,8 +190,5 @@ func (c *ActionRequest) CompleteSignIn(
 	if err == nil && redirect == "" {
 		redirect, err = entry.admit(ctx, c.in, &out, who)
 	}
-	if err != nil {
-		c.in.auditCallback(ctx, "", err)
-	}
-	return c.signedIn(&out, redirect, err)
+	return c.signedIn(ctx, &out, redirect, err)
 }

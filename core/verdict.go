@@ -6,7 +6,9 @@ import (
 	"log/slog"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/challenge"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/panics"
@@ -15,10 +17,10 @@ import (
 
 // verdict returns the outcome and the reason of an error. remote reports whether a provider was involved.
 func verdict(err error, remote bool) (audit.Outcome, audit.Reason) {
-	e := asError(err, errCallbackRoute)
+	e := errormarks.As(err, autherr.CallbackRoute)
 	var why *audit.Denial
 	var panicked *panics.Error
-	switch failed := e.level() >= slog.LevelError; {
+	switch failed := errormarks.Level(e) >= slog.LevelError; {
 	case errors.Is(err, ErrStoreUnavailable), e.Type == ErrStore, e.Type == ErrSessionToken:
 		return audit.Failed, audit.ReasonStore
 	case errors.As(err, &panicked):
@@ -44,11 +46,11 @@ func reasonOf(t ErrorType) audit.Reason {
 		return audit.ReasonCredentials
 	case ErrAccountNotLinked, ErrOAuthAccountNotLinked:
 		return audit.ReasonNotLinked
-	case errInvalidCheck:
+	case autherr.InvalidCheck:
 		return audit.ReasonCheck
-	case errOAuthCallback:
+	case autherr.OAuthCallback:
 		return audit.ReasonProviderRefused
-	case errWebAuthnVerification:
+	case autherr.WebAuthnVerification:
 		return audit.ReasonPasskey
 	case ErrEmailSignIn:
 		return audit.ReasonAddress

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/pageheaders"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/csrf"
@@ -51,7 +52,7 @@ func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 	v := &Visit{Context: ctx, entry: a}
 	chosen, err := a.resolve(ctx, r)
 	if err != nil {
-		v.refused = asError(err, ErrInvalidConfig)
+		v.refused = errormarks.As(err, ErrInvalidConfig)
 		c, pages, faults := withoutAuth(r, err)
 		v.pages, v.at = pages, c.arrival
 		logAll(ctx, &v.at, faults)
@@ -62,7 +63,7 @@ func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 	chosen.sessions.cleaning.Visited()
 	v.at = chosen.site.unsettled(r)
 	if v.refused = v.at.settle(); v.refused != nil {
-		chosen.log.failure(ctx, asError(v.refused, ErrAuth), v.at.attrs()...)
+		chosen.log.failure(ctx, errormarks.As(v.refused, ErrAuth), v.at.attrs()...)
 	}
 	return v
 }
@@ -176,7 +177,7 @@ func (v *Visit) token() (string, error) {
 func (v *Visit) makeToken() (string, error) {
 	verdict, err := v.at.checkCSRF(form.Fields{})
 	if err != nil {
-		v.at.log.failure(v.Context, asError(err, ErrAuth), v.at.attrs()...)
+		v.at.log.failure(v.Context, errormarks.As(err, ErrAuth), v.at.attrs()...)
 		return "", err
 	}
 	if verdict.Fresh != "" && !v.keep([]Cookie{Cookie(v.at.cookies.CSRF.Set(verdict.Fresh))}) {
@@ -230,7 +231,7 @@ func (v *Visit) readSession() (*Session, error) {
 		session, cookies, err = v.auth.sessions.read(v.Context, request, sessionRead{again: v.again})
 	}
 	if err != nil {
-		v.at.log.failure(v.Context, asError(err, ErrSessionToken), v.at.attrs()...)
+		v.at.log.failure(v.Context, errormarks.As(err, ErrSessionToken), v.at.attrs()...)
 		return nil, err
 	}
 	v.collected.RenewedBy(request.carrier())

@@ -256,6 +256,9 @@ func (e *emails) postConfirm(ctx context.Context, c *core.ActionRequest) (*core.
 		err = e.locks.withLock(ctx, session.UserID, func(ctx context.Context) error {
 			return e.move(ctx, c, session.UserID, pending)
 		})
+		if err != nil && !errors.Is(err, core.ErrNotFound) && !errors.Is(err, core.ErrConflict) {
+			e.links.restore(ctx, kept)
+		}
 	}
 	switch {
 	case errors.Is(err, errBusy):

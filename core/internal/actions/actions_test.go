@@ -20,8 +20,11 @@ func TestIsName(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	t.Parallel()
+	var table Table
+	table.Add("other", "other", "", "GET")
+	table.Add("plugin", "password", "", "POST")
 	valid := Action{Method: "POST", Name: "password", Verb: "reset", Handled: true, Guards: 1, Input: struct{}{}}
-	if faults := valid.Faults(); faults != nil {
+	if faults := valid.Faults(&table, "plugin"); faults != nil {
 		t.Errorf("%q", faults)
 	}
 	for want, change := range map[string]func(a *Action){
@@ -33,15 +36,17 @@ func TestFaults(t *testing.T) {
 		"NoCookies is set":     func(a *Action) { a.NoCookies = true },
 		"Require contains nil": func(a *Action) { a.NilGuard = true },
 		"Input is not":         func(a *Action) { a.Input = 1 },
+		"other has actions":    func(a *Action) { a.Name = "other" },
+		"it was added twice":   func(a *Action) { a.Verb = "" },
 	} {
 		a := valid
 		change(&a)
-		if faults := a.Faults(); len(faults) != 1 || !strings.HasPrefix(faults[0], want) {
+		if faults := a.Faults(&table, "plugin"); len(faults) != 1 || !strings.HasPrefix(faults[0], want) {
 			t.Errorf("%s: %q", want, faults)
 		}
 	}
-	valid.Verb, valid.Guards, valid.NoCookies = "", 0, true
-	if faults := valid.Faults(); faults != nil {
+	valid.Method, valid.Verb, valid.Guards, valid.NoCookies = "GET", "", 0, true
+	if faults := valid.Faults(&table, "plugin"); faults != nil {
 		t.Errorf("%q", faults)
 	}
 }
@@ -93,10 +98,10 @@ func TestSameType(t *testing.T) {
 func TestTable(t *testing.T) {
 	t.Parallel()
 	var table Table
-	table.Add("password", "", "GET")
-	table.Add("password", "reset", "POST")
-	table.Add("password", "reset", "GET")
-	table.Add("devices", "list", "POST")
+	table.Add("plugin", "password", "", "GET")
+	table.Add("plugin", "password", "reset", "POST")
+	table.Add("plugin", "password", "reset", "GET")
+	table.Add("other", "devices", "list", "POST")
 	for target, want := range map[string][2]string{
 		"/auth/password":        {"password", "password"},
 		"/auth/password/reset":  {"password/reset", "password/reset"},
@@ -116,7 +121,10 @@ func TestTable(t *testing.T) {
 	if table.Methods("devices") != nil || !table.HasPage("password") || table.HasPage("devices/list") {
 		t.Error("a path has the methods of another one")
 	}
-	var none *Table
+	if table.Owner("password/reset") != "plugin" || table.Owner("devices") != "other" || table.Owner("gone") != "" {
+		t.Error("a path has another owner")
+	}
+	var none Table
 	_, ok := none.Find("/auth/password", "/auth", false)
 	if ok || none.Methods("password") != nil || none.HasPage("password") {
 		t.Error("a nil table has actions")
@@ -126,7 +134,7 @@ func TestTable(t *testing.T) {
 // TestFind finds the actions of core, which need no table.
 func TestFind(t *testing.T) {
 	t.Parallel()
-	var none *Table
+	var none Table
 	for target, want := range map[string]Route{
 		"/auth/signin/github?a=b": {Action: "signin", Provider: "github", Rule: "signin"},
 		"/auth/session":           {Action: "session", Rule: "session"},
