@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/autherr"
@@ -76,7 +77,9 @@ func New(config Config) (*Auth, error) {
 		a.sessions.data = sessiondata.New(*data)
 		c.Data.keptBy(a.sessions.data)
 	}
-	warnOfRealm(a)
+	if a.realm = realmOf(a); newest.Add(&a.realm) {
+		a.warnShared(context.Background())
+	}
 	a.plugins.limits.warnOfMissingProxies(a)
 	announce(a, append(codes, storeWarnings(&c, can, a)...))
 	return a, nil
@@ -216,23 +219,17 @@ func announce(a *Auth, codes []warnings.Code) {
 
 // newest contains the most recent Auth of each realm, to detect two Auths of one application that accept each other's
 // sessions.
-var newest realms.Newest[Auth]
+var newest realms.Newest
 
-// warnOfRealm logs a warning if the previous Auth of the realm is still in use, uses the same logger and serves another
-// site. An Auth of the same site is a replacement, for example after a change of the configuration.
-func warnOfRealm(a *Auth) {
-	previous := newest.Replace(realmOf(a), a)
-	if previous != nil && previous.log.logger == a.log.logger && !sameSite(a, previous) && a.sharesSessions(previous) {
-		a.warnShared(context.Background())
+// realmOf describes an Auth for the warning about shared sessions.
+func realmOf(a *Auth) realms.Auth {
+	s := a.site
+	addresses := append([]string{s.publicBase, s.basePath, s.pinnedOrigin}, s.origins.TrustedHosts...)
+	return realms.Auth{
+		Realm:     realms.Of(s.secrets[0], a.audience, s.cookieSets[1].Session.Name()),
+		Encrypted: a.sessions.config.Strategy == StrategyJWT, Store: a.store.given,
+		Site: strings.Join(addresses, " "), Logger: a.log.logger,
 	}
-}
-
-// sameSite reports whether two Auths serve the same users: same addresses, paths and store.
-func sameSite(a, b *Auth) bool {
-	stores := a.store.given == nil && b.store.given == nil || sameStore(a.store.given, b.store.given)
-	return stores && a.site.publicBase == b.site.publicBase && a.site.basePath == b.site.basePath &&
-		a.site.origins.Pinned == b.site.origins.Pinned && slices.Equal(a.site.origins.TrustedHosts,
-		b.site.origins.TrustedHosts)
 }
 
 // dataOptions returns the options of the keeper of Config.Data. They are nil if Config.Data is not set.

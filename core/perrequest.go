@@ -81,9 +81,9 @@ type chooser struct {
 	basePath string
 	choose   func(ctx context.Context, r *Request) (*Auth, error)
 	options  PerRequestOptions
-	mounted  *mounts.State       // state of the Auth of PerRequest
-	known    tenants.Known[Auth] // the Auths that were checked for shared sessions
-	unknown  tenants.Lines       // limit for requests without a tenant
+	mounted  *mounts.State // state of the Auth of PerRequest
+	known    tenants.Known // the Auths that were checked for shared sessions
+	unknown  tenants.Lines // limit for requests without a tenant
 }
 
 func (c *chooser) resolve(ctx context.Context, r *Request) (*Auth, error) {
@@ -114,7 +114,7 @@ func (c *chooser) find(ctx context.Context, r *Request) (*Auth, error) {
 		return nil, errorf(ErrInvalidConfig, "the Auth for this request has the base path %q, and PerRequest has %q: "+
 			"set the Auth's Config.BasePath to %q", a.site.basePath, c.basePath, c.basePath)
 	}
-	if first := c.known.Add(a, realmOf); first != nil && a.sharesSessions(first) {
+	if c.known.Add(&a.realm) {
 		a.warnShared(ctx)
 	}
 	return a, nil

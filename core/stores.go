@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"reflect"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/observed"
@@ -63,9 +62,4 @@ func timed(ctx context.Context, limit time.Duration, call func(context.Context) 
 		err = store.Unavailable(err)
 	}
 	return err
-}
-
-// sameStore reports whether two stores are identical. Stores that Go cannot compare count as different.
-func sameStore(a, b Store) bool {
-	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
