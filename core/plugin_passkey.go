@@ -104,7 +104,11 @@ func (c *ActionRequest) PasskeyOptions(ctx context.Context, userID string) (*Res
 	if err != nil {
 		return nil, err
 	}
-	response, err := f.authenticationOptions(ctx, c.in, userID)
+	ceremony, err := f.stores.Authentication(ctx, userID)
+	if err != nil {
+		return nil, errorf(ErrStore, "%w", err)
+	}
+	response, err := f.begin(ctx, c.in, ceremony)
 	return c.keepCookies(response, err)
 }
 
