@@ -272,24 +272,23 @@ func (c *ActionRequest) DeleteEncryptedCookie(name string) {
 	c.keep(Cookie(spec.Clear()))
 }
 
-// keep sets a cookie, and replaces one with the same name that this response would set.
-func (c *ActionRequest) keep(cookie Cookie) {
-	for i := range c.kept {
-		if c.kept[i].Name == cookie.Name {
+// keep sets cookies. Each replaces one with the same name that this response would set.
+func (c *ActionRequest) keep(cookies ...Cookie) {
+	for _, cookie := range cookies {
+		i := slices.IndexFunc(c.kept, func(kept Cookie) bool { return kept.Name == cookie.Name })
+		if i < 0 {
+			c.kept = append(c.kept, cookie)
+		} else {
 			c.kept[i] = cookie
-			return
 		}
 	}
-	c.kept = append(c.kept, cookie)
 }
 
 // RememberBrowser makes this browser a known browser of a user (Config.Limits.KnownBrowsers). Call it after the user
 // has authenticated without being signed in. [ActionRequest.SignIn] does the same. The browser is known for the user's
 // ID, and for their address if it is verified.
 func (c *ActionRequest) RememberBrowser(ctx context.Context, user *User) {
-	for _, cookie := range c.plugins.limits.known.remember(ctx, c.in, verifiedNames(user)...) {
-		c.keep(cookie)
-	}
+	c.keep(c.plugins.limits.known.remember(ctx, c.in, verifiedNames(user)...)...)
 }
 
 // WithClient adds the client of the request to ctx; [ClientFromContext] returns it. identifier is the address, name or

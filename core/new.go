@@ -30,6 +30,7 @@ import (
 	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/once"
+	"github.com/latchkey-go/latchkey/internal/purposekey"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 	"github.com/latchkey-go/latchkey/ui"
@@ -277,7 +278,7 @@ func newLimits(c *Config, a *Auth, asked bool) *limits {
 		limiter := limit.New(c.Now, maps.Clone(c.Limits.Rates))
 		l.builtIn = limiter
 		if c.Limits.Shared {
-			key := func(bucket string) string { return digest(a.site.secrets[0], "budget", bucket) }
+			key := func(bucket string) string { return purposekey.Digest(a.site.secrets[0], "budget", bucket) }
 			l.builtIn = limit.NewShared(limiter, a.store.Records, key, c.Logger)
 		}
 	}

@@ -165,9 +165,7 @@ func (ps *plugins) attach(a *Auth, c *Config, faults *ConfigError) {
 		}
 		providers = append(providers, ps.attachOne(a, c, faults, plugin, fmt.Sprintf("Plugins[%d] (%T)", i, plugin))...)
 	}
-	if len(ps.hosts) > 0 {
-		c.Providers = providers
-	}
+	c.Providers = providers
 }
 
 func sameID(declared Provider) func(Provider) bool {

@@ -111,9 +111,7 @@ func tooLargeToImpersonate(err error) error {
 // replaceSession sets the cookies of a new session. They replace those that reading the session set.
 func (c *ActionRequest) replaceSession(cookies []Cookie) {
 	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
-	for _, cookie := range cookies {
-		c.keep(cookie)
-	}
+	c.keep(cookies...)
 }
 
 // EndImpersonation ends an impersonated session. If the own session of the administrator is still valid, it continues,

@@ -223,9 +223,7 @@ func (c *ActionRequest) EndKeptSession(ctx context.Context, ref string) error {
 			continue
 		}
 		c.in.decidedOf(ctx, audit.SignOut, "", k.UserID, event.SessionID)
-		if s.events.SignOut != nil {
-			emit(ctx, &c.in.arrival, "signOut", func() error { return s.events.SignOut(ctx, event) })
-		}
+		emit(ctx, &c.in.arrival, "signOut", s.events.SignOut, event)
 	}
 	for _, one := range change.Cookies() {
 		c.keep(Cookie(one))

@@ -117,9 +117,7 @@ func (c *ActionRequest) keepCookies(response *Response, err error) (*Response, e
 	if err != nil {
 		return nil, err
 	}
-	for _, cookie := range response.Cookies {
-		c.keep(cookie)
-	}
+	c.keep(response.Cookies...)
 	response.Cookies = nil
 	return response, nil
 }
@@ -153,8 +151,6 @@ func (c *ActionRequest) verifyPasskey(ctx context.Context, id, action, purpose s
 		return nil, errorf(autherr.WebAuthnVerification, "the field action is not %s", action)
 	}
 	out, err := f.verify(ctx, c.in, purpose)
-	for _, cookie := range out.cookies {
-		c.keep(cookie)
-	}
+	c.keep(out.cookies...)
 	return out.identity, err
 }

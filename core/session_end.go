@@ -29,9 +29,7 @@ func (s *sessions) end(ctx context.Context, r requestSession) (userID string, er
 	if event.Token != nil || event.Session != nil {
 		c.at.decidedOf(ctx, audit.SignOut, "", userID, event.SessionID)
 	}
-	if s.events.SignOut != nil {
-		emit(ctx, c.at, "signOut", func() error { return s.events.SignOut(ctx, event) })
-	}
+	emit(ctx, c.at, "signOut", s.events.SignOut, event)
 	return userID, nil
 }
 
@@ -107,7 +105,7 @@ func (s *sessions) notifyEnded(ctx context.Context, a *Auth, userID string, ende
 		} else {
 			e.Session = &store.Session{Token: Secret(session.Token), UserID: userID, Expires: session.Expires}
 		}
-		emit(ctx, &at, "signOut", func() error { return s.events.SignOut(ctx, e) })
+		emit(ctx, &at, "signOut", s.events.SignOut, e)
 	}
 }
 

@@ -121,10 +121,8 @@ func (c *call) confirmAttempt() []Cookie {
 
 func (e *Events) signedIn(ctx context.Context, v *arrival, u *User, id *identity, created bool) {
 	if e.SignIn != nil {
-		emit(ctx, v, "signIn", func() error {
-			return e.SignIn(ctx, SignInEvent{
-				User: u.Clone(), Account: id.account.Clone(), Profile: id.profile, NewUser: created,
-			})
+		emit(ctx, v, "signIn", e.SignIn, SignInEvent{
+			User: u.Clone(), Account: id.account.Clone(), Profile: id.profile, NewUser: created,
 		})
 	}
 }
