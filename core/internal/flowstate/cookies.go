@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/random"
@@ -36,7 +38,7 @@ const (
 // (proxy_buffer_size).
 const MaxResponseHeader = 4000
 
-// The errors of a callback that does not continue a flow of this browser.
+// The causes of the errors of a callback that does not continue a flow of this browser. The errors have their type.
 var (
 	// ErrOtherBrowser means that another browser started the flow.
 	ErrOtherBrowser = errors.New("the sign-in was started in another browser: the CSRF cookie differs or is missing")
@@ -53,7 +55,13 @@ func (noFlow) Is(target error) bool { return target == ErrNoFlow }
 
 func (e noFlow) Unwrap() error { return e.error }
 
-func noFlowf(format string, args ...any) error { return noFlow{fmt.Errorf(format, args...)} }
+func noFlowf(format string, args ...any) error {
+	return autherr.New(autherr.InvalidCheck, errormarks.Over(errormarks.Expired, noFlow{fmt.Errorf(format, args...)}))
+}
+
+func otherState() error {
+	return autherr.New(autherr.CallbackRoute, errormarks.Over(errormarks.Expired, errormarks.Suspicious(ErrOtherState)))
+}
 
 func specOf(s *cookies.Set, check string) *cookies.Spec {
 	switch check {
@@ -204,7 +212,7 @@ func (b *Browser) Find(client *Client, state string) (*Flow, error) {
 	switch sent := client.checks(CheckState) || state != ""; {
 	case sent && flow.Tag != "" && !b.isHash(flow.Tag, "state", state),
 		flow.Tag == "" && client.checks(CheckState) && !random.Same(value, state):
-		return nil, ErrOtherState
+		return nil, otherState()
 	}
 	flow.Clear = nil
 	for _, check := range allChecks {

@@ -4,13 +4,16 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -86,6 +89,25 @@ func (w *world) start(t *testing.T, client *flowstate.Client, start flowstate.St
 
 var all = []string{flowstate.CheckState, flowstate.CheckPKCE, flowstate.CheckNonce}
 
+// is reports whether an error has the cause with its type, log level and reason, or no error is wanted.
+func is(err, cause error) bool {
+	if cause == nil || err == nil {
+		return err == cause
+	}
+	want := map[error]struct {
+		of    autherr.Type
+		level slog.Level
+		why   errormarks.Reason
+	}{
+		flowstate.ErrOtherBrowser: {autherr.InvalidCheck, slog.LevelWarn, errormarks.Browser},
+		flowstate.ErrOtherState:   {autherr.CallbackRoute, slog.LevelWarn, errormarks.Expired},
+		flowstate.ErrNoFlow:       {autherr.InvalidCheck, slog.LevelWarn, errormarks.Expired},
+	}[cause]
+	got, ok := errors.AsType[*autherr.Error](err)
+	return ok && errors.Is(err, cause) && got.Type == want.of && errormarks.Level(got) == want.level &&
+		errormarks.ReasonIn(err) == want.why
+}
+
 // TestFind checks which callbacks find a flow, for the first flow of a browser and for a further one.
 func TestFind(t *testing.T) {
 	t.Parallel()
@@ -122,7 +144,7 @@ func TestFind(t *testing.T) {
 			case want != nil && further: // the check cookies are those of the first provider
 				want = flowstate.ErrNoFlow
 			}
-			if !errors.Is(err, want) {
+			if !is(err, want) {
 				t.Errorf("%s, further %v: %v", name, further, err)
 				continue
 			}
@@ -199,7 +221,7 @@ func TestCompare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := w.browser().Compare(t.Context(), found); got != row.want || !errors.Is(err, row.err) {
+		if got, err := w.browser().Compare(t.Context(), found); got != row.want || !is(err, row.err) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}

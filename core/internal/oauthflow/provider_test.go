@@ -18,7 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -231,11 +233,25 @@ func (w *world) callback(t *testing.T, params url.Values) (*oauthflow.Result, er
 	return w.Complete(t.Context(), answer, w)
 }
 
-// fails checks the kind of an error.
-func fails(t *testing.T, name string, err error, want oauthflow.Error) {
+// failure is the type of an error and its marks: mark is nil for an error of the server.
+type failure struct {
+	autherr.Type
+	mark func(error) error
+	used bool
+}
+
+// fails checks the type and the marks of an error.
+func fails(t *testing.T, name string, err error, want failure) {
 	t.Helper()
-	got, ok := errors.AsType[*oauthflow.Error](err)
-	if !ok || got.Kind != want.Kind || got.Blame != want.Blame || got.Used != want.Used {
+	expected := autherr.New(want.Type, errFails)
+	if want.mark != nil {
+		expected.Cause = want.mark(errFails)
+	}
+	got, ok := errors.AsType[*autherr.Error](err)
+	if !ok || got.Type != want.Type || errormarks.Level(got) != errormarks.Level(expected) ||
+		(errormarks.ReasonIn(err) == errormarks.Used) != want.used {
 		t.Errorf("%s: %#v", name, err)
 	}
 }
+
+var errFails = errors.New("the cause")
