@@ -177,7 +177,7 @@ func passkeyError(err error) error {
 	case errors.Is(err, passkeys.ErrInvalid):
 		return errorf(autherr.InvalidCheck, "%w", err)
 	case errors.Is(err, flowstate.ErrNoFlow), errors.Is(err, flowstate.ErrOtherBrowser):
-		return flowError(err)
+		return flowstate.Failure(err)
 	}
 	return errorf(autherr.WebAuthnVerification, "%w", err)
 }
@@ -332,7 +332,7 @@ func (f *passkeyFlow) optionsResponse(
 ) (*Response, error) {
 	cookie, err := f.ceremonies.Begin(ctx, f.checks.flowsOf(c), pending)
 	if err != nil {
-		return nil, flowError(err)
+		return nil, flowstate.Failure(err)
 	}
 	rp := f.ceremonies.At(c.at)
 	body, err := options(&rp)
