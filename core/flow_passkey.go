@@ -177,7 +177,7 @@ func passkeyError(err error) error {
 	case errors.Is(err, passkeys.ErrInvalid):
 		return errorf(autherr.InvalidCheck, "%w", err)
 	case errors.Is(err, flowstate.ErrNoFlow), errors.Is(err, flowstate.ErrOtherBrowser):
-		return flowError(err)
+		return flowstate.Failure(err)
 	}
 	return errorf(autherr.WebAuthnVerification, "%w", err)
 }
@@ -262,7 +262,7 @@ func (f *passkeyFlow) begin(ctx context.Context, c *call, ceremony *passkeys.Pre
 	rp := f.ceremonies.At(c.at)
 	body, cookie, err := f.ceremonies.Start(ctx, f.checks.flowsOf(c), &rp, ceremony)
 	if err != nil {
-		return nil, flowError(err)
+		return nil, flowstate.Failure(err)
 	}
 	return &Response{
 		Header: headers.New("Content-Type", typeJSON), Body: body, Cookies: []Cookie{Cookie(cookie)},
