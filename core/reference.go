@@ -73,6 +73,11 @@ func (v *arrival) attrs() []slog.Attr {
 	return attrs
 }
 
+// storeFailed returns a function that logs a failure of the store without effect on the request.
+func (v *arrival) storeFailed(ctx context.Context) func(error) {
+	return func(err error) { v.log.failure(ctx, asError(err, ErrStore), v.attrs()...) }
+}
+
 // debug writes a line of [Config.Debug] about a request.
 func (v *arrival) debug(ctx context.Context, message string, attrs ...slog.Attr) {
 	if v.log.debugging {

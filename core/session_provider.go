@@ -16,8 +16,7 @@ type providerLogouts struct{ providersessions.Logouts }
 // logoutCookie returns the logout cookie of a request.
 func (v *arrival) logoutCookie(ctx context.Context) *providersessions.Browser {
 	return &providersessions.Browser{
-		Jar: v.jar, Cookie: &v.cookies.Logout,
-		Failed: func(err error) { v.log.failure(ctx, asError(err, ErrStore), v.attrs()...) },
+		Jar: v.jar, Cookie: &v.cookies.Logout, Failed: v.storeFailed(ctx),
 	}
 }
 

@@ -70,7 +70,9 @@ func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 	if a.sessions.facts {
 		token = sessiontoken.ShowFacts(token)
 	}
-	outdated, err := a.sessions.outdated(ctx, token, func(err *Error) { a.log.failure(ctx, err) })
+	outdated, err := a.sessions.jwt.EndedByVerification(ctx, token, func(err error) {
+		a.log.failure(ctx, asError(err, ErrStore))
+	})
 	if err != nil || outdated {
 		return nil, err
 	}
