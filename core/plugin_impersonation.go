@@ -67,7 +67,7 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		actor:   actor{Subject: session.UserID, SID: session.ID},
 		account: &Account{Type: TypeCredentials, Provider: "impersonation", ProviderAccountID: user.ID},
 	}
-	expires := s.config.cookieExpiry(c.in.session.Says(ctx).Short, session.Expires)
+	expires := s.rows.CookieExpiry(c.in.session.Says(ctx).Short, session.Expires)
 	carrier := c.in.session.carrier()
 	actor, err := carrier.SetActor(carrier.Value(), expires)
 	if err != nil {
@@ -143,7 +143,7 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 		c.replaceSession(r.carrier().clear())
 		return false, nil
 	}
-	cookies, err := r.carrier().set(own.carrier().Value(), s.config.cookieExpiry(own.Says(ctx).Short, before.Expires))
+	cookies, err := r.carrier().set(own.carrier().Value(), s.rows.CookieExpiry(own.Says(ctx).Short, before.Expires))
 	if err != nil {
 		return false, err
 	}

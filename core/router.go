@@ -66,8 +66,10 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 	if !to.bare {
 		c.rememberLocale(response)
 	}
-	if rt.sessions.config.RememberMe && !to.bare {
-		c.keepRemember(response)
+	if rt.sessions.config.RememberMe && !to.bare && !c.admitted { // the sign-in has not ended yet, or failed
+		if remember, there := c.postedRemember(); there {
+			response.Cookies = append(response.Cookies, c.storeRemember(remember)...)
+		}
 	}
 	response = c.refer(finish(r, response))
 	c.answerBearer(response)
@@ -240,18 +242,4 @@ func (s *site) asset(r *Request) *Response {
 	response = finish(r, response)
 	s.share(r, response)
 	return response
-}
-
-// keepRemember adds the choice in the request's form to the response of a sign-in that has not ended yet, or failed.
-func (c *call) keepRemember(response *Response) {
-	remember, there := c.postedRemember()
-	switch {
-	case !there || c.admitted || remember == c.rememberedChoice():
-	case !remember:
-		response.Cookies = append(response.Cookies, c.forgetRemember()...)
-	default:
-		spec := c.partCookie(rememberCookie)
-		spec.MaxAge = rememberFor
-		response.Cookies = append(response.Cookies, Cookie(spec.Set("1")))
-	}
 }

@@ -24,15 +24,19 @@ func (s *sessions) end(ctx context.Context, r requestSession) (userID string, er
 	if err != nil {
 		return "", err
 	}
-	userID = event.userID()
-	s.exchanges.Erase(c.at.browser(), userID)
-	if event.Token != nil || event.Session != nil {
-		c.at.decidedOf(ctx, audit.SignOut, "", userID, event.SessionID)
+	s.exchanges.Erase(c.at.browser(), event.userID())
+	s.notifySignOut(ctx, c.at, event)
+	return event.userID(), nil
+}
+
+// notifySignOut notes a sign-out and calls Events.SignOut. If no session has ended, the event is empty.
+func (s *sessions) notifySignOut(ctx context.Context, v *arrival, e SignOutEvent) {
+	if e.Token != nil || e.Session != nil {
+		v.decidedOf(ctx, audit.SignOut, "", e.userID(), e.SessionID)
 	}
 	if s.events.SignOut != nil {
-		emit(ctx, c.at, "signOut", func() error { return s.events.SignOut(ctx, event) })
+		emit(ctx, v, "signOut", func() error { return s.events.SignOut(ctx, e) })
 	}
-	return userID, nil
 }
 
 // userID returns the user of the session that ended, or "".

@@ -28,7 +28,7 @@ func (p *jwtSession) current(ctx context.Context) (*validSession, error) {
 	return p.withActor(ctx, p, &validSession{
 		user:     &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture},
 		authTime: at, methods: methods, token: token,
-		short: sessionstate.IsShort(token), expires: p.jwt.Ends(token, token.IssuedAt),
+		cookieEnds: p.jwt.CookieExpiry(sessionstate.IsShort(token), p.jwt.Ends(token, token.IssuedAt)),
 	})
 }
 
@@ -155,7 +155,7 @@ func (p *jwtSession) reissue(
 	if err != nil {
 		return nil, err
 	}
-	cookies, err = p.set(value, p.config.cookieExpiry(sessionstate.IsShort(next.token), next.expires))
+	cookies, err = p.set(value, p.jwt.CookieExpiry(sessionstate.IsShort(next.token), next.expires))
 	var small *sessioncookies.LimitError
 	if errors.As(err, &small) {
 		p.at.log.failure(ctx, asError(err, ErrSessionToken), p.at.attrs()...)
@@ -202,7 +202,7 @@ func (p *jwtSession) start(
 		}
 		p.recordSignIn(ctx, p.at, id, who, sessionID, note)
 	}
-	cookies, err = p.set(value, p.config.cookieExpiry(sessionstate.IsShort(token), expires))
+	cookies, err = p.set(value, p.jwt.CookieExpiry(sessionstate.IsShort(token), expires))
 	return cookies, sessionID, err
 }
 
@@ -278,7 +278,7 @@ func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cook
 	if !p.MayRenew(true) || p.jwt.HasEnded(before) {
 		return nil, errEndedMeanwhile
 	}
-	cookies, err := p.set(value, p.config.cookieExpiry(sessionstate.IsShort(after), expires))
+	cookies, err := p.set(value, p.jwt.CookieExpiry(sessionstate.IsShort(after), expires))
 	if err != nil {
 		return nil, err
 	}

@@ -47,8 +47,8 @@ type validSession struct {
 	methods  []amr.Method   // how they authenticated
 	token    *Token         // StrategyJWT
 	record   *store.Session // StrategyDatabase
-	short    bool           // SessionConfig.RememberMe
-	expires  time.Time      // unless the session is renewed
+	// cookieEnds is the expiry of its cookie, unless the session is renewed. It is zero for a short session.
+	cookieEnds time.Time
 	// actor is the session of the user who impersonates this one, or nil.
 	actor *Session
 }

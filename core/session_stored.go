@@ -30,7 +30,7 @@ func (p *storedSession) current(ctx context.Context) (*validSession, error) {
 	at, methods, _ := factsIn(p.Value())
 	return p.withActor(ctx, p, &validSession{
 		user: found.User, authTime: at, methods: methods, record: found.Session,
-		short: storedtoken.IsShort(p.Value()), expires: found.Session.Expires,
+		cookieEnds: p.rows.CookieExpiry(storedtoken.IsShort(p.Value()), found.Session.Expires),
 	})
 }
 
@@ -128,7 +128,7 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 	user := current.user
 	_, _, acr := factsIn(p.Value())
 	id := &identity{
-		user: user.Clone(), methods: again.methods, acr: or(again.acr, acr), short: current.short,
+		user: user.Clone(), methods: again.methods, acr: or(again.acr, acr), short: p.Says(ctx).Short,
 		account: &Account{Type: TypeCredentials, Provider: again.by, ProviderAccountID: user.ID},
 	}
 	before := p.rows.AtRest(p.Value())
@@ -247,5 +247,5 @@ func factsIn(token string) (at time.Time, methods []amr.Method, acr string) {
 
 // setRow returns the cookies for a stored session.
 func (p *storedSession) setRow(s *store.Session) ([]Cookie, error) {
-	return p.set(string(s.Token), p.config.cookieExpiry(storedtoken.IsShort(string(s.Token)), s.Expires))
+	return p.set(string(s.Token), p.rows.CookieExpiry(storedtoken.IsShort(string(s.Token)), s.Expires))
 }

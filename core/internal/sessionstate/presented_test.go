@@ -206,3 +206,15 @@ func TestUnknownVerification(t *testing.T) {
 		}
 	}
 }
+
+// TestCookieExpiry checks that the browser deletes the cookie of a short session when it closes.
+func TestCookieExpiry(t *testing.T) {
+	t.Parallel()
+	with, without := sessionstate.Lifetimes{Short: time.Hour}, sessionstate.Lifetimes{}
+	if got := with.CookieExpiry(true, now); !got.IsZero() {
+		t.Errorf("a short session: %v", got)
+	}
+	if long, off := with.CookieExpiry(false, now), without.CookieExpiry(true, now); !long.Equal(now) || !off.Equal(now) {
+		t.Errorf("a long session: %v, without short sessions: %v", long, off)
+	}
+}
