@@ -67,7 +67,7 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		actor:   actor{Subject: session.UserID, SID: session.ID},
 		account: &Account{Type: TypeCredentials, Provider: "impersonation", ProviderAccountID: user.ID},
 	}
-	expires := s.config.cookieExpiry(c.in.session.says(ctx).short, session.Expires)
+	expires := s.rows.CookieExpiry(c.in.session.Says(ctx).Short, session.Expires)
 	carrier := c.in.session.carrier()
 	actor, err := carrier.SetActor(carrier.Value(), expires)
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 		return false, ErrForbidden
 	}
 	s, r := c.plugins.auth.sessions, c.in.session
-	by := r.says(ctx).actor
+	by := r.Says(ctx).Actor
 	r.carrier().NoteReplaced(sessioncookies.SignedOut)
 	if _, err := r.end(ctx); err != nil {
 		return false, err
@@ -141,7 +141,7 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 		c.replaceSession(r.carrier().clear())
 		return false, nil
 	}
-	cookies, err := r.carrier().set(own.carrier().Value(), s.config.cookieExpiry(own.says(ctx).short, before.Expires))
+	cookies, err := r.carrier().set(own.carrier().Value(), s.rows.CookieExpiry(own.Says(ctx).Short, before.Expires))
 	if err != nil {
 		return false, err
 	}

@@ -43,7 +43,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	c.admitted = true
 	c.debug(ctx, "session issued", slog.String("user_id", who.user.ID),
 		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(cookies)))
-	out.cookies = append(append(out.cookies, cookies...), c.forgetRemember()...)
+	out.cookies = append(append(out.cookies, cookies...), c.storeRemember(false)...)
 	out.cookies = append(out.cookies, c.confirmAttempt()...)
 	known := s.plugins.limits.known.of(c, who.user.ID) != ""
 	out.cookies = append(out.cookies, s.plugins.limits.known.remember(ctx, c, provenNames(out, who.user)...)...)
