@@ -283,6 +283,12 @@ func (c *ActionRequest) keep(cookies ...Cookie) {
 	}
 }
 
+// replaceSession sets the cookies of a new session. They replace those that reading the session set.
+func (c *ActionRequest) replaceSession(cookies []Cookie) {
+	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
+	c.keep(cookies...)
+}
+
 // RememberBrowser makes this browser a known browser of a user (Config.Limits.KnownBrowsers). Call it after the user
 // has authenticated without being signed in. [ActionRequest.SignIn] does the same. The browser is known for the user's
 // ID, and for their address if it is verified.

@@ -190,3 +190,13 @@ func (c *ActionRequest) CompleteSignIn(
 	}
 	return c.signedIn(ctx, &out, redirect, err)
 }
+
+// signedIn returns the response to a sign-in, or audits its failure.
+func (c *ActionRequest) signedIn(ctx context.Context, out *outcome, redirect string, err error) (*Response, error) {
+	if err != nil {
+		c.in.auditCallback(ctx, "", err)
+		return nil, err
+	}
+	c.replaceSession(out.cookies)
+	return c.Redirect(redirect), nil
+}

@@ -240,16 +240,6 @@ func errPendingOver(cause error) error {
 	}
 }
 
-// signedIn returns the response to a sign-in, or audits its failure.
-func (c *ActionRequest) signedIn(ctx context.Context, out *outcome, redirect string, err error) (*Response, error) {
-	if err != nil {
-		c.in.auditCallback(ctx, "", err)
-		return nil, err
-	}
-	c.replaceSession(out.cookies)
-	return c.Redirect(redirect), nil
-}
-
 // reauthUser returns the session's user as the store has them. If the store does not have them, it returns the user in
 // the session.
 func (s *signIns) reauthUser(ctx context.Context, session *Session) (*User, error) {
