@@ -18,6 +18,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/signinmethods"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/headers"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -69,7 +70,7 @@ func newCall(in *call, ps *plugins, plugin string) *ActionRequest {
 }
 
 // Host returns the host of Origin, with the port if there is one: "app.example".
-func (c *ActionRequest) Host() string { return hostOf(c.Origin) }
+func (c *ActionRequest) Host() string { return c.in.at.Host }
 
 // Field returns a request field. For a POST it is the last form field with that name, or a text member of the JSON
 // object. For a GET it is the first query parameter with that name. Field returns "" if there is none, or if the JSON
@@ -199,7 +200,7 @@ func (c *ActionRequest) JSON(ctx context.Context, status int, v any) *Response {
 		c.in.log.failure(ctx, e, c.in.attrs()...)
 		return serverErrorJSON(&c.in.arrival, &Response{Err: e})
 	}
-	return &Response{Status: status, Body: body, Header: newHeader("Content-Type", typeJSON)}
+	return &Response{Status: status, Body: body, Header: headers.New("Content-Type", typeJSON)}
 }
 
 // Redirect redirects a browser with status 303. A client that asks for JSON gets status 200 and {"url": …} instead. A
@@ -209,7 +210,7 @@ func (c *ActionRequest) Redirect(address string) *Response {
 	address = absolute(c.in.origin, address)
 	if c.WantsJSON && !wantsURL(c.in.r) {
 		body := append(exactjson.AppendText([]byte(`{"url":`), address), '}')
-		return &Response{Status: http.StatusOK, Body: body, Header: newHeader("Content-Type", typeJSON)}
+		return &Response{Status: http.StatusOK, Body: body, Header: headers.New("Content-Type", typeJSON)}
 	}
 	return &Response{Status: http.StatusSeeOther, Redirect: address}
 }

@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/challenge"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/pagepolicy"
 	"github.com/latchkey-go/latchkey/core/internal/providerlist"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
@@ -141,7 +143,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	view.Signals = p.unknownSignals(c)
 	view.Remembered = view.RememberMe && (view.Error != "" || view.Email != "") && c.rememberedChoice()
 	switch view.Error {
-	case "", string(ErrCredentialsSignin), string(errTooManyFailures), sessionRequired: // nothing to report
+	case "", string(ErrCredentialsSignin), string(autherr.TooManyFailures), sessionRequired: // nothing to report
 	default:
 		view.Reference = c.lastRef()
 	}
@@ -238,7 +240,7 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	s.exchanges.Erase(c.browser(), "")
 	session, err := s.of(ctx, &c.arrival)
 	if err != nil {
-		c.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), c.attrs()...)
+		c.log.failure(ctx, errormarks.Typed(err, autherr.SignOut), c.attrs()...)
 	}
 	carrier := session.carrier()
 	if carrier.Value() == "" && !carrier.Tokens.Stray() {
@@ -250,7 +252,7 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	}
 	userID, err := s.end(ctx, session)
 	if err != nil {
-		c.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), c.attrs()...)
+		c.log.failure(ctx, errormarks.Typed(err, autherr.SignOut), c.attrs()...)
 	}
 	c.debug(ctx, "session ended", slog.String("user_id", userID))
 	response.Cookies = carrier.clear()
@@ -264,7 +266,7 @@ func webAuthnOptions(ctx context.Context, c *call) (*Response, error) {
 	if f, ok := c.flow.(ceremonies); ok {
 		return f.options(ctx, c)
 	}
-	err := errorf(errInvalidProvider, "webauthn-options needs a provider of type webauthn: "+
+	err := errorf(autherr.InvalidProvider, "webauthn-options needs a provider of type webauthn: "+
 		"webauthn-options/<provider id>")
 	if c.flow != nil {
 		return nil, err
@@ -280,7 +282,7 @@ type ceremonies interface {
 
 // errorPage handles GET error.
 func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
-	name, reason := c.query.Get("error"), readReason(c.query.Get("reason"))
+	name, reason := c.query.Get("error"), errormarks.ParseReason(c.query.Get("reason"))
 	if own := p.config.Error; own != "" {
 		params := c.given("error")
 		if reason != "" {
@@ -305,15 +307,6 @@ func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 	return p.errorView(ctx, &c.arrival, &Response{}, status, view), nil
 }
 
-// readReason reads the parameter of the error page. It returns "" for a value that is not a reason.
-func readReason(text string) callbackReason {
-	switch reason := callbackReason(text); reason {
-	case reasonExpired, reasonBrowser, reasonUsed:
-		return reason
-	}
-	return ""
-}
-
 // verifyRequestPage handles GET verify-request, which says that an email was sent. If the email has a code, and this
 // browser requested it, the page has an input for it.
 func (s *signIns) verifyRequestPage(ctx context.Context, c *call) (*Response, error) {
@@ -322,7 +315,7 @@ func (s *signIns) verifyRequestPage(ctx context.Context, c *call) (*Response, er
 		return c.ownPage("VerifyRequest", own, c.given("provider", "type", "error", "left"))
 	}
 	view := ui.VerifyRequestView{
-		Page: p.shell(&c.arrival), URL: c.home, Host: hostOf(c.origin), CSRFToken: c.csrf.Token,
+		Page: p.shell(&c.arrival), URL: c.home, Host: c.at.Host, CSRFToken: c.csrf.Token,
 	}
 	if by := s.plugins.auth.byID[c.query.Get("provider")]; by != nil && by.email != nil {
 		again := c.base + "/signin/" + by.id
@@ -364,7 +357,7 @@ func (ps *plugins) addRules(rules map[route]rule, faults *ConfigError) {
 // callback completes a sign-in.
 func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	if c.flow == nil {
-		return nil, errorf(errInvalidProvider, "the callback needs a provider: callback/<provider id>")
+		return nil, errorf(autherr.InvalidProvider, "the callback needs a provider: callback/<provider id>")
 	}
 	out, err := c.flow.finish(ctx, c)
 	if out.reauth != nil {
@@ -377,7 +370,7 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	if err != nil {
 		c.auditCallback(ctx, out.typed, err)
 		if response = s.alreadySignedIn(ctx, c, &out, err); response == nil {
-			return &Response{Cookies: out.cookies}, asError(err, errCallbackRoute)
+			return &Response{Cookies: out.cookies}, errormarks.As(err, autherr.CallbackRoute)
 		}
 	}
 	response.Cookies = out.cookies

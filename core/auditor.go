@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/internal/cleantext"
 )
@@ -15,7 +16,7 @@ func (v *arrival) note(ctx context.Context, e audit.Event) {
 	if v.audit == nil {
 		return
 	}
-	e.Peer, _ = v.peer(v.r)
+	e.Peer, _ = v.client()
 	e.Agent = cleantext.Escaped(v.header("User-Agent"))
 	e.Reference = v.ref()
 	e.Provider = or(e.Provider, v.providerID)
@@ -54,7 +55,7 @@ func emit[E any](ctx context.Context, v *arrival, name string, handler func(cont
 		return
 	}
 	if err := guard("event "+name, func() error { return handler(ctx, event) }); err != nil {
-		v.log.failure(ctx, errorf(errEvent, "%s: %w", name, err), v.attrs()...)
+		v.log.failure(ctx, errorf(autherr.Event, "%s: %w", name, err), v.attrs()...)
 	}
 }
 
@@ -75,7 +76,7 @@ func emitUser(ctx context.Context, v *arrival, name string, handler func(context
 // auditSink returns a function that calls receive and logs its panics: see [auditor.Safe].
 func auditSink(log *reporter, receive func(ctx context.Context, e audit.Event)) func(context.Context, audit.Event) {
 	return auditor.Safe(receive, func(ctx context.Context, err error) {
-		log.failure(ctx, errorf(errEvent, "audit: %w", err))
+		log.failure(ctx, errorf(autherr.Event, "audit: %w", err))
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 )
 
 // maxLogouts is the number of used logout tokens to remember. Only tokens with a valid signature of the provider count.
@@ -25,7 +27,7 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 	}
 	response := uncachedJSON(nil)
 	if err := from.logout(ctx, c); err != nil {
-		c.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), c.attrs()...)
+		c.log.failure(ctx, errormarks.Typed(err, autherr.SignOut), c.attrs()...)
 		c.refused(ctx, audit.BackChannelLogout, "", err)
 		response.Status, response.Body = http.StatusBadRequest, []byte(`{"error":"invalid_request"}`)
 	}
@@ -58,8 +60,8 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 			return errorf(ErrStore, "%w", err)
 		}
 		if !known && l.callback == nil {
-			return errorf(errSignOut, "the logout_token contains a session ID (sid) and no user (sub), and this process has "+
-				"not started that session: only a BackChannelLogout callback can identify it")
+			return errorf(autherr.SignOut, "the logout_token contains a session ID (sid) and no user (sub), and this "+
+				"process has not started that session: only a BackChannelLogout callback can identify it")
 		}
 	}
 	told := audit.Event{Name: audit.BackChannelLogout, Outcome: audit.OK}
@@ -96,10 +98,10 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	raw, _ := c.fields.Text("logout_token")
 	token, err := f.client.ReadLogoutToken(raw)
 	if err != nil {
-		return NewError(errSignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
+		return NewError(autherr.SignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
 	}
 	if _, used := f.ends.used.Get(f.ID + " " + token.ID()); used {
-		return NewError(errSignOut, auditReason(audit.ReasonReplayed, "logout_token: it was used before"))
+		return NewError(autherr.SignOut, errormarks.Denial(audit.ReasonReplayed, "logout_token: it was used before"))
 	}
 	at, err := f.client.Endpoints(ctx)
 	if err != nil {
@@ -107,7 +109,7 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	}
 	said, err := f.client.VerifyLogoutToken(ctx, at, token)
 	if err != nil {
-		return NewError(errSignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
+		return NewError(autherr.SignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
 	}
 	params := BackChannelLogoutParams{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID}
 	err = f.ends.endAll(ctx, &c.arrival, params)

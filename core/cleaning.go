@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"log/slog"
+
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 )
 
 // AddTask adds periodic work of the plugin, such as emails that are due. Core calls run in the background, about every
@@ -21,7 +23,7 @@ type cleanupLog struct{ log *reporter }
 
 // Failed implements [cleanup.Log].
 func (l cleanupLog) Failed(ctx context.Context, err error, attrs ...slog.Attr) {
-	l.log.failure(ctx, asError(err, ErrStore), attrs...)
+	l.log.failure(ctx, errormarks.As(err, ErrStore), attrs...)
 }
 
 // Deleted implements [cleanup.Log].

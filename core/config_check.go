@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/configcheck"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -80,7 +81,7 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 			continue
 		}
 		if conditional != "" {
-			faults.add(errDuplicateConditionalUI, "providers %q and %q both have ConditionalUI: a page can offer one, "+
+			faults.add(autherr.DuplicateConditionalUI, "providers %q and %q both have ConditionalUI: a page can offer one, "+
 				"switch it off for the other", conditional, p.id)
 		}
 		conditional = p.id
@@ -89,12 +90,10 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 		return slices.ContainsFunc(providers, func(p *provider) bool { return p.kind == kind })
 	}
 	needs := configcheck.Needs{
+		Store:     c.Store,
 		HasTokens: kept.Tokens != nil, HasPasskeys: kept.Passkeys != nil, HasSessions: kept.Sessions != nil,
 		HasLister: kept.SessionLister != nil, HasRecords: kept.Records != nil, Email: has(TypeEmail), Passkeys: has(TypeWebAuthn),
 		Database: c.Session.Strategy == StrategyDatabase, CleanUp: c.CleanUp == True, MaxPerUser: c.Session.MaxPerUser,
-	}
-	if c.Store != nil {
-		needs.Store = c.Store
 	}
 	needs.Check(faults.report)
 	checkRevocation(c, &a.plugins, kept, faults)
@@ -110,13 +109,10 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 func checkRevocation(c *Config, ps *plugins, kept stores, faults *ConfigError) {
 	r := configcheck.Revocation{
 		On: c.Session.Revocation.On.choice(), Database: c.Session.Strategy == StrategyDatabase, Records: kept.Records != nil,
-		Ends: ps.ends, Impersonates: ps.impersonation != nil,
+		Store: c.Store, Ends: ps.ends, Impersonates: ps.impersonation != nil,
 		Named: slices.ContainsFunc(faults.Problems, func(p *Error) bool {
 			return p.Type == ErrMissingStore && strings.HasPrefix(p.Cause.Error(), ps.ends)
 		}),
-	}
-	if c.Store != nil {
-		r.Store = c.Store
 	}
 	if r.Check(faults.report) {
 		c.Session.Revocation.On = True
@@ -131,7 +127,7 @@ func checkRevocation(c *Config, ps *plugins, kept stores, faults *ConfigError) {
 // checkNeeds checks that the functions which a provider requires are set.
 func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
 	if p.credentials != nil && p.credentials.Admit == nil {
-		faults.add(errMissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
+		faults.add(autherr.MissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
 	}
 	if p.email != nil && p.email.Code && c.Store != nil {
 		if _, ok := c.Store.(store.RecordStore); !ok {

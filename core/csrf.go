@@ -30,9 +30,6 @@ func (v *arrival) checkCSRF(fields form.Fields) (csrf.Verdict, error) {
 	}))
 }
 
-// share allows the scripts of a trusted origin, and of no other, to read a response.
-func (s *site) share(r *Request, response *Response) { s.cors.Share(r.Header, response.Header) }
-
 // preflight returns the response to a CORS preflight request of a trusted origin, or nil if the request is not one.
 func (s *site) preflight(r *Request) *Response {
 	if !s.cors.IsPreflight(r.Method, r.Header) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/actions"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/ui"
@@ -50,11 +51,6 @@ func (e *emailCodes) issue(ctx context.Context, c *call, r emailcode.Code) (code
 func (e *emailCodes) forget(c *call, purpose string) Cookie {
 	spec := c.partCookie(codeCookie + purpose)
 	return Cookie(spec.Clear())
-}
-
-// find returns the code that this browser requested for a purpose. It changes nothing.
-func (e *emailCodes) find(ctx context.Context, c *call, purpose string) (*emailcode.Code, error) {
-	return e.Find(ctx, purpose, e.key(c, purpose))
 }
 
 // check compares a typed code with the one that this browser requested, and consumes it if it is right. A refusal is a
@@ -104,7 +100,7 @@ var (
 func errCodeExpired() error {
 	return &Problem{
 		Status: http.StatusUnauthorized, Code: "code_expired", Text: textCodeExpired,
-		Cause: auditReason(audit.ReasonCodeExpired, emailcode.ErrExpired.Error()),
+		Cause: errormarks.Denial(audit.ReasonCodeExpired, emailcode.ErrExpired.Error()),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -33,7 +34,7 @@ func (p *pages) splitSignIn(c *call, view *ui.SignInView) {
 	var typed string
 	step := c.query.Get(addressParameter)
 	switch view.Error {
-	case string(ErrCredentialsSignin), string(errTooManyFailures), "EmailSignin":
+	case string(ErrCredentialsSignin), string(autherr.TooManyFailures), "EmailSignin":
 		step = stepPassword
 	}
 	if step != "" && p.plugins.readCookie(&c.arrival, addressCookie, &typed) {

@@ -7,8 +7,11 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/errortypes"
 	"github.com/latchkey-go/latchkey/core/internal/problems"
+	"github.com/latchkey-go/latchkey/core/internal/verdict"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
@@ -25,7 +28,7 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 	if c.plugin {
 		return p.failPart(ctx, c, err, cookies)
 	}
-	e := asError(err, ErrAuth)
+	e := errormarks.As(err, ErrAuth)
 	c.log.failure(ctx, e, c.attrs()...)
 	response := &Response{Err: e, Cookies: cookies}
 	var bad *badRequest
@@ -53,9 +56,9 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 		return refuse(response, http.StatusBadRequest, badRequestBody)
 	case errors.As(err, &body):
 		return refuse(response, body.Status, badRequestBody)
-	case e.Type == ErrUntrustedHost || e.Type == errInvalidCallbackURL:
+	case e.Type == ErrUntrustedHost || e.Type == autherr.InvalidCallbackURL:
 		return p.serverError(ctx, c, response)
-	case c.action == "session" && (e.Type == ErrSessionToken || e.Type == errJWTSession): // the session could not be read
+	case c.action == "session" && (e.Type == ErrSessionToken || e.Type == autherr.JWTSession): // unreadable
 		return p.serverError(ctx, c, response)
 	case c.r.Method == "POST" && c.action == "session":
 		return refuse(response, http.StatusBadRequest, []byte("null"))
@@ -71,7 +74,7 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 // failPart logs an error of a plugin's action and returns the response.
 func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cookie) *Response {
 	problem := problemOf(err)
-	e := asError(err, ErrAuth)
+	e := errormarks.As(err, ErrAuth)
 	if errors.As(err, new(*Problem)) {
 		e = problem.logged()
 	}
@@ -103,10 +106,10 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 // logged returns the error to log: a failure of this site if the status is 500 or above, otherwise a mistake of the
 // client.
 func (p *Problem) logged() *Error {
-	e := &Error{Type: ErrAuth, Code: p.Code, Cause: clientError(p)}
+	e := &Error{Type: ErrAuth, Code: p.Code, Cause: errormarks.ByClient(p)}
 	switch status := p.status(); {
 	case status >= http.StatusInternalServerError:
-		e.Cause = serverError(p)
+		e.Cause = errormarks.ByServer(p)
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		e.Type = ErrAccessDenied
 	}
@@ -146,7 +149,7 @@ func (p *pages) errorView(
 	ctx context.Context, v *arrival, response *Response, status int, view ui.ErrorView,
 ) *Response {
 	response.Status = status
-	view.Page, view.Host = p.shell(v), hostOf(v.origin)
+	view.Page, view.Host = p.shell(v), v.at.Host
 	if view.URL == "" {
 		view.URL = v.home
 	}
@@ -160,24 +163,24 @@ func (p *pages) failurePage(c *call, e *Error) (string, error) {
 	if e.Type == ErrCredentialsSignin {
 		params = append(params, "code", problems.Code(e.Code))
 	}
-	if reason := reasonIn(e); reason != "" && params[1] == "Configuration" {
+	if reason := errormarks.ReasonIn(e); reason != "" && params[1] == "Configuration" {
 		params = append(params, "reason", string(reason))
 	}
 	switch {
-	case e.Type == errOAuthProfileParse: // the user can try another account
-		params[1] = string(errOAuthCallback)
+	case e.Type == autherr.OAuthProfileParse: // the user can try another account
+		params[1] = string(autherr.OAuthCallback)
 	case !errortypes.Of(string(e.Type)).OnSignInPage:
 		return c.page(p.config.Error, "error", params...)
 	}
 	return c.page(p.config.SignIn, "signin", params...)
 }
 
-// refer adds the reference of the log message to a failed response.
-func (v *arrival) refer(response *Response) *Response {
+// complete finishes the response to the request, and adds the reference of the log message if the request failed.
+func (v *arrival) complete(response *Response) *Response {
 	if response.Err != nil {
 		response.set(ReferenceHeader, v.ref())
 	}
-	return response
+	return finish(v.r, response)
 }
 
 // serverError answers errors that the user cannot fix: status 500, as a page if a page was requested (docs/protocol.md
@@ -191,7 +194,7 @@ func (p *pages) serverError(ctx context.Context, c *call, response *Response) *R
 		// If the error page itself sent the request, another redirect would loop.
 		looping := strings.HasPrefix(c.query.Get("callbackUrl"), own)
 		if looping {
-			loop := errorf(errPageLoop, "the error page %s requires a session, and there is none", own)
+			loop := errorf(autherr.PageLoop, "the error page %s requires a session, and there is none", own)
 			c.log.failure(ctx, loop, c.attrs()...)
 		}
 		if err == nil && !looping {
@@ -274,7 +277,7 @@ var errNoProvider = errors.New("the path names a provider that is not configured
 // use.
 func (p *pages) problemDocument(c *call, err error, response *Response) *Response {
 	problem := *problemOf(err)
-	e := asError(err, ErrAuth)
+	e := errormarks.As(err, ErrAuth)
 	if known := errortypes.Of(string(e.Type)); known.Status != 0 && problem.Status == http.StatusInternalServerError {
 		problem.Status, problem.Code = known.Status, known.Code
 	}
@@ -309,7 +312,7 @@ func (c *call) refused(ctx context.Context, name audit.Name, typed string, err e
 		return
 	}
 	e := audit.Event{Name: name, Subject: typed}
-	e.Outcome, e.Reason = verdict(err, c.kind == TypeOAuth || c.kind == TypeOIDC)
+	e.Outcome, e.Reason = verdict.Of(err, c.kind == TypeOAuth || c.kind == TypeOIDC)
 	var why *audit.Denial
 	if errors.As(err, &why) {
 		e.UserID = why.UserID
@@ -322,7 +325,7 @@ func (c *call) refused(ctx context.Context, name audit.Name, typed string, err e
 
 // alreadyNoted reports whether an event was emitted for the error already: by a guard or a limit.
 func alreadyNoted(err error) bool {
-	for _, noted := range []ErrorType{ErrMissingCSRF, ErrTooManyRequests, errTooManyFailures, errChallenge} {
+	for _, noted := range []ErrorType{ErrMissingCSRF, ErrTooManyRequests, autherr.TooManyFailures, autherr.Challenge} {
 		if errors.Is(err, noted) {
 			return true
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exchange"
@@ -225,13 +226,13 @@ func identityOf(
 ) (*identity, error) {
 	person, given, err := c.personOf(ctx, profile, tokens)
 	if err != nil {
-		return nil, errorf(errOAuthProfileParse, "provider %q: %w", c.ID, tokens.hide(err))
+		return nil, errorf(autherr.OAuthProfileParse, "provider %q: %w", c.ID, tokens.hide(err))
 	}
 	accountID := person.AccountID
 	if err := profiletext.CheckID(accountID); err != nil {
-		return nil, errorf(errOAuthProfileParse, "provider %q: %w", c.ID, err)
+		return nil, errorf(autherr.OAuthProfileParse, "provider %q: %w", c.ID, err)
 	}
-	userID, err := newID(c.ID, accountID)
+	userID, err := drawn(newID(c.ID, accountID))
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/internal/accountcookie"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -198,7 +199,7 @@ func (s *sessions) browserAccounts(ctx context.Context, v *arrival, active *Sess
 		}
 		current, err := r.current(ctx)
 		if err != nil {
-			return nil, asError(err, ErrSessionToken)
+			return nil, errormarks.As(err, ErrSessionToken)
 		}
 		one := BrowserAccount{Ref: k.Ref, UserID: k.UserID, SignedIn: current != nil}
 		user := (*User)(nil)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/internal/knownbrowser"
 	"github.com/latchkey-go/latchkey/internal/purposekey"
 )
@@ -59,7 +60,7 @@ func (k *knownBrowsers) remember(ctx context.Context, c *call, names ...string) 
 		sealed, err = k.seals.Encrypt(knownPurpose, b, expires)
 	}
 	if err != nil {
-		c.log.failure(ctx, asError(err, ErrAuth), c.attrs()...)
+		c.log.failure(ctx, errormarks.As(err, ErrAuth), c.attrs()...)
 		return nil
 	}
 	spec := c.partCookie(knownCookie)

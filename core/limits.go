@@ -141,7 +141,7 @@ const nameProxies = "TrustedProxies is empty: clients behind a proxy share the l
 // attempt sets the provider, the request, the peer and the known browser of an attempt.
 func (l *limits) attempt(c *call, p LimitParams) LimitParams {
 	p.Provider, p.Request = c.providerID, c.r
-	p.Peer, p.PeerIsVisitor = c.peer(c.r)
+	p.Peer, p.PeerIsVisitor = c.client()
 	p.Browser = l.known.of(c, p.Identifier)
 	if p.Browser == "" && p.Attempt == limit.AttemptWebAuthn { // the user is not known before the passkey is used
 		p.Browser = l.known.anyID(c)
@@ -170,8 +170,8 @@ func ClientFromContext(ctx context.Context) Client {
 
 func (l *limits) withClient(ctx context.Context, c *call, identifier string) context.Context {
 	who := Client{Known: l.known.of(c, identifier) != ""}
-	if from := c.client(); from.identified {
-		who.Networks = limit.Networks(from.network)
+	if network, identified := c.client(); identified {
+		who.Networks = limit.Networks(network)
 	}
 	return context.WithValue(ctx, clientKey{}, who)
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/accounts"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -24,7 +26,7 @@ type linker struct {
 // linkRefusal returns the error for an account that is, or may be, another person's.
 func linkRefusal(r accounts.Refusal) error {
 	if r.OtherSession {
-		return callbackErrorf(errInvalidCheck, reasonUsed, "%s", r.Text)
+		return NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Used, errors.New(r.Text)))
 	}
 	of := ErrOAuthAccountNotLinked
 	if r.Passkey {
@@ -59,7 +61,7 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 		err = l.plugins.provisional.upgraded(ctx, c.at, m.User.ID)
 	}
 	if err != nil {
-		return member{}, asError(err, ErrStore)
+		return member{}, errormarks.As(err, ErrStore)
 	}
 	who := member{m.User, m.Session, m.Created, m.KeepsSession, m.Upgraded}
 	if who.session != nil && !who.keepsSession {
@@ -186,7 +188,7 @@ func (ps *plugins) trackPasskey(ctx context.Context, v *arrival, made *passkeyRe
 		return nil
 	})
 	if err != nil {
-		v.log.failure(ctx, asError(err, ErrAuth), v.attrs()...)
+		v.log.failure(ctx, errormarks.As(err, ErrAuth), v.attrs()...)
 	}
 }
 

@@ -2,13 +2,13 @@ package core
 
 import (
 	"context"
-	"crypto/sha256"
-	"io"
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/accounts"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/internal/challenges"
@@ -23,6 +23,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
+	"github.com/latchkey-go/latchkey/core/internal/verdict"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -30,7 +31,6 @@ import (
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/purposekey"
-	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 	"github.com/latchkey-go/latchkey/ui"
@@ -40,9 +40,8 @@ import (
 // *[ConfigError] that lists all configuration errors. It sends no network requests.
 func New(config Config) (*Auth, error) {
 	c := config
-	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views.WithDefaults(), logger: c.Logger}
 	defaults(&c)
-	faults.logger = c.Logger
+	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views, logger: c.Logger}
 	codes := checkConfig(&c, config.Session.Strategy, faults)
 
 	a := &Auth{log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience}
@@ -79,7 +78,9 @@ func New(config Config) (*Auth, error) {
 		a.sessions.data = sessiondata.New(*data)
 		c.Data.keptBy(a.sessions.data)
 	}
-	warnOfRealm(a)
+	if a.realm = realmOf(a); newest.Add(&a.realm) {
+		a.warnShared(context.Background())
+	}
 	a.plugins.limits.warnOfMissingProxies(a)
 	announce(a, append(codes, storeWarnings(&c, can, a)...))
 	return a, nil
@@ -139,82 +140,48 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 			a.plugins.add(&a.site.plugins, own)
 		}
 	}
-	m := flowMaker{
-		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
-		plugins: &a.plugins,
-		checks:  checks, limits: asked, cleaning: cleaning, codes: entry.codes, newUserID: newUserID(c.Store != nil, c.Rand),
-	}
 	for _, p := range a.providers {
-		p.flow = m.flow(p)
+		p.flow = newFlow(c, a, p, checks, ends)
 	}
-	a.tokens = newTokenReaders(a.site, &a.sessions.jwt)
+	plain, secure := a.sessionCookie(a.site.cookieSets[0]), a.sessionCookie(a.site.cookieSets[1])
+	a.tokens = tokensource.ReadersOf(plain, secure, a.site.bearers)
 	a.router = newRouter(a, entry, ends, faults)
 }
 
-// newUserID returns a function that makes the ID of a new user. If a store keeps users, it is a random UUID. Otherwise
-// it is derived from the account (UUID version 8), so that a user has the same ID at every sign-in.
-func newUserID(kept bool, source io.Reader) func(provider, accountID string) (string, error) {
-	if kept {
-		return func(string, string) (string, error) { return uuid(source) }
-	}
-	return func(provider, accountID string) (string, error) {
-		sum := sha256.Sum256([]byte("latchkey user\x00" + provider + "\x00" + accountID))
-		return random.UUIDOf([16]byte(sum[:16]), 8), nil
-	}
-}
-
-// flowMaker creates the flows of providers. Its fields are their dependencies.
-type flowMaker struct {
-	config    *Config
-	site      *site
-	store     stores
-	sessions  *sessions
-	pages     *pages
-	checks    *checks
-	gate      gatekeeper
-	limits    *limits
-	cleaning  *cleanup.Schedule
-	logouts   *logouts
-	plugins   *plugins
-	codes     *emailCodes
-	newUserID func(provider, accountID string) (string, error)
-}
-
-func (m *flowMaker) flow(p *provider) flow {
+// newFlow creates the flow of a provider.
+func newFlow(c *Config, a *Auth, p *provider, checks *checks, ends *logouts) flow {
+	asked, challenges := a.plugins.limits, a.plugins.challenges
 	switch {
 	case p.oauth != nil:
-		p.oauth.flow.Exchanges = m.sessions.exchanges
+		p.oauth.flow.Exchanges = a.sessions.exchanges
 		return &oauthFlow{
-			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID, ends: m.logouts, plugins: m.plugins,
+			oauthClient: p.oauth, checks: checks, newUserID: accounts.UserIDs(c.Store != nil, c.Rand), ends: ends,
+			plugins: &a.plugins,
 		}
 	case p.email != nil:
-		secrets := m.site.secrets
+		secrets := a.site.secrets
 		if p.email.Secret != "" {
 			secrets = []string{string(p.email.Secret)}
 		}
 		f := &emailFlow{
-			asked:         emaillinks.Asked{Secrets: m.site.secrets, Provider: p.id, MaxAge: p.email.MaxAge},
-			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store,
-			links: emaillinks.Tokens{
-				Store: m.store.Tokens, Secrets: secrets, Life: p.email.MaxAge, Now: m.config.Now,
-			},
-			pages: m.pages, challenges: m.plugins.challenges, cleaning: m.cleaning, sent: newSentLinks(m, p.email),
-			sessions: m.sessions, used: &once.Memory[string, struct{}]{Now: m.config.Now},
+			asked:         emaillinks.Asked{Secrets: a.site.secrets, Provider: p.id, MaxAge: p.email.MaxAge},
+			EmailProvider: p.email, site: a.site, gate: a.plugins.entry.gate, limits: asked, users: a.store.Store,
+			links: emaillinks.Tokens{Store: a.store.Tokens, Secrets: secrets, Life: p.email.MaxAge, Now: c.Now},
+			pages: a.pages, challenges: challenges, cleaning: a.sessions.cleaning, sent: newSentLinks(c, a, p.email),
+			sessions: a.sessions, used: &once.Memory[string, struct{}]{Now: c.Now},
 		}
 		if p.email.Code {
-			f.codes = m.codes
+			f.codes = a.plugins.entry.codes
 		}
 		return f
 	case p.webauthn != nil:
 		return &passkeyFlow{
-			webAuthn: p.webauthn, checks: m.checks, limits: m.limits, sessions: m.sessions, plugins: m.plugins,
-			stores: passkeys.Stores{Users: m.store.Store, Passkeys: m.store.Passkeys, Accounts: m.store.Accounts},
-			now:    m.config.Now, rand: m.config.Rand,
+			webAuthn: p.webauthn, checks: checks, limits: asked, sessions: a.sessions, plugins: &a.plugins,
+			stores: passkeys.Stores{Users: a.store.Store, Passkeys: a.store.Passkeys, Accounts: a.store.Accounts},
+			now:    c.Now, rand: c.Rand,
 		}
 	}
-	return &credentialsFlow{
-		CredentialsProvider: p.credentials, site: m.site, limits: m.limits, challenges: m.plugins.challenges,
-	}
+	return &credentialsFlow{CredentialsProvider: p.credentials, site: a.site, limits: asked, challenges: challenges}
 }
 
 // announce logs warnings and, with Debug, the callback URL of each provider, so that a wrong redirect URI or origin is
@@ -253,23 +220,17 @@ func announce(a *Auth, codes []warnings.Code) {
 
 // newest contains the most recent Auth of each realm, to detect two Auths of one application that accept each other's
 // sessions.
-var newest realms.Newest[Auth]
+var newest realms.Newest
 
-// warnOfRealm logs a warning if the previous Auth of the realm is still in use, uses the same logger and serves another
-// site. An Auth of the same site is a replacement, for example after a change of the configuration.
-func warnOfRealm(a *Auth) {
-	previous := newest.Replace(realmOf(a), a)
-	if previous != nil && previous.log.logger == a.log.logger && !sameSite(a, previous) && a.sharesSessions(previous) {
-		a.warnShared(context.Background())
+// realmOf describes an Auth for the warning about shared sessions.
+func realmOf(a *Auth) realms.Auth {
+	s := a.site
+	addresses := append([]string{s.publicBase, s.basePath, s.pinnedOrigin}, s.origins.TrustedHosts...)
+	return realms.Auth{
+		Realm:     realms.Of(s.secrets[0], a.audience, s.cookieSets[1].Session.Name()),
+		Encrypted: a.sessions.config.Strategy == StrategyJWT, Store: a.store.given,
+		Site: strings.Join(addresses, " "), Logger: a.log.logger,
 	}
-}
-
-// sameSite reports whether two Auths serve the same users: same addresses, paths and store.
-func sameSite(a, b *Auth) bool {
-	stores := a.store.given == nil && b.store.given == nil || sameStore(a.store.given, b.store.given)
-	return stores && a.site.publicBase == b.site.publicBase && a.site.basePath == b.site.basePath &&
-		a.site.origins.Pinned == b.site.origins.Pinned && slices.Equal(a.site.origins.TrustedHosts,
-		b.site.origins.TrustedHosts)
 }
 
 // dataOptions returns the options of the keeper of Config.Data. They are nil if Config.Data is not set.
@@ -287,8 +248,8 @@ func dataOptions(c *Config, log *reporter, faults *ConfigError) *sessiondata.Opt
 	return &o
 }
 
-func newSentLinks(m *flowMaker, p *EmailProvider) *emaillinks.Sent {
-	if m.store.Records == nil || m.limits.known == nil && !p.Code {
+func newSentLinks(c *Config, a *Auth, p *EmailProvider) *emaillinks.Sent {
+	if a.store.Records == nil || a.plugins.limits.known == nil && !p.Code {
 		return nil
 	}
 	life := p.MaxAge / 2
@@ -296,7 +257,7 @@ func newSentLinks(m *flowMaker, p *EmailProvider) *emaillinks.Sent {
 		life = min(emaillinks.SentLife, life)
 	}
 	return &emaillinks.Sent{
-		Records: m.store.Records, Secret: m.site.secrets[0], Provider: p.ID, Now: m.config.Now, Life: life,
+		Records: a.store.Records, Secret: a.site.secrets[0], Provider: p.ID, Now: c.Now, Life: life,
 	}
 }
 
@@ -405,30 +366,17 @@ func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
 
 // newWatch returns the reports to Config.Observe.
 func newWatch(c *Config, log *reporter) observed.Calls {
-	return observed.Calls{Observe: c.Observe, Outcome: callOutcome, Panicked: func(ctx context.Context, err error) {
-		log.failure(ctx, errorf(errEvent, "observe: %w", err))
+	return observed.Calls{Observe: c.Observe, Outcome: verdict.OfCall, Panicked: func(ctx context.Context, err error) {
+		log.failure(ctx, errorf(autherr.Event, "observe: %w", err))
 	}}
 }
 
-// newTokenReaders returns the readers of an Auth. For an https origin, the cookie without the prefix is ignored,
-// because sibling subdomains can set it over plain http. For an http origin both names count: a proxy may terminate TLS
-// without telling the server. If the request has only a header, the origin is unknown.
-func newTokenReaders(s *site, jwt *sessionTokens) tokenReaders {
-	plain, secure := s.cookieSets[0], s.cookieSets[1]
-	reader := func(sets ...*cookies.Set) (sources tokensource.Sources[*Token]) {
-		if plain == secure { // UseSecureCookies is set
-			sets = sets[:1]
-		}
-		sources.HeaderFirst = s.bearers
-		for _, set := range sets {
-			sources.Cookies = append(sources.Cookies, tokensource.Cookie[*Token]{
-				Name: set.Session.Name(),
-				Open: func(ctx context.Context, value string) (*Token, error) { return jwt.Valid(ctx, set, value) },
-			})
-		}
-		return sources
+// sessionCookie returns the session cookie of a set, for readers of tokens.
+func (a *Auth) sessionCookie(set *cookies.Set) tokensource.Cookie[*Token] {
+	return tokensource.Cookie[*Token]{
+		Name: set.Session.Name(),
+		Open: func(ctx context.Context, value string) (*Token, error) { return a.sessions.jwt.Valid(ctx, set, value) },
 	}
-	return tokenReaders{https: reader(secure), http: reader(plain, secure), unknown: reader(secure, plain)}
 }
 
 // completeOneTap sets the fields that depend on the providers.

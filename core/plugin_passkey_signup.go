@@ -34,9 +34,10 @@ func (c *ActionRequest) NewPasskeyOptions(ctx context.Context, r PasskeyRegistra
 	if err != nil {
 		return nil, err
 	}
-	pending := &passkeys.Ceremony{Register: &User{}, Purpose: r.Purpose}
-	response, err := f.creationOptions(
-		ctx, c.in, &User{Email: r.Address}, r.Handle, []passkey.Descriptor{}, pending)
+	response, err := f.begin(ctx, c.in, &passkeys.Prepared{
+		Ceremony: passkeys.Ceremony{Register: &User{}, Purpose: r.Purpose},
+		Listed:   []passkey.Descriptor{}, User: &User{Email: r.Address}, UserHandle: r.Handle,
+	})
 	return c.keepCookies(response, err)
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/sessionlist"
@@ -141,7 +143,7 @@ func (c *ActionRequest) EndSessions(ctx context.Context, o EndOptions) (ended in
 		return ended, nil
 	}
 	if err := c.SignOut(ctx); err != nil { // the session has ended, and its cookies are deleted anyway
-		c.plugins.auth.log.failure(ctx, asError(err, errSignOut), c.in.attrs()...)
+		c.plugins.auth.log.failure(ctx, errormarks.As(err, autherr.SignOut), c.in.attrs()...)
 	}
 	return ended, nil
 }

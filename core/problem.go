@@ -8,9 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/internal/form"
+	"github.com/latchkey-go/latchkey/internal/headers"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -66,12 +69,12 @@ func problemOf(err error) *Problem {
 	var problem *Problem
 	var body *form.BodyError
 	var bad *badRequest
-	switch e := asError(err, ErrAuth); {
+	switch e := errormarks.As(err, ErrAuth); {
 	case errors.As(err, &problem):
 		return problem
 	case errors.As(err, &body):
 		return &Problem{Status: body.Status, Code: "bad_request"}
-	case errors.As(err, &bad), e.Type == errInvalidCallbackURL:
+	case errors.As(err, &bad), e.Type == autherr.InvalidCallbackURL:
 		return &Problem{Code: "bad_request"}
 	case errors.As(err, new(*tooMany)):
 		return &Problem{Status: http.StatusTooManyRequests, Code: "too_many"}
@@ -83,7 +86,7 @@ func problemOf(err error) *Problem {
 		return &Problem{Status: http.StatusForbidden, Code: "access_denied"}
 	case e.Type == ErrCredentialsSignin:
 		return &Problem{Status: http.StatusUnauthorized, Code: problems.Code(e.Code)}
-	case e.Type == errInvalidCheck, e.Type == ErrVerification: // any client can cause them
+	case e.Type == autherr.InvalidCheck, e.Type == ErrVerification: // any client can cause them
 		return &Problem{Code: "bad_request"}
 	}
 	return &Problem{Status: http.StatusInternalServerError, Code: "server_error"}
@@ -101,7 +104,7 @@ func (p *Problem) document(v *arrival, response *Response) *Response {
 		response.Err = fmt.Errorf("%w: %w", response.Err, err)
 	}
 	response.Status, response.Body = status, body
-	response.Header = newHeader("Content-Type", "application/problem+json")
+	response.Header = headers.New("Content-Type", "application/problem+json")
 	v.spoken(response)
 	return response
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/redact"
@@ -470,14 +472,14 @@ func (s *signIns) sendReauthCode(ctx context.Context, a *ActionRequest, request 
 	a.keep(cookie)
 	email := Email{
 		To: to, Kind: mailkind.Reauth, Code: code, Expires: s.sessions.now().Add(emailcode.Life), Theme: s.pages.theme,
-		Host: hostOf(c.origin), Request: c.r, Locale: c.language(),
+		Host: c.at.Host, Request: c.r, Locale: c.language(),
 	}
 	send := s.plugins.codeMailer()
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
 	err = guard("Send", func() error { return send(ctx, email) })
 	if err != nil {
-		return asError(redact.Mail(err, "", to, string(code)), ErrEmailSignIn)
+		return errormarks.As(redact.Mail(err, "", to, string(code)), ErrEmailSignIn)
 	}
 	c.note(ctx, audit.Event{Name: audit.MailAsked, Outcome: audit.OK, UserID: user.ID})
 	return nil
@@ -504,7 +506,7 @@ func (s *signIns) reauthFailed(
 ) (*Response, error) {
 	c := a.in
 	c.refused(ctx, audit.Reauth, "", err)
-	e := asError(err, errCallbackRoute)
+	e := errormarks.As(err, autherr.CallbackRoute)
 	var problem *Problem
 	isProblem := errors.As(err, &problem)
 	switch {

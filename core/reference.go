@@ -37,7 +37,7 @@ func (v *arrival) browserRef() string {
 			return reference.Browser(v.secrets[0], value)
 		}
 	}
-	network, _ := v.peer(v.r)
+	network, _ := v.client()
 	agent, language := strings.Join(v.r.Header["User-Agent"], ","), strings.Join(v.r.Header["Accept-Language"], ",")
 	return reference.Browser(v.secrets[0], agent+"\x00"+language+"\x00"+network.String())
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/providersessions"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
@@ -17,7 +19,7 @@ type providerLogouts struct{ providersessions.Logouts }
 func (v *arrival) logoutCookie(ctx context.Context) *providersessions.Browser {
 	return &providersessions.Browser{
 		Jar: v.jar, Cookie: &v.cookies.Logout,
-		Failed: func(err error) { v.log.failure(ctx, asError(err, ErrStore), v.attrs()...) },
+		Failed: func(err error) { v.log.failure(ctx, errormarks.As(err, ErrStore), v.attrs()...) },
 	}
 }
 
@@ -50,7 +52,7 @@ func (a *providerLogouts) leave(ctx context.Context, c *call, userID string, res
 			slog.String("provider", to.Shortened))
 	}
 	if err != nil {
-		c.log.failure(ctx, errorf(errSignOut, "the local session has ended, the one at the provider has not: %w", err),
+		c.log.failure(ctx, errorf(autherr.SignOut, "the local session has ended, the one at the provider has not: %w", err),
 			c.attrs()...)
 	}
 	response.Redirect = or(to.Target, response.Redirect)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -110,7 +112,7 @@ func unknownSession(err error) error {
 	if err == nil {
 		return nil
 	}
-	return asError(err, ErrSessionToken).withType(ErrSessionToken)
+	return errormarks.Typed(err, ErrSessionToken)
 }
 
 // tokenCarrier is the session token of a request, and its cookies or header field.
@@ -207,14 +209,14 @@ type sessionRead struct {
 func (s *sessions) read(ctx context.Context, r requestSession, why sessionRead) (*Session, []Cookie, error) {
 	c := r.carrier()
 	if c.Tokens.Stray() { // treated like a token that cannot be read
-		c.at.log.failure(ctx, &Error{Type: errJWTSession, Cause: errNoSession}, c.at.attrs()...)
+		c.at.log.failure(ctx, &Error{Type: autherr.JWTSession, Cause: errNoSession}, c.at.attrs()...)
 		return nil, c.clearEnded(), nil
 	}
 	if c.Value() != "" {
 		return r.read(ctx, why)
 	}
 	if _, _, malformed := c.at.bearer(); c.FromHeader && malformed != nil {
-		c.at.log.failure(ctx, &Error{Type: errJWTSession, Cause: clientError(malformed)}, c.at.attrs()...)
+		c.at.log.failure(ctx, &Error{Type: autherr.JWTSession, Cause: errormarks.ByClient(malformed)}, c.at.attrs()...)
 	}
 	return nil, nil, nil
 }
@@ -228,5 +230,5 @@ type reauthentication struct {
 	moved   sessionstate.Moved
 }
 
-var errEndedMeanwhile = clientError(
+var errEndedMeanwhile = errormarks.ByClient(
 	fmt.Errorf("ActionRequest.RenewSession: the session has ended since the request arrived: %w", ErrNotFound))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/sessionlist"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -84,7 +85,7 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 	var cookies []Cookie
 	if (why.updates() || extended || p.Outdated()) && p.MayRenew(why.updates()) {
 		if cookies, err = p.setRow(found.Session); err != nil {
-			return nil, nil, asError(err, ErrSessionToken)
+			return nil, nil, errormarks.As(err, ErrSessionToken)
 		}
 	}
 	p.notifyRead(ctx, p.at, session, nil)
@@ -133,7 +134,7 @@ func (p *storedSession) start(
 func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]Cookie, error) {
 	current, err := p.current(ctx)
 	if err != nil {
-		return nil, asError(err, ErrSessionToken)
+		return nil, errormarks.As(err, ErrSessionToken)
 	}
 	if current == nil || !p.MayRenew(true) {
 		return nil, errEndedMeanwhile

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 )
@@ -14,7 +15,7 @@ import (
 // package also has a reader for services without an Auth.
 type Token = sessiontoken.Token
 
-var errExpired = clientError(auditReason(audit.ReasonExpired, "token has expired"))
+var errExpired = errormarks.ByClient(errormarks.Denial(audit.ReasonExpired, "token has expired"))
 
 // sessionTokens has the session tokens of StrategyJWT, and Callbacks.JWT.
 type sessionTokens struct {

@@ -2,11 +2,9 @@ package core
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
@@ -121,14 +119,6 @@ func newSessionTokens(
 	j.Tokens = sessionstate.Tokens{
 		Sealer: seal, Lifetimes: c.Session.lifetimes(), EncodedMaxAge: c.JWT.MaxAge, Users: users, Proofs: proofs,
 		Facts: facts, Revocations: revoked, IsRevoked: c.JWT.Revoked,
-		Errors: sessionstate.Errors{
-			TooOld:    clientError(auditReason(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge")),
-			Ended:     clientError(errors.New("the session was ended")),
-			Revoked:   clientError(auditReason(audit.ReasonRevoked, "the token was revoked")),
-			Unknown:   func(err error) error { return errorf(ErrSessionToken, "%w", err) },
-			IsUnknown: func(err error) bool { return errors.Is(err, ErrSessionToken) },
-			Store:     func(err error) error { return errorf(ErrStore, "%w", err) },
-		},
 	}
 	list := make([]Secret, len(secrets))
 	for i, s := range secrets {

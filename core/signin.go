@@ -7,6 +7,8 @@ import (
 	"net/url"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/signinmethods"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
@@ -59,14 +61,14 @@ func (s *signIns) signIn(ctx context.Context, c *call, out *outcome) (*Response,
 // registration of a passkey, whose user must know that it failed.
 func (s *signIns) alreadySignedIn(ctx context.Context, c *call, out *outcome, err error) *Response {
 	action, _ := c.fields.Text("action")
-	if reasonIn(err) == "" || c.kind == TypeWebAuthn && action == passkey.Register {
+	if errormarks.ReasonIn(err) == "" || c.kind == TypeWebAuthn && action == passkey.Register {
 		return nil
 	}
 	current, notKnown := c.session.current(ctx)
 	if notKnown != nil || current == nil || c.kind == TypeEmail && current.user.Email != c.query.Get("email") {
 		return nil
 	}
-	failed := asError(err, errCallbackRoute)
+	failed := errormarks.As(err, autherr.CallbackRoute)
 	c.log.failure(ctx, failed, c.attrs()...)
 	response := redirectTo(or(out.returnTo, c.callbackURL.Target))
 	response.Err = failed
@@ -98,7 +100,8 @@ func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Resp
 	case err == nil && owner.ID == current.user.ID:
 		return nil, nil
 	case id.started == flowstate.OtherSession || !id.byOAuth():
-		return nil, callbackErrorf(errInvalidCheck, reasonUsed, "the sign-in was started under another session")
+		return nil, NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Used,
+			errors.New("the sign-in was started under another session")))
 	}
 	view := ui.SwitchView{
 		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.Token, Current: nameOf(current.user), Other: nameOf(id.user),
@@ -292,7 +295,7 @@ func (g gatekeeper) allow(ctx context.Context, v *arrival, p SignInParams) (redi
 	result, err := guarded("signIn callback", func() (SignInResult, error) { return g.signIn(ctx, p) })
 	switch {
 	case err != nil:
-		return "", asError(err, ErrAccessDenied, serverError)
+		return "", errormarks.As(err, ErrAccessDenied, errormarks.ByServer)
 	case result.redirect != "":
 		return v.signInRedirect(ctx, result.redirect)
 	case !result.allow:

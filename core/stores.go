@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"reflect"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/observed"
@@ -34,9 +33,4 @@ func storeCall(w observed.Calls, limit time.Duration) storecalls.Call {
 
 func userByAccount(ctx context.Context, s Store, account *Account) (*User, error) {
 	return s.UserByAccount(ctx, account.Provider, account.ProviderAccountID)
-}
-
-// sameStore reports whether two stores are identical. Stores that Go cannot compare count as different.
-func sameStore(a, b Store) bool {
-	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }

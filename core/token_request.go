@@ -20,20 +20,18 @@ func (a *Auth) tokensFor(ctx context.Context, r *Request) (*Auth, *tokensource.S
 	if err != nil {
 		return nil, nil, err
 	}
-	reader := &a.tokens.unknown
+	scheme := ""
 	if len(r.Hosts) > 0 || a.site.pinned {
 		v, err := a.site.arrive(r)
 		if err != nil {
 			return nil, nil, err
 		}
-		if reader = &a.tokens.http; v.at.Scheme == "https" {
-			reader = &a.tokens.https
-		}
+		scheme = v.at.Scheme
 	}
 	if v := VisitOf(ctx, a); v != nil {
 		v.dependsOnSession()
 	}
-	return a, reader, nil
+	return a, a.tokens.For(scheme), nil
 }
 
 // Token returns the claims of the session token in a request: of the session cookie, or else of "Authorization:

@@ -1,4 +1,5 @@
-// Package actions has the rules for the actions of plugins: their names, paths and fields.
+// Package actions finds the action of a request, and has the rules for the actions of plugins: their names, paths and
+// fields.
 package actions
 
 import (
@@ -128,10 +129,33 @@ func (t *Table) Methods(path string) []string { return t.methods[path] }
 // HasPage reports whether a path has an action with the method GET.
 func (t *Table) HasPage(path string) bool { return slices.Contains(t.Methods(path), http.MethodGet) }
 
-// Route returns the path of a request relative to the base path. ok is false if its first segment is not the name of
-// any action. If the path has no action, action is only that first segment. action is safe to log: it contains no text
-// that the client made up.
-func (t *Table) Route(target, basePath string) (action, path string, ok bool) {
+// Route is the parsed path of a request to the auth routes.
+type Route struct {
+	// Action is safe to log: it contains no text that the client made up. Provider is the provider ID in the path, if any.
+	Action, Provider string
+	// Plugin reports whether the path belongs to a plugin. Rule is then the path below the base path, else the action.
+	Plugin bool
+	Rule   string
+}
+
+// Find parses the target of a request. ok is false if the path is not that of an action. logout reports whether the
+// action that providers redirect to after a sign-out exists.
+func (t *Table) Find(target, basePath string, logout bool) (to Route, ok bool) {
+	if action, provider, ok := weburl.Action(target, basePath); ok {
+		return Route{Action: action, Provider: provider, Rule: action}, true
+	}
+	if logout {
+		if action, provider, _ := weburl.Segments(target, basePath); action == "logout" && provider != "" {
+			return Route{Action: action, Provider: provider, Rule: action}, true
+		}
+	}
+	action, rule, ok := t.route(target, basePath)
+	return Route{Action: action, Plugin: ok, Rule: rule}, ok
+}
+
+// route returns the path of a request relative to the base path. ok is false if its first segment is not the name of
+// any action. If the path has no action, action is only that first segment.
+func (t *Table) route(target, basePath string) (action, path string, ok bool) {
 	if len(t.owners) == 0 {
 		return "", "", false
 	}

@@ -107,12 +107,12 @@ func TestTable(t *testing.T) {
 		"/auth/password/reset":  {"password/reset", "password/reset"},
 		"/auth/password/secret": {"password", "password/secret"},
 		"/auth/devices":         {"devices", "devices"},
-		"/auth/signin":          {},
+		"/auth/logout":          {}, // without a provider
 		"/other/password":       {},
 	} {
-		action, path, ok := table.Route(target, "/auth")
-		if action != want[0] || path != want[1] || ok != (want[0] != "") {
-			t.Errorf("%s: %q, %q, %v", target, action, path, ok)
+		to, ok := table.Find(target, "/auth", true)
+		if to != (Route{Action: want[0], Rule: want[1], Plugin: ok}) || ok != (want[0] != "") {
+			t.Errorf("%s: %+v, %v", target, to, ok)
 		}
 	}
 	if got := table.Methods("password/reset"); !slices.Equal(got, []string{"POST", "GET"}) {
@@ -125,8 +125,29 @@ func TestTable(t *testing.T) {
 		t.Error("a path has another owner")
 	}
 	var none Table
-	_, _, ok := none.Route("/auth/password", "/auth")
+	_, ok := none.Find("/auth/password", "/auth", false)
 	if ok || none.Methods("password") != nil || none.HasPage("password") {
-		t.Error("a nil table has actions")
+		t.Error("an empty table has actions")
+	}
+}
+
+// TestFind finds the actions of core, which need no table.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	var none Table
+	for target, want := range map[string]Route{
+		"/auth/signin/github?a=b": {Action: "signin", Provider: "github", Rule: "signin"},
+		"/auth/session":           {Action: "session", Rule: "session"},
+		"/auth/logout/github":     {Action: "logout", Provider: "github", Rule: "logout"},
+		"/auth/logout/a/b":        {},
+		"/auth/session/github":    {},
+		"/signin":                 {},
+	} {
+		if to, ok := none.Find(target, "/auth", true); to != want || ok != (want != Route{}) {
+			t.Errorf("%s: %+v, %v", target, to, ok)
+		}
+	}
+	if to, ok := none.Find("/auth/logout/github", "/auth", false); ok {
+		t.Errorf("an action that does not exist: %+v", to)
 	}
 }
