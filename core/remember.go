@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 )
 
@@ -44,7 +45,7 @@ func (c *call) rememberedChoice() bool {
 	if c.cookies == nil {
 		return false
 	}
-	spec := c.partCookie(rememberCookie)
+	spec := c.cookies.Plugin(plugincookies.Remember)
 	value, _ := c.jar.Get(spec.Name())
 	return value == "1"
 }
@@ -52,7 +53,7 @@ func (c *call) rememberedChoice() bool {
 // forgetRemember returns the cookie that deletes the choice. A choice is for one session: on a shared computer, the
 // next user must choose again.
 func (c *call) forgetRemember() []Cookie {
-	spec := c.partCookie(rememberCookie)
+	spec := c.cookies.Plugin(plugincookies.Remember)
 	if !c.jar.Has(spec.Name()) {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/csrf"
@@ -83,7 +84,7 @@ func (c *call) rememberLocale(response *Response) {
 		return
 	}
 	chosen := c.locales.Find(c.askedLocale())
-	spec := c.partCookie(localeCookie)
+	spec := c.cookies.Plugin(plugincookies.Locale)
 	kept, _ := c.jar.Get(spec.Name())
 	if chosen == nil || kept == or(chosen.Tag, "en") {
 		return
@@ -246,7 +247,7 @@ func (c *call) keepRemember(response *Response) {
 	case !remember:
 		response.Cookies = append(response.Cookies, c.forgetRemember()...)
 	default:
-		spec := c.partCookie(rememberCookie)
+		spec := c.cookies.Plugin(plugincookies.Remember)
 		spec.MaxAge = rememberFor
 		response.Cookies = append(response.Cookies, Cookie(spec.Set("1")))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/pendingsignin"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -157,7 +158,7 @@ func (c *ActionRequest) CompleteSignIn(
 	if err := c.in.refuseBearer(); err != nil {
 		return nil, err
 	}
-	c.DeleteEncryptedCookie(pendingCookie)
+	c.DeleteEncryptedCookie(plugincookies.Pending)
 	switch took, err := c.plugins.pendingStore().Take(ctx, p.name); {
 	case err != nil:
 		return nil, errorf(ErrStore, "delete a pending sign-in: %w", err)
