@@ -108,12 +108,6 @@ func tooLargeToImpersonate(err error) error {
 	return &Problem{Status: http.StatusConflict, Code: "session_too_large", Text: textTooLarge, Cause: err}
 }
 
-// replaceSession sets the cookies of a new session. They replace those that reading the session set.
-func (c *ActionRequest) replaceSession(cookies []Cookie) {
-	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
-	c.keep(cookies...)
-}
-
 // EndImpersonation ends an impersonated session. If the own session of the administrator is still valid, it continues,
 // and restored is true. Otherwise the browser has no session. The action's Method must be POST and the action must
 // set [Action.Impersonated]. If the session is not impersonated, the error is [ErrForbidden].

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
@@ -448,7 +449,7 @@ func (s *signIns) reauthByCode(ctx context.Context, a *ActionRequest) (*Response
 	if err != nil {
 		return s.reauthFailed(ctx, a, request, a.CallbackURL, err, "step", "code")
 	}
-	a.DeleteEncryptedCookie(codeCookie + codeReauth)
+	a.DeleteEncryptedCookie(plugincookies.Code + codeReauth)
 	id := &identity{user: user, account: &Account{Type: TypeEmail, Provider: "code"}}
 	return s.finishReauth(ctx, a, &outcome{identity: id}, request, nil)
 }

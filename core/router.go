@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/csrf"
@@ -85,7 +86,7 @@ func (c *call) rememberLocale(response *Response) {
 		return
 	}
 	chosen := c.locales.Find(c.askedLocale())
-	spec := c.partCookie(localeCookie)
+	spec := c.cookies.Plugin(plugincookies.Locale)
 	kept, _ := c.jar.Get(spec.Name())
 	if chosen == nil || kept == or(chosen.Tag, "en") {
 		return

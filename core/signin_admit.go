@@ -10,6 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/pendingsignin"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -157,7 +158,7 @@ func (c *ActionRequest) CompleteSignIn(
 	if err := c.in.refuseBearer(); err != nil {
 		return nil, err
 	}
-	c.DeleteEncryptedCookie(pendingCookie)
+	c.DeleteEncryptedCookie(plugincookies.Pending)
 	switch took, err := c.plugins.pendingStore().Take(ctx, p.name); {
 	case err != nil:
 		return nil, errorf(ErrStore, "delete a pending sign-in: %w", err)
@@ -189,4 +190,14 @@ func (c *ActionRequest) CompleteSignIn(
 		redirect, err = entry.admit(ctx, c.in, &out, who)
 	}
 	return c.signedIn(ctx, &out, redirect, err)
+}
+
+// signedIn returns the response to a sign-in, or audits its failure.
+func (c *ActionRequest) signedIn(ctx context.Context, out *outcome, redirect string, err error) (*Response, error) {
+	if err != nil {
+		c.in.auditCallback(ctx, "", err)
+		return nil, err
+	}
+	c.replaceSession(out.cookies)
+	return c.Redirect(redirect), nil
 }
