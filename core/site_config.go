@@ -22,7 +22,11 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	s.cors.Trusted = configcheck.TrustedOrigins(c.TrustedOrigins, faults.report)
 	s.cors.Expose = "Retry-After, " + renewedField + ", WWW-Authenticate"
 	s.appSchemes = configcheck.AppSchemes(c.AppSchemes, faults.report)
-	s.audit = newAuditor(c, s.secrets, log)
+	if c.Audit != nil && len(s.secrets) > 0 {
+		s.audit = &auditor.Auditor{
+			Sink: auditSink(log, c.Audit), Now: c.Now, Secret: s.secrets[0], Tenant: c.Audience,
+		}
+	}
 	s.decideLocale = c.Callbacks.Locale
 	switch {
 	case len(c.Locales) > 0:
@@ -44,12 +48,4 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	}
 	s.unknownPlace = s.placeOf(weburl.Origin{})
 	return s
-}
-
-// newAuditor returns nil if Config.Audit is nil.
-func newAuditor(c *Config, secrets []string, log *reporter) *auditor.Auditor {
-	if c.Audit == nil || len(secrets) == 0 {
-		return nil
-	}
-	return &auditor.Auditor{Sink: auditSink(log, c.Audit), Now: c.Now, Secret: secrets[0], Tenant: c.Audience}
 }
