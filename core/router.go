@@ -223,6 +223,16 @@ func refuseAll(ctx context.Context, c *call, pages *pages, faults *ConfigError) 
 	return c.complete(pages.serverError(ctx, c, response))
 }
 
+// preflight returns the response to a CORS preflight request of a trusted origin, or nil if the request is not one.
+func (s *site) preflight(r *Request) *Response {
+	if !s.cors.IsPreflight(r.Method, r.Header) {
+		return nil
+	}
+	response := finish(r, &Response{Status: http.StatusNoContent})
+	s.cors.Preflight(r.Header, response.Header)
+	return response
+}
+
 // asset returns the response to a GET request for an asset, or nil if the request is for something else.
 func (s *site) asset(r *Request) *Response {
 	if !isSafe(r.Method) {
