@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 )
 
 // maxLogouts is the number of used logout tokens to remember. Only tokens with a valid signature of the provider count.
@@ -21,7 +22,7 @@ const maxLogouts = 1 << 16
 func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, error) {
 	from, _ := c.flow.(*oauthFlow)
 	if from == nil || c.kind != TypeOIDC || from.flow.Client1 != nil || !l.endSessions() {
-		return nil, &badRequest{cause: errorf(ErrUnknownAction,
+		return nil, &problems.BadRequest{Cause: errorf(ErrUnknownAction,
 			"back-channel logout is not available for this provider: it needs "+
 				"OpenID Connect, and database sessions, Session.Revocation or the callback BackChannelLogout")}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/limit"
 )
 
@@ -131,10 +132,10 @@ func PrincipalFrom(ctx context.Context) (*Principal, error) {
 func (v *Visit) RequirePrincipal(guards ...PrincipalGuard) (*Principal, *Response) {
 	p, err := v.Principal()
 	var problem *Problem
-	var soon *tooMany
+	var soon *problems.TooMany
 	switch {
 	case errors.As(err, &soon):
-		problem = &Problem{Status: http.StatusTooManyRequests, Code: "too_many_requests", RetryAfter: soon.wait}
+		problem = &Problem{Status: http.StatusTooManyRequests, Code: "too_many_requests", RetryAfter: soon.Wait}
 		return nil, v.problemResponse(problem, err)
 	case errors.As(err, &problem):
 		return nil, v.problemResponse(problem, err)

@@ -54,6 +54,18 @@ func TestOf(t *testing.T) {
 	}
 }
 
+func TestIsNoted(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[autherr.Type]bool{
+		autherr.MissingCSRF: true, autherr.TooManyRequests: true, autherr.TooManyFailures: true, autherr.Challenge: true,
+		autherr.AccessDenied: false, autherr.Auth: false,
+	} {
+		if got := IsNoted(fmt.Errorf("x: %w", autherr.New(kind, nil))); got != want {
+			t.Errorf("%s: %v", string(kind), got)
+		}
+	}
+}
+
 func TestOfCall(t *testing.T) {
 	t.Parallel()
 	gone, cancel := context.WithCancel(t.Context())
