@@ -220,10 +220,7 @@ func (c *ActionRequest) renew(ctx context.Context, by string, methods []amr.Meth
 	if err != nil {
 		return err
 	}
-	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
-	for _, cookie := range cookies {
-		c.keep(cookie)
-	}
+	c.replaceSession(cookies)
 	return nil
 }
 

@@ -289,10 +289,7 @@ func (c *ActionRequest) signedIn(out *outcome, redirect string, err error) (*Res
 	if err != nil {
 		return nil, err
 	}
-	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
-	for _, cookie := range out.cookies {
-		c.keep(cookie)
-	}
+	c.replaceSession(out.cookies)
 	return c.Redirect(redirect), nil
 }
 
