@@ -46,7 +46,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestOfAction: the table of error types has the status of errors that would be a failure of the site elsewhere, and the
+// TestOfAction: the table of error types has the status of errors that would be a failure of the site elsewhere. The
 // name for browsers is a member.
 func TestOfAction(t *testing.T) {
 	t.Parallel()
