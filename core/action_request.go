@@ -282,6 +282,14 @@ func (c *ActionRequest) keep(cookie Cookie) {
 	c.kept = append(c.kept, cookie)
 }
 
+// replaceSession sets the cookies of another session.
+func (c *ActionRequest) replaceSession(cookies []Cookie) {
+	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
+	for _, cookie := range cookies {
+		c.keep(cookie)
+	}
+}
+
 // RememberBrowser makes this browser a known browser of a user (Config.Limits.KnownBrowsers). Call it after the user
 // has authenticated without being signed in. [ActionRequest.SignIn] does the same. The browser is known for the user's
 // ID, and for their address if it is verified.

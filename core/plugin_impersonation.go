@@ -112,14 +112,6 @@ func tooLargeToImpersonate(err error) error {
 	}}
 }
 
-// replaceSession sets the cookies of another session.
-func (c *ActionRequest) replaceSession(cookies []Cookie) {
-	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
-	for _, cookie := range cookies {
-		c.keep(cookie)
-	}
-}
-
 // EndImpersonation ends an impersonated session. If the own session of the administrator is still valid, it continues,
 // and restored is true. Otherwise the browser has no session. The action's Method must be POST and the action must
 // set [Action.Impersonated]. If the session is not impersonated, the error is [ErrForbidden].
