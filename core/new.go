@@ -126,7 +126,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	a.sessions.providerLogouts = newProviderLogouts(c, a.providers, a.store.Records)
 	a.site.returns = a.sessions.providerLogouts != nil
 	a.linker = newLinker(c, a, can.open)
-	ends := &logouts{sessions: a.sessions, store: a.store, callback: c.Callbacks.BackChannelLogout}
+	ends := &logouts{sessions: a.sessions, callback: c.Callbacks.BackChannelLogout}
 	ends.used = once.Memory[string, struct{}]{Now: c.Now, Max: maxLogouts}
 	entry := &signIns{
 		gate: gatekeeper{c.Callbacks.SignIn}, linker: a.linker, sessions: a.sessions, pages: a.pages, events: &c.Events,
