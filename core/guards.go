@@ -246,12 +246,8 @@ func (v *Visit) signInProblem() *Problem {
 // with 303, HTMX with the header HX-Redirect, and Datastar with an event; the sign-in page returns to this page. Other
 // clients get the problem document with its challenge (RFC 9110 section 11.6.1).
 func (v *Visit) signInResponse(problem *Problem) *Response {
-	target, err := v.at.page(
-		v.pages.config.SignIn, "signin", "error", sessionRequired, "callbackUrl", v.at.currentPage(),
-	)
-	if err != nil {
-		target = ""
-	}
+	own := v.pages.config.SignIn // New has checked it
+	target, _ := v.at.page(own, "signin", "error", sessionRequired, "callbackUrl", v.at.currentPage())
 	return v.pageOrProblem(target, problem)
 }
 

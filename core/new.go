@@ -61,7 +61,9 @@ func New(config Config) (*Auth, error) {
 	watchProviders(a.providers, calls)
 	data := dataOptions(&c, a.log, faults)
 	checkNeeds(&c, a, faults)
-	checks := newChecks(&c, a.site.secrets)
+	seal := cookies.Sealer{Now: c.Now, Rand: c.Rand, Expired: errExpired}
+	keys, _ := flowstate.NewKeys(a.site.secrets, seal) // an invalid secret is a configuration error already
+	checks := &checks{Keys: keys}
 	a.site.cookieSets = cookieSetsOf(&c, a.site.secrets, faults)
 	a.site.pinnedPlace = a.site.placeOf(a.site.origins.Pinned)
 	if a.misconfigured(faults) {
@@ -317,12 +319,6 @@ func storeWarnings(c *Config, can linkables, a *Auth) (codes []warnings.Code) {
 		codes = append(codes, warnings.SessionsNotRevoked)
 	}
 	return codes
-}
-
-// newChecks returns the checks. An invalid secret was already reported as a configuration error.
-func newChecks(c *Config, secrets []string) *checks {
-	keys, _ := flowstate.NewKeys(secrets, cookies.Sealer{Now: c.Now, Rand: c.Rand, Expired: errExpired})
-	return &checks{Keys: keys}
 }
 
 // cookieSetsOf returns the cookies for http and https origins, with the keys of the encrypted ones.

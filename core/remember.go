@@ -50,12 +50,17 @@ func (c *call) rememberedChoice() bool {
 	return value == "1"
 }
 
-// forgetRemember returns the cookie that deletes the choice. A choice is for one session: on a shared computer, the
-// next user must choose again.
-func (c *call) forgetRemember() []Cookie {
+// storeRemember returns the cookie that stores the choice until the session starts, or that deletes it. A choice is for
+// one session: on a shared computer, the next user must choose again.
+func (c *call) storeRemember(choice bool) []Cookie {
+	chosen := c.rememberedChoice()
 	spec := c.cookies.Plugin(plugincookies.Remember)
-	if !c.jar.Has(spec.Name()) {
-		return nil
+	switch {
+	case choice && !chosen:
+		spec.MaxAge = rememberFor
+		return []Cookie{Cookie(spec.Set("1"))}
+	case !choice && c.jar.Has(spec.Name()):
+		return []Cookie{Cookie(spec.Clear())}
 	}
-	return []Cookie{Cookie(spec.Clear())}
+	return nil
 }

@@ -44,7 +44,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	c.admitted = true
 	c.debug(ctx, "session issued", slog.String("user_id", who.user.ID),
 		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(issued)))
-	out.cookies = append(append(out.cookies, issued...), c.forgetRemember()...)
+	out.cookies = append(append(out.cookies, issued...), c.storeRemember(false)...)
 	confirmed := cookies.ConfirmAttempt(c.jar, or(c.publicBase, "/"), c.at.Scheme == "https")
 	out.cookies = append(out.cookies, ownCookies(confirmed)...)
 	known := s.plugins.limits.known.of(c, who.user.ID) != ""
