@@ -46,7 +46,7 @@ type ActionRequest struct {
 	in      *call
 	plugins *plugins
 	plugin  string
-	action  *partAction // nil for the actions of core
+	action  *pluginAction // nil for the actions of core
 
 	moved   sessionstate.Moved // set by UpdatedUser
 	read    bool               // the session has been read

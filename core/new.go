@@ -15,6 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
@@ -294,7 +295,7 @@ func newLimits(c *Config, a *Auth, asked bool) *limits {
 // warnOfMissingProxies makes New log a warning if attempts are limited by client address on an https site and
 // TrustedProxies is empty.
 func (l *limits) warnOfMissingProxies(a *Auth) {
-	counts := slices.ContainsFunc(a.plugins.actions, func(own *partAction) bool { return own.plugin != reauthAction })
+	counts := slices.ContainsFunc(a.plugins.actions, func(own *pluginAction) bool { return own.plugin != reauthAction })
 	for _, p := range a.providers {
 		counts = counts || p.credentials != nil || p.email != nil || p.webauthn != nil
 	}
@@ -338,11 +339,23 @@ func newCleaning(c *Config, kept stores, tasks []cleanup.Task, log *reporter) *c
 	if c.Store != nil && c.CleanUp != False && (c.CleanUp != Default || !cleansItself(c.Store)) {
 		cleaner = storecalls.New(c.Store, storeCall(kept.watch, 0)).Cleaner // a run has its own time limit
 	}
-	schedule := cleanup.New(cleaner, tasks, kept.Tokens, c.Now, cleanupLog{log})
+	schedule := cleanup.New(cleaner, tasks, kept.Tokens, c.Now, log.cleaned)
 	if records, ok := kept.Records.(*cleanup.Records); ok {
 		records.Schedule = schedule
 	}
 	return schedule
+}
+
+// cleaned logs the result of a clean-up or of a task.
+func (l *reporter) cleaned(ctx context.Context, r cleanup.Report) {
+	switch {
+	case r.Err != nil:
+		l.failure(ctx, errormarks.As(r.Err, ErrStore), r.Attrs...)
+	case r.Partly:
+		l.info(ctx, "expired sessions and tokens are deleted in part, the rest in the next runs", r.Attrs...)
+	default:
+		l.debug(ctx, "expired sessions and tokens are deleted", r.Attrs...)
+	}
 }
 
 func cleansItself(s Store) bool {

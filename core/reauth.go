@@ -34,9 +34,9 @@ import (
 const reauthAction = "reauth"
 
 // reauthActions returns the actions of a configuration with these providers.
-func (s *signIns) reauthActions(providers []*provider) []*partAction {
+func (s *signIns) reauthActions(providers []*provider) []*pluginAction {
 	signedIn := []Guard{func(context.Context, *Session) error { return nil }}
-	all := []*partAction{
+	all := []*pluginAction{
 		{Action: &Action{
 			Method: http.MethodGet, Handle: s.reauthPage, Input: reauth.Query{}, Output: reauth.Methods{},
 			Summary: "Get the methods by which the user can authenticate again",
@@ -48,7 +48,7 @@ func (s *signIns) reauthActions(providers []*provider) []*partAction {
 	}
 	for _, p := range providers {
 		if can, _ := p.canReauthenticate(); can {
-			all = append(all, &partAction{Action: &Action{
+			all = append(all, &pluginAction{Action: &Action{
 				Method: http.MethodPost, Verb: p.id, Handle: s.reauthWith(p), Input: reauth.Form{},
 				Summary: "Authenticate again with a provider",
 			}})
