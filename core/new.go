@@ -13,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/internal/challenges"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
+	"github.com/latchkey-go/latchkey/core/internal/configcheck"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
@@ -57,7 +58,7 @@ func New(config Config) (*Auth, error) {
 	a.plugins.checkIDTokens(a.providers, faults)
 	watchProviders(a.providers, calls)
 	data := dataOptions(&c, a.log, faults)
-	checkNeeds(&c, a, faults)
+	needs := checkNeeds(&c, a, faults)
 	seal := cookies.Sealer{Now: c.Now, Rand: c.Rand, Expired: errExpired}
 	keys, _ := flowstate.NewKeys(a.site.secrets, seal) // an invalid secret is a configuration error already
 	checks := &checks{Keys: keys}
@@ -66,9 +67,7 @@ func New(config Config) (*Auth, error) {
 	if a.misconfigured(faults) {
 		return nil, faults
 	}
-	can := linkablesOf(a.providers)
-	can.prove = can.prove || a.plugins.proves
-	assemble(a, &c, can, checks, faults)
+	assemble(a, &c, needs, checks, faults)
 	a.plugins.entry.checkMethods(faults)
 	if a.misconfigured(faults) {
 		return nil, faults
@@ -82,7 +81,7 @@ func New(config Config) (*Auth, error) {
 		a.warnShared(context.Background())
 	}
 	a.plugins.limits.warnOfMissingProxies(a)
-	announce(a, append(codes, storeWarnings(&c, can, a)...))
+	announce(a, append(codes, needs.Warnings()...))
 	return a, nil
 }
 
@@ -99,7 +98,7 @@ func (a *Auth) misconfigured(faults *ConfigError) bool {
 }
 
 // assemble creates the components of an Auth from a valid configuration.
-func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigError) {
+func assemble(a *Auth, c *Config, needs *configcheck.Needs, checks *checks, faults *ConfigError) {
 	var views []ui.Provider
 	a.byID = make(map[string]*provider, len(a.providers))
 	for _, p := range a.providers {
@@ -112,7 +111,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	a.refreshes = refresh.New(a.store.accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.plugins.tasks, a.log)
 	facts := a.plugins.facts || c.Session.Revocation.On == True
-	a.sessions = newSessions(c, checks.Sealer, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
+	a.sessions = newSessions(c, checks.Sealer, a.site.secrets, a.store, cleaning, needs.VerifiesAddresses(), facts, a.log)
 	a.sessions.jwt.KeepsUser = a.plugins.proves
 	if a.sessions.impersonation = a.plugins.impersonation; a.sessions.impersonation != nil {
 		a.site.actorOf = a.sessions.actorOf
@@ -123,7 +122,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	a.pages.sessions, a.pages.plugins = a.sessions, &a.plugins
 	a.sessions.providerLogouts = newProviderLogouts(c, a.providers, a.store.records)
 	a.site.returns = a.sessions.providerLogouts != nil
-	a.linker = newLinker(c, a, can.open)
+	a.linker = newLinker(c, a, needs.LinksAccounts())
 	ends := &logouts{sessions: a.sessions, store: a.store, callback: c.Callbacks.BackChannelLogout}
 	ends.used = once.Memory[string, struct{}]{Now: c.Now, Max: maxLogouts}
 	entry := &signIns{
@@ -261,14 +260,6 @@ func newSentLinks(c *Config, a *Auth, p *EmailProvider) *emaillinks.Sent {
 	}
 }
 
-func linkablesOf(providers []*provider) (can linkables) {
-	for _, p := range providers {
-		can.prove = can.prove || p.email != nil || p.oauth != nil && p.oauth.AllowDangerousEmailAccountLinking
-		can.open = can.open || p.oauth != nil || p.webauthn != nil
-	}
-	return can
-}
-
 // newLimits selects the limiters. asked reports whether a plugin requests known browsers.
 func newLimits(c *Config, a *Auth, asked bool) *limits {
 	l := &limits{limit: c.Callbacks.Limit, forgive: c.Callbacks.Forgive}
@@ -299,23 +290,6 @@ func (l *limits) warnOfMissingProxies(a *Auth) {
 	if l.builtIn != nil && counts && len(a.site.origins.Proxies) == 0 && a.site.origins.Pinned.Scheme == "https" {
 		a.log.warn(context.Background(), warnings.NoTrustedProxies, slog.String("hint", nameProxies))
 	}
-}
-
-// storeWarnings returns a warning for each interface that account linking needs and the Store lacks, and for a plugin
-// that promises to end sessions in a configuration that cannot end them. Linking uses a safe alternative.
-func storeWarnings(c *Config, can linkables, a *Auth) (codes []warnings.Code) {
-	if a.store.Store != nil && can.prove {
-		if a.store.accounts == nil && can.open {
-			codes = append(codes, warnings.AccountsNotListed)
-		}
-		if a.store.lister == nil && c.Session.Strategy == StrategyDatabase {
-			codes = append(codes, warnings.SessionsNotEnded)
-		}
-	}
-	if a.plugins.ends != "" && c.Session.Strategy == StrategyJWT && c.Session.Revocation.On == False {
-		codes = append(codes, warnings.SessionsNotRevoked)
-	}
-	return codes
 }
 
 // cookieSetsOf returns the cookies for http and https origins, with the keys of the encrypted ones.
