@@ -9,7 +9,6 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/announcements"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
-	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -126,6 +125,3 @@ func (v *arrival) client() (network netip.Prefix, identified bool) {
 // UnixSockets returns an entry of Config.TrustedProxies for a proxy that connects over a Unix socket. A peer on a Unix
 // socket is also trusted if TrustedProxies contains 127.0.0.1 or ::1.
 func UnixSockets() netip.Prefix { return forwarded.UnixSockets() }
-
-// partCookie returns the cookie that plugins store under name: "__Host-latchkey.<name>".
-func (v *arrival) partCookie(name string) cookies.Spec { return v.cookies.Plugin(name) }

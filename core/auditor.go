@@ -49,9 +49,12 @@ func (v *arrival) sessionEnded(ctx context.Context, err error) {
 	v.note(ctx, audit.Event{Name: audit.SessionEnded, Outcome: audit.Refused, Reason: audit.ReasonUnreadable})
 }
 
-// emit calls an event handler. An error or a panic is logged and has no other effect.
-func emit(ctx context.Context, v *arrival, name string, call func() error) {
-	if err := guard("event "+name, call); err != nil {
+// emit calls an event handler, if there is one. An error or a panic is logged and has no other effect.
+func emit[E any](ctx context.Context, v *arrival, name string, handler func(context.Context, E) error, event E) {
+	if handler == nil {
+		return
+	}
+	if err := guard("event "+name, func() error { return handler(ctx, event) }); err != nil {
 		v.log.failure(ctx, errorf(autherr.Event, "%s: %w", name, err), v.attrs()...)
 	}
 }
@@ -64,9 +67,9 @@ func (e *Events) updatedUser(ctx context.Context, v *arrival, u *User) {
 	emitUser(ctx, v, "updateUser", e.UpdateUser, u)
 }
 
-func emitUser(ctx context.Context, v *arrival, name string, call func(context.Context, UserEvent) error, u *User) {
-	if call != nil {
-		emit(ctx, v, name, func() error { return call(ctx, UserEvent{User: u.Clone()}) })
+func emitUser(ctx context.Context, v *arrival, name string, handler func(context.Context, UserEvent) error, u *User) {
+	if handler != nil {
+		emit(ctx, v, name, handler, UserEvent{User: u.Clone()})
 	}
 }
 

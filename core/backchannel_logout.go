@@ -37,7 +37,7 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 // endSessions reports whether a back-channel logout can have any effect in this configuration.
 func (l *logouts) endSessions() bool {
 	return l.callback != nil || l.sessions.revoked != nil ||
-		l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil
+		l.sessions.config.Strategy == StrategyDatabase && l.store.SessionLister != nil
 }
 
 // endAll ends the sessions that a logout token names. If its subject has no account here, there are none.
@@ -101,7 +101,7 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 		return NewError(autherr.SignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
 	}
 	if _, used := f.ends.used.Get(f.ID + " " + token.ID()); used {
-		return NewError(autherr.SignOut, auditReason(audit.ReasonReplayed, "logout_token: it was used before"))
+		return NewError(autherr.SignOut, errormarks.Denial(audit.ReasonReplayed, "logout_token: it was used before"))
 	}
 	at, err := f.client.Endpoints(ctx)
 	if err != nil {

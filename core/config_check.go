@@ -40,9 +40,9 @@ func checkConfig(c *Config, chosen Strategy, faults *ConfigError) []warnings.Cod
 func checkNeeds(c *Config, a *Auth, faults *ConfigError) *configcheck.Needs {
 	kept := a.store
 	needs := &configcheck.Needs{
-		Store: c.Store, HasTokens: kept.tokens != nil, HasPasskeys: kept.passkeys != nil,
-		HasSessions: kept.sessions != nil, HasLister: kept.lister != nil, HasAccounts: kept.accounts != nil,
-		HasRecords: kept.records != nil, Verifies: a.plugins.proves,
+		Store: c.Store, HasTokens: kept.Tokens != nil, HasPasskeys: kept.Passkeys != nil,
+		HasSessions: kept.Sessions != nil, HasLister: kept.SessionLister != nil, HasAccounts: kept.Accounts != nil,
+		HasRecords: kept.Records != nil, Verifies: a.plugins.proves,
 		Unlimited: c.Callbacks.Limit == nil && c.InsecureNoLimits, Database: c.Session.Strategy == StrategyDatabase,
 		CleanUp: c.CleanUp == True, MaxPerUser: c.Session.MaxPerUser,
 	}
@@ -67,7 +67,7 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) *configcheck.Needs {
 // checkRevocation decides whether Session.Revocation is on if it is Default, and checks what it needs of the store.
 func checkRevocation(c *Config, ps *plugins, kept stores, faults *ConfigError) {
 	r := configcheck.Revocation{
-		On: c.Session.Revocation.On.choice(), Database: c.Session.Strategy == StrategyDatabase, Records: kept.records != nil,
+		On: c.Session.Revocation.On.choice(), Database: c.Session.Strategy == StrategyDatabase, Records: kept.Records != nil,
 		Store: c.Store, Ends: ps.ends, Impersonates: ps.impersonation != nil,
 		Named: slices.ContainsFunc(faults.Problems, func(p *Error) bool {
 			return p.Type == ErrMissingStore && strings.HasPrefix(p.Cause.Error(), ps.ends)

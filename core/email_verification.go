@@ -83,10 +83,10 @@ func (ps *plugins) canProve() error {
 		return errors.New("core: MarkEmailVerified: the plugin must call PluginHost.VerifiesEmail in Attach")
 	case l.store.Store == nil:
 		return errorf(ErrMissingStore, "MarkEmailVerified needs a Store")
-	case l.store.accounts == nil && l.Open:
+	case l.store.Accounts == nil && l.Open:
 		return errorf(ErrMissingStoreMethods, "MarkEmailVerified needs a Store that implements store.AccountStore "+
 			"(package core/store)")
-	case l.store.lister == nil && l.sessions.config.Strategy == StrategyDatabase:
+	case l.store.SessionLister == nil && l.sessions.config.Strategy == StrategyDatabase:
 		return errorf(ErrMissingStoreMethods, "MarkEmailVerified needs a Store that implements store.SessionLister "+
 			"(package core/store)")
 	}

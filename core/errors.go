@@ -18,7 +18,7 @@ type (
 const (
 	// ErrAccessDenied means that the SignIn callback denied the sign-in, or failed.
 	ErrAccessDenied = autherr.AccessDenied
-	// ErrAccountNotLinked means that a passkey, its name or an email address belongs to another user than the signed-in one.
+	// ErrAccountNotLinked means that a passkey, its name or an email address belongs to another user.
 	ErrAccountNotLinked = autherr.AccountNotLinked
 	// ErrStore means that the store failed. If it was unavailable, the response is 503.
 	ErrStore = autherr.Store

@@ -11,6 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/errortypes"
 	"github.com/latchkey-go/latchkey/core/internal/problems"
+	"github.com/latchkey-go/latchkey/core/internal/verdict"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
@@ -311,7 +312,7 @@ func (c *call) refused(ctx context.Context, name audit.Name, typed string, err e
 		return
 	}
 	e := audit.Event{Name: name, Subject: typed}
-	e.Outcome, e.Reason = verdict(err, c.kind == TypeOAuth || c.kind == TypeOIDC)
+	e.Outcome, e.Reason = verdict.Of(err, c.kind == TypeOAuth || c.kind == TypeOIDC)
 	var why *audit.Denial
 	if errors.As(err, &why) {
 		e.UserID = why.UserID

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/limit"
-	"github.com/latchkey-go/latchkey/internal/mailaddr"
+	"github.com/latchkey-go/latchkey/internal/forminput"
 )
 
 // credentialsFlow signs users in with form fields that the application checks.
@@ -39,7 +39,7 @@ func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) 
 			credentials[name] = text
 		}
 	}
-	typed, others := f.names(credentials)
+	typed, others := forminput.Names(credentials, f.Identifier, len(f.Fields) > 0)
 	out := outcome{typed: typed}
 	if c.reauth == nil { // the user of a session has passed a challenge before
 		if err := f.challenges.check(ctx, c, challenge.SignIn); err != nil {
@@ -93,8 +93,6 @@ func (f *credentialsFlow) authorize(
 		return nil, err
 	case err != nil:
 		return nil, errormarks.As(err, autherr.CallbackRoute)
-	case user == nil:
-		return nil, errorf(ErrCredentialsSignin, "Authorize refused")
 	}
 	f.limits.right(ctx, c, attempt)
 	if f.InARow {
@@ -108,32 +106,6 @@ func (f *credentialsFlow) authorize(
 	}
 	account := &Account{Type: TypeCredentials, Provider: c.providerID, ProviderAccountID: user.ID}
 	return &identity{user: user, account: account, form: &formResult{credentials, still}}, nil
-}
-
-// names returns the user name in a form, for limits and the audit log. It is the field that Identifier names, else the
-// first declared field that is not a secret. If no fields are declared, it is the first usual field that is not empty.
-// Then others are the names in the other usual fields: only Authorize knows which field names the user, and an attacker
-// could put a new name into the first one with each guess.
-func (p *CredentialsProvider) names(form map[string]string) (typed string, others []string) {
-	if p.Identifier != "" {
-		return mailaddr.Canonical(form[p.Identifier]), nil
-	}
-	for _, f := range p.Fields {
-		if f.Type == "" || f.Type == "text" || f.Type == "email" || f.Type == "tel" {
-			return mailaddr.Canonical(form[f.Name]), nil
-		}
-	}
-	found := false
-	for _, field := range []string{"email", "username", "name"} {
-		name := mailaddr.Canonical(form[field])
-		switch {
-		case form[field] != "" && !found:
-			typed, found = name, true
-		case name != "" && name != typed && len(p.Fields) == 0:
-			others = append(others, name)
-		}
-	}
-	return typed, others
 }
 
 // toSignInPage is the response of flows without a start action: their forms post to the callback.

@@ -59,7 +59,7 @@ func (f *emailFlow) needsToken() bool { return f.ConfirmLink != False || f.codes
 func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	address, _ := c.fields.Text("email")
 	if again, _ := c.fields.Text("again"); again != "" && address == "" && f.codes != nil {
-		if r, err := f.codes.find(ctx, c, codeSignIn); err == nil {
+		if r, err := f.codes.Find(ctx, codeSignIn, f.codes.key(c, codeSignIn)); err == nil {
 			address = r.Address
 		}
 	}
@@ -285,18 +285,18 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	}
 	if _, used := f.used.Get(f.links.Hash(c.query.Get("token"))); used && f.isOwn(ctx, c) {
 		return outcome{typed: c.query.Get("email")}, NewError(ErrVerification, errormarks.Over(errormarks.Used,
-			auditReason(audit.ReasonTokenUnknown, "the link was used before, and its user is signed in")))
+			errormarks.Denial(audit.ReasonTokenUnknown, "the link was used before, and its user is signed in")))
 	}
 	if f.codes != nil && !f.askedHere(c, c.query.Get("token"), c.query.Get("email")) {
 		return outcome{typed: c.query.Get("email")}, NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Browser,
-			auditReason(audit.ReasonCheck, "the link was opened in another browser than the one that requested it")))
+			errormarks.Denial(audit.ReasonCheck, "the link was opened in another browser than the one that requested it")))
 	}
 	if f.needsConfirmation(c) {
 		return outcome{response: f.confirmPage(ctx, c)}, nil
 	}
 	if c.query.Count("token") > 1 || c.query.Count("email") > 1 {
 		return outcome{}, NewError(ErrVerification,
-			auditReason(audit.ReasonTokenMisused, "token or email is in the link twice"))
+			errormarks.Denial(audit.ReasonTokenMisused, "token or email is in the link twice"))
 	}
 	token, address := c.query.Get("token"), c.query.Get("email")
 	if token == "" {

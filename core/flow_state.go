@@ -2,14 +2,10 @@ package core
 
 import (
 	"context"
-	"errors"
 	"slices"
 
-	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
-	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
-	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 )
 
@@ -23,7 +19,7 @@ type reauthRequest = flowstate.Reauth
 func (s *checks) flowsOf(c *call) *flowstate.Browser {
 	return &flowstate.Browser{
 		Keys: s.Keys, Jar: c.jar, Cookies: c.cookies, CSRF: c.csrf.Token, HeaderLimit: c.r.HeaderLimit,
-		Owner:   func(ctx context.Context) string { return c.session.says(ctx).owner },
+		Owner:   func(ctx context.Context) string { return c.session.Says(ctx).Owner },
 		Initial: plainCookies(c.initialCookies()),
 	}
 }
@@ -56,41 +52,6 @@ func (c *call) flowReturn(ctx context.Context, flow *flowstate.Flow) string {
 		return now
 	}
 	return target
-}
-
-// flowErrors are the types of the errors of package oauthflow.
-var flowErrors = map[oauthflow.Kind]ErrorType{
-	oauthflow.Starting: ErrAuth, oauthflow.RequestToken: autherr.OAuthSignIn, oauthflow.Check: autherr.InvalidCheck,
-	oauthflow.Response: autherr.OAuthCallback, oauthflow.Callback: autherr.CallbackRoute,
-}
-
-// flowError returns an error of package flowstate or oauthflow with its type.
-func flowError(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, flowstate.ErrOtherBrowser):
-		return NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Browser, err))
-	case errors.Is(err, flowstate.ErrOtherState):
-		return NewError(autherr.CallbackRoute, errormarks.Over(errormarks.Expired, errormarks.Suspicious(err)))
-	case errors.Is(err, flowstate.ErrNoFlow):
-		return NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Expired, err))
-	}
-	failed, ok := errors.AsType[*oauthflow.Error](err)
-	if !ok {
-		return errormarks.As(err, ErrAuth)
-	}
-	cause := failed.Err
-	switch failed.Blame {
-	case oauthflow.ByUser:
-		cause = errormarks.ByClient(cause)
-	case oauthflow.ByAttacker:
-		cause = errormarks.Suspicious(cause)
-	}
-	if failed.Used {
-		cause = errormarks.Over(errormarks.Used, cause)
-	}
-	return NewError(flowErrors[failed.Kind], cause)
 }
 
 func ownCookies(all []cookie.Cookie) (own []Cookie) {

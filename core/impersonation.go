@@ -35,10 +35,10 @@ func (s *sessions) actorOf(ctx context.Context, v *arrival) string {
 		return ""
 	}
 	session, err := s.choose(ctx, s.carrierOf(v)) // not restore, which has events itself
-	if err != nil || session.expiredActor() != (actor{}) {
+	if err != nil || session.ExpiredActor() != (actor{}) {
 		return ""
 	}
-	return session.says(ctx).actor.Subject
+	return session.Says(ctx).Actor.Subject
 }
 
 // hasActor reports whether the browser has a cookie with an administrator's own session.
@@ -58,7 +58,7 @@ func (s *sessions) restore(ctx context.Context, c tokenCarrier) (requestSession,
 	if err != nil || s.impersonation == nil || c.FromHeader || !c.Actor().Any() {
 		return r, err
 	}
-	by := r.expiredActor()
+	by := r.ExpiredActor()
 	if by == (actor{}) {
 		return r, nil
 	}
@@ -133,7 +133,7 @@ func (c withoutVisit) Value(key any) any {
 // withActor returns a session with that of the user who impersonates its user. It returns nil if the impersonation has
 // ended.
 func (s *sessions) withActor(ctx context.Context, r requestSession, v *validSession) (*validSession, error) {
-	by, err := s.checkActor(ctx, r.carrier(), r.says(ctx).actor, v.user.ID)
+	by, err := s.checkActor(ctx, r.carrier(), r.Says(ctx).Actor, v.user.ID)
 	switch {
 	case errors.Is(err, errImpersonationEnded):
 		return nil, nil
@@ -155,7 +155,7 @@ func (s *sessions) ownSession(ctx context.Context, v *arrival) (requestSession, 
 // Otherwise the session is nil.
 func (s *sessions) actorSession(ctx context.Context, v *arrival, by actor) (requestSession, *Session, error) {
 	own, err := s.ownSession(ctx, v)
-	if err != nil || own.says(ctx).actor != (actor{}) { // an impersonation is not nested
+	if err != nil || own.Says(ctx).Actor != (actor{}) { // an impersonation is not nested
 		return own, nil, err
 	}
 	session, _, err := s.read(ctx, own, sessionRead{again: true})
@@ -175,7 +175,7 @@ func (s *sessions) endImpersonated(ctx context.Context, r requestSession, why er
 	}
 	c.at.note(ctx, audit.Event{
 		Name: audit.SessionEnded, Outcome: audit.OK, Reason: audit.ReasonImpersonation, UserID: event.userID(),
-		SessionID: event.SessionID, ActorID: r.says(ctx).actor.Subject,
+		SessionID: event.SessionID, ActorID: r.Says(ctx).Actor.Subject,
 	})
 	return c.clearEnded()
 }
@@ -221,10 +221,10 @@ func (s *sessions) readFor(ctx context.Context, to *rule, c *call) (err error) {
 // refuseImpersonated returns an error if the user of the session is impersonated. It protects all actions that do not
 // declare otherwise, so that an impersonation changes nothing.
 func (s *sessions) refuseImpersonated(ctx context.Context, c *call) error {
-	if s.impersonation == nil || c.session.says(ctx).actor == (actor{}) || c.session.expiredActor() != (actor{}) {
+	if s.impersonation == nil || c.session.Says(ctx).Actor == (actor{}) || c.session.ExpiredActor() != (actor{}) {
 		return nil
 	}
-	userID, by := "", c.session.says(ctx).actor
+	userID, by := "", c.session.Says(ctx).Actor
 	if current, err := c.session.current(ctx); err == nil && current != nil {
 		userID = current.user.ID
 	}

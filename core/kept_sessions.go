@@ -106,8 +106,7 @@ func (s *sessions) keepsReplaced(ctx context.Context, c *tokenCarrier, userID st
 		return false
 	}
 	change.Replace(userID)
-	change.Replace(current.user.ID)
-	if !change.Add(current.user.ID, c.Value(), s.config.cookieExpiry(current.short, current.expires), len(c.Value())) {
+	if !change.Add(current.user.ID, c.Value(), current.cookieEnds, len(c.Value())) {
 		c.at.log.info(ctx, "a sign-in ends the session of another account: no further account fits in the browser",
 			c.at.attrs()...)
 		return false

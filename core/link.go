@@ -194,8 +194,8 @@ func (ps *plugins) trackPasskey(ctx context.Context, v *arrival, made *passkeyRe
 
 func (e *Events) linkedAccount(ctx context.Context, v *arrival, u *User, account *Account, profile *User) {
 	if e.LinkAccount != nil {
-		emit(ctx, v, "linkAccount", func() error {
-			return e.LinkAccount(ctx, LinkAccountEvent{User: u.Clone(), Account: account.Clone(), Profile: profile.Clone()})
+		emit(ctx, v, "linkAccount", e.LinkAccount, LinkAccountEvent{
+			User: u.Clone(), Account: account.Clone(), Profile: profile.Clone(),
 		})
 	}
 }

@@ -31,7 +31,7 @@ func newMailQueue(c *Config, a *Auth) *mailqueue.Queue {
 		return func(ctx context.Context, err error) { a.log.failure(ctx, errorf(t, "%w", err)) }
 	}
 	return mailqueue.New(mailqueue.Config{
-		Records: a.store.records, Lister: a.store.listing, Keys: &a.plugins.seals, Rand: c.Rand, Now: c.Now,
+		Records: a.store.Records, Lister: a.store.RecordLister, Keys: &a.plugins.seals, Rand: c.Rand, Now: c.Now,
 		Retries: c.Mail.Retries, Theme: c.Theme, Locales: c.Locales, Calls: a.store.watch, Logger: c.Logger,
 		Failed: failed(ErrAuth), NotListed: failed(ErrStore), Outside: mailOrigin{a.site.audit, nil},
 		Made: a.plugins.noticeMade, Bounced: a.plugins.bouncedSince,

@@ -24,12 +24,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
+	"github.com/latchkey-go/latchkey/core/internal/verdict"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
 	"github.com/latchkey-go/latchkey/internal/once"
+	"github.com/latchkey-go/latchkey/internal/purposekey"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 	"github.com/latchkey-go/latchkey/ui"
@@ -47,8 +49,8 @@ func New(config Config) (*Auth, error) {
 	a.validTokens.Now, a.validTokens.Max = c.Now, maxValidTokens
 	calls := newWatch(&c, a.log)
 	a.store = newStores(c.Store, calls, c.StoreTimeout)
-	if a.store.records != nil {
-		a.store.records = &cleanup.Records{RecordStore: a.store.records}
+	if a.store.Records != nil {
+		a.store.Records = &cleanup.Records{RecordStore: a.store.Records}
 	}
 	a.site = newSite(&c, a.log, faults)
 	a.mail = newMailQueue(&c, a)
@@ -108,7 +110,7 @@ func assemble(a *Auth, c *Config, needs *configcheck.Needs, checks *checks, faul
 	a.pages = newPages(c, views)
 	a.pages.style, a.pages.script = assets.Style.Address(a.site.publicBase), assets.Script.Address(a.site.publicBase)
 	a.pages.sheet = assets.SheetStyle.Address(a.site.publicBase)
-	a.refreshes = refresh.New(a.store.accounts, c.Now)
+	a.refreshes = refresh.New(a.store.Accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.plugins.tasks, a.log)
 	facts := a.plugins.facts || c.Session.Revocation.On == True
 	a.sessions = newSessions(c, checks.Sealer, a.site.secrets, a.store, cleaning, needs.VerifiesAddresses(), facts, a.log)
@@ -120,7 +122,7 @@ func assemble(a *Auth, c *Config, needs *configcheck.Needs, checks *checks, faul
 		a.sessions.kept.provisional = a.plugins.provisional
 	}
 	a.pages.sessions, a.pages.plugins = a.sessions, &a.plugins
-	a.sessions.providerLogouts = newProviderLogouts(c, a.providers, a.store.records)
+	a.sessions.providerLogouts = newProviderLogouts(c, a.providers, a.store.Records)
 	a.site.returns = a.sessions.providerLogouts != nil
 	a.linker = newLinker(c, a, needs.LinksAccounts())
 	ends := &logouts{sessions: a.sessions, store: a.store, callback: c.Callbacks.BackChannelLogout}
@@ -165,7 +167,7 @@ func newFlow(c *Config, a *Auth, p *provider, checks *checks, ends *logouts) flo
 		f := &emailFlow{
 			asked:         emaillinks.Asked{Secrets: a.site.secrets, Provider: p.id, MaxAge: p.email.MaxAge},
 			EmailProvider: p.email, site: a.site, gate: a.plugins.entry.gate, limits: asked, users: a.store.Store,
-			links: emaillinks.Tokens{Store: a.store.tokens, Secrets: secrets, Life: p.email.MaxAge, Now: c.Now},
+			links: emaillinks.Tokens{Store: a.store.Tokens, Secrets: secrets, Life: p.email.MaxAge, Now: c.Now},
 			pages: a.pages, challenges: challenges, cleaning: a.sessions.cleaning, sent: newSentLinks(c, a, p.email),
 			sessions: a.sessions, used: &once.Memory[string, struct{}]{Now: c.Now},
 		}
@@ -176,7 +178,7 @@ func newFlow(c *Config, a *Auth, p *provider, checks *checks, ends *logouts) flo
 	case p.webauthn != nil:
 		return &passkeyFlow{
 			webAuthn: p.webauthn, checks: checks, limits: asked, sessions: a.sessions, plugins: &a.plugins,
-			stores: passkeys.Stores{Users: a.store.Store, Passkeys: a.store.passkeys, Accounts: a.store.accounts},
+			stores: passkeys.Stores{Users: a.store.Store, Passkeys: a.store.Passkeys, Accounts: a.store.Accounts},
 			now:    c.Now, rand: c.Rand,
 		}
 	}
@@ -248,7 +250,7 @@ func dataOptions(c *Config, log *reporter, faults *ConfigError) *sessiondata.Opt
 }
 
 func newSentLinks(c *Config, a *Auth, p *EmailProvider) *emaillinks.Sent {
-	if a.store.records == nil || a.plugins.limits.known == nil && !p.Code {
+	if a.store.Records == nil || a.plugins.limits.known == nil && !p.Code {
 		return nil
 	}
 	life := p.MaxAge / 2
@@ -256,7 +258,7 @@ func newSentLinks(c *Config, a *Auth, p *EmailProvider) *emaillinks.Sent {
 		life = min(emaillinks.SentLife, life)
 	}
 	return &emaillinks.Sent{
-		Records: a.store.records, Secret: a.site.secrets[0], Provider: p.ID, Now: c.Now, Life: life,
+		Records: a.store.Records, Secret: a.site.secrets[0], Provider: p.ID, Now: c.Now, Life: life,
 	}
 }
 
@@ -269,8 +271,8 @@ func newLimits(c *Config, a *Auth, asked bool) *limits {
 		limiter := limit.New(c.Now, maps.Clone(c.Limits.Rates))
 		l.builtIn = limiter
 		if c.Limits.Shared {
-			key := func(bucket string) string { return digest(a.site.secrets[0], "budget", bucket) }
-			l.builtIn = limit.NewShared(limiter, a.store.records, key, c.Logger)
+			key := func(bucket string) string { return purposekey.Digest(a.site.secrets[0], "budget", bucket) }
+			l.builtIn = limit.NewShared(limiter, a.store.Records, key, c.Logger)
 		}
 	}
 	auto := l.builtIn != nil && (changed || asked)
@@ -310,8 +312,8 @@ func newCleaning(c *Config, kept stores, tasks []cleanup.Task, log *reporter) *c
 	if c.Store != nil && c.CleanUp != False && (c.CleanUp != Default || !cleansItself(c.Store)) {
 		cleaner = storecalls.New(c.Store, storeCall(kept.watch, 0)).Cleaner // a run has its own time limit
 	}
-	schedule := cleanup.New(cleaner, tasks, kept.tokens, c.Now, cleanupLog{log})
-	if records, ok := kept.records.(*cleanup.Records); ok {
+	schedule := cleanup.New(cleaner, tasks, kept.Tokens, c.Now, cleanupLog{log})
+	if records, ok := kept.Records.(*cleanup.Records); ok {
 		records.Schedule = schedule
 	}
 	return schedule
@@ -323,18 +325,18 @@ func cleansItself(s Store) bool {
 }
 
 func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
-	if a.store.records == nil {
+	if a.store.Records == nil {
 		return nil
 	}
 	return &emailCodes{
-		&emailcode.Codes{Records: records.Of(a.store.records), Secrets: a.site.secrets, Now: c.Now, Rand: c.Rand},
+		&emailcode.Codes{Records: records.Of(a.store.Records), Secrets: a.site.secrets, Now: c.Now, Rand: c.Rand},
 		&a.plugins, asked,
 	}
 }
 
 // newWatch returns the reports to Config.Observe.
 func newWatch(c *Config, log *reporter) observed.Calls {
-	return observed.Calls{Observe: c.Observe, Outcome: callOutcome, Panicked: func(ctx context.Context, err error) {
+	return observed.Calls{Observe: c.Observe, Outcome: verdict.OfCall, Panicked: func(ctx context.Context, err error) {
 		log.failure(ctx, errorf(autherr.Event, "observe: %w", err))
 	}}
 }
@@ -384,12 +386,10 @@ func newProviderLogouts(c *Config, providers []*provider, records store.RecordSt
 
 // newLinker returns the linker of an Auth. open reports that the configuration has a provider of accounts or passkeys.
 func newLinker(c *Config, a *Auth, open bool) *linker {
-	calls := a.store.calls
-	calls.Records = a.store.records
 	l := &linker{
 		store: a.store, sessions: a.sessions, events: &c.Events, plugins: &a.plugins,
 		Linker: &accounts.Linker{
-			Store: calls, Within: func(tx Store) storecalls.Stores { return newStores(tx, a.store.watch, 0).calls },
+			Store: a.store.Stores, Within: func(tx Store) storecalls.Stores { return newStores(tx, a.store.watch, 0).Stores },
 			Now: c.Now, NewID: func() (string, error) { return uuid(c.Rand) }, Open: open,
 			FreshLinks: a.plugins.freshLinks, StoredSessions: a.sessions.config.Strategy == StrategyDatabase,
 			// With facts, a sign-in by the current user is a re-authentication.

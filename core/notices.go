@@ -31,7 +31,7 @@ func (h *PluginHost) NotifyMethodChanges(action string, mailer Mailer) {
 	w := &notices.Writer{
 		Links: &h.plugins.noticeLinks, Page: action, Service: h.plugins.providerName,
 		User:     func(ctx context.Context, id string) (*User, error) { return h.Auth.store.User(ctx, id) },
-		Accounts: h.Auth.store.linked,
+		Accounts: h.Auth.store.Linked,
 		LinkFailed: func(ctx context.Context, err error) {
 			h.Auth.log.failure(ctx, errorf(ErrAuth, "%w", err))
 		},

@@ -165,9 +165,7 @@ func (ps *plugins) attach(a *Auth, c *Config, faults *ConfigError) {
 		}
 		providers = append(providers, ps.attachOne(a, c, faults, plugin, fmt.Sprintf("Plugins[%d] (%T)", i, plugin))...)
 	}
-	if len(ps.hosts) > 0 {
-		c.Providers = providers
-	}
+	c.Providers = providers
 }
 
 func sameID(declared Provider) func(Provider) bool {
@@ -209,10 +207,10 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 	h := &PluginHost{
 		Auth: a, BasePath: a.site.basePath, Strategy: c.Session.Strategy, Theme: c.Theme,
 		Now: c.Now, Rand: c.Rand, Getenv: c.Getenv, Logger: c.Logger, HTTPClient: c.HTTPClient,
-		Store: a.store.Store, Accounts: a.store.accounts, Authenticators: a.store.passkeys,
-		AuthenticatorDeleter: a.store.unkey, Transactor: a.store.tx, UserDeleter: a.store.deleter,
-		SessionLister: a.store.lister, RecordLister: a.store.listing, RecordPairs: a.store.pairs,
-		UserFinder: a.store.finder,
+		Store: a.store.Store, Accounts: a.store.Accounts, Authenticators: a.store.Passkeys,
+		AuthenticatorDeleter: a.store.PasskeyDeleter, Transactor: a.store.Transactor, UserDeleter: a.store.UserDeleter,
+		SessionLister: a.store.SessionLister, RecordLister: a.store.RecordLister, RecordPairs: a.store.RecordPairs,
+		UserFinder: a.store.UserFinder,
 		faults:     faults, plugins: &a.plugins, plugin: name, cookieDomain: c.Cookies.SessionToken.Domain,
 		Merge: c.Callbacks.Merge,
 	}

@@ -193,7 +193,7 @@ func (h *PluginHost) attaching(method string) {
 // Records returns the store's records. If the configuration has no Store, or a Store without records, a call in Attach
 // adds a configuration error and returns nil.
 func (h *PluginHost) Records() store.RecordStore {
-	records := h.Auth.store.records
+	records := h.Auth.store.Records
 	switch {
 	case records != nil || h.attached:
 	case h.Auth.store.given == nil:
@@ -295,16 +295,12 @@ func (h *PluginHost) Decrypt(purpose, sealed string, v any) error {
 // reads the store learns nothing about text. After a rotation of the secrets, [PluginHost.Digests] returns the older
 // values too.
 func (h *PluginHost) Digest(purpose, text string) string {
-	return digest(h.plugins.seals.Secrets[0], purpose, text)
+	return purposekey.Digest(h.plugins.seals.Secrets[0], purpose, text)
 }
 
 // Digests returns the digests of text under all entries of Config.Secrets, the newest first.
 func (h *PluginHost) Digests(purpose, text string) []string {
-	all := make([]string, len(h.plugins.seals.Secrets))
-	for i, secret := range h.plugins.seals.Secrets {
-		all[i] = digest(secret, purpose, text)
-	}
-	return all
+	return purposekey.Digests(h.plugins.seals.Secrets, purpose, text)
 }
 
 // FindRecord returns the unexpired record of a kind with one of the digests as its key: those of [PluginHost.Digests],
@@ -324,8 +320,6 @@ func (h *PluginHost) FindRecord(
 	}
 	return nil, ErrNotFound
 }
-
-func digest(secret, purpose, text string) string { return purposekey.Digest(secret, purpose, text) }
 
 // noRequest returns the arrival of a notice outside of a request.
 func (h *PluginHost) noRequest() *arrival {

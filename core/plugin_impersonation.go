@@ -67,7 +67,7 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		actor:   actor{Subject: session.UserID, SID: session.ID},
 		account: &Account{Type: TypeCredentials, Provider: "impersonation", ProviderAccountID: user.ID},
 	}
-	expires := s.config.cookieExpiry(c.in.session.says(ctx).short, session.Expires)
+	expires := s.rows.CookieExpiry(c.in.session.Says(ctx).Short, session.Expires)
 	carrier := c.in.session.carrier()
 	actor, err := carrier.SetActor(carrier.Value(), expires)
 	if err != nil {
@@ -108,14 +108,6 @@ func tooLargeToImpersonate(err error) error {
 	return &Problem{Status: http.StatusConflict, Code: "session_too_large", Text: textTooLarge, Cause: err}
 }
 
-// replaceSession sets the cookies of a new session. They replace those that reading the session set.
-func (c *ActionRequest) replaceSession(cookies []Cookie) {
-	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
-	for _, cookie := range cookies {
-		c.keep(cookie)
-	}
-}
-
 // EndImpersonation ends an impersonated session. If the own session of the administrator is still valid, it continues,
 // and restored is true. Otherwise the browser has no session. The action's Method must be POST and the action must
 // set [Action.Impersonated]. If the session is not impersonated, the error is [ErrForbidden].
@@ -130,7 +122,7 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 		return false, ErrForbidden
 	}
 	s, r := c.plugins.auth.sessions, c.in.session
-	by := r.says(ctx).actor
+	by := r.Says(ctx).Actor
 	r.carrier().NoteReplaced(sessioncookies.SignedOut)
 	if _, err := r.end(ctx); err != nil {
 		return false, err
@@ -143,7 +135,7 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 		c.replaceSession(r.carrier().clear())
 		return false, nil
 	}
-	cookies, err := r.carrier().set(own.carrier().Value(), s.config.cookieExpiry(own.says(ctx).short, before.Expires))
+	cookies, err := r.carrier().set(own.carrier().Value(), s.rows.CookieExpiry(own.Says(ctx).Short, before.Expires))
 	if err != nil {
 		return false, err
 	}

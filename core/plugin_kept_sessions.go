@@ -97,10 +97,10 @@ func (c *ActionRequest) KeepSession(ctx context.Context, instead string) error {
 	if err != nil {
 		return err
 	}
-	change.Replace(active.user.ID)
 	value := carrier.Value()
-	ends := s.config.cookieExpiry(active.short, active.expires)
-	add := func() bool { return change.Add(active.user.ID, value, ends, len(value)+sessioncookies.Reserve) }
+	add := func() bool {
+		return change.Add(active.user.ID, value, active.cookieEnds, len(value)+sessioncookies.Reserve)
+	}
 	if !add() {
 		other, there := change.Find(instead)
 		if change.Replace(other.UserID); !there || !add() {
@@ -159,15 +159,11 @@ func (c *ActionRequest) SwitchSession(ctx context.Context, ref string) (signedIn
 		return false, err
 	}
 	change.Remove(&k)
-	if active != nil {
-		change.Replace(active.user.ID)
-		value := carrier.Value()
-		if !change.Add(active.user.ID, value, s.config.cookieExpiry(active.short, active.expires), len(k.Token)) {
-			return false, accountsFull()
-		}
+	if active != nil && !change.Add(active.user.ID, carrier.Value(), active.cookieEnds, len(k.Token)) {
+		return false, accountsFull()
 	}
 	carrier.Keys = nil // Add has counted them
-	cookies, err := carrier.set(k.Token, s.config.cookieExpiry(next.short, next.expires))
+	cookies, err := carrier.set(k.Token, next.cookieEnds)
 	if err != nil {
 		return false, err
 	}
@@ -219,12 +215,8 @@ func (c *ActionRequest) EndKeptSession(ctx context.Context, ref string) error {
 		event, err := s.endKept(ctx, &c.in.arrival, &k)
 		failed, found = errors.Join(failed, err), true
 		change.Remove(&k)
-		if err != nil || event.Token == nil && event.Session == nil {
-			continue
-		}
-		c.in.decidedOf(ctx, audit.SignOut, "", k.UserID, event.SessionID)
-		if s.events.SignOut != nil {
-			emit(ctx, &c.in.arrival, "signOut", func() error { return s.events.SignOut(ctx, event) })
+		if err == nil && (event.Token != nil || event.Session != nil) {
+			s.notifySignOut(ctx, &c.in.arrival, event)
 		}
 	}
 	for _, one := range change.Cookies() {

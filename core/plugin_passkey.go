@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -76,7 +77,7 @@ func (p *pages) unknownSignals(c *call) *ui.PasskeySignals {
 	}
 	var unknown unknownPasskey
 	_, err := p.plugins.passkeyFlow("")
-	if err != nil || !p.plugins.readCookie(&c.arrival, unknownCookie, &unknown) {
+	if err != nil || !p.plugins.readCookie(&c.arrival, plugincookies.Unknown, &unknown) {
 		return nil
 	}
 	return &ui.PasskeySignals{RPID: unknown.RPID, Unknown: []string{unknown.ID}}
@@ -104,7 +105,11 @@ func (c *ActionRequest) PasskeyOptions(ctx context.Context, userID string) (*Res
 	if err != nil {
 		return nil, err
 	}
-	response, err := f.authenticationOptions(ctx, c.in, userID)
+	ceremony, err := f.stores.Authentication(ctx, userID)
+	if err != nil {
+		return nil, errorf(ErrStore, "%w", err)
+	}
+	response, err := f.begin(ctx, c.in, ceremony)
 	return c.keepCookies(response, err)
 }
 
@@ -113,9 +118,7 @@ func (c *ActionRequest) keepCookies(response *Response, err error) (*Response, e
 	if err != nil {
 		return nil, err
 	}
-	for _, cookie := range response.Cookies {
-		c.keep(cookie)
-	}
+	c.keep(response.Cookies...)
 	response.Cookies = nil
 	return response, nil
 }
@@ -149,8 +152,6 @@ func (c *ActionRequest) verifyPasskey(ctx context.Context, id, action, purpose s
 		return nil, errorf(autherr.WebAuthnVerification, "the field action is not %s", action)
 	}
 	out, err := f.verify(ctx, c.in, purpose)
-	for _, cookie := range out.cookies {
-		c.keep(cookie)
-	}
+	c.keep(out.cookies...)
 	return out.identity, err
 }

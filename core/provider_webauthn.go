@@ -132,6 +132,7 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 		Attestation: p.Attestation, RequireUserVerification: p.RequireUserVerification != False, Hints: p.Hints,
 		Algorithms: p.Algorithms, RegistrationExtensions: p.RegistrationExtensions,
 		AuthenticationExtensions: p.AuthenticationExtensions,
+		HideUsers:                p.HideUsers || p.SignUp != "", Labels: p.UserInfo == nil && !p.InsecureTypedEmail,
 	}, c.Now, c.Rand, func(format string, args ...any) {
 		faults.add(ErrInvalidConfig, "provider %q: %w", p.ID, fmt.Errorf(format, args...))
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
@@ -216,13 +217,13 @@ func reauthFields(p *provider, user *User) []ui.Field {
 func (s *signIns) reauthProviders(
 	ctx context.Context, session *Session, user *User, request *reauthRequest,
 ) (found []*provider, err error) {
-	linked, err := s.store.linked(ctx, user)
+	linked, err := s.store.Linked(ctx, user.ID)
 	if err != nil {
 		return nil, err
 	}
 	hasPasskey := false
-	if s.store.passkeys != nil {
-		keys, err := s.store.passkeys.Authenticators(ctx, user.ID)
+	if s.store.Passkeys != nil {
+		keys, err := s.store.Passkeys.Authenticators(ctx, user.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -233,7 +234,7 @@ func (s *signIns) reauthProviders(
 		can, _ := p.canReauthenticate()
 		switch {
 		case !can,
-			p.oauth != nil && s.store.accounts != nil && !isLinked,
+			p.oauth != nil && s.store.Accounts != nil && !isLinked,
 			p.webauthn != nil && !hasPasskey,
 			!reauth.Satisfies(request, session.Methods, p.adds(), p.kind == TypeOIDC):
 			continue
@@ -396,7 +397,7 @@ func (s *signIns) canEmailCode(ctx context.Context, user *User) (bool, error) {
 	if !user.EmailVerified.IsZero() {
 		return true, nil
 	}
-	linked, err := s.store.linked(ctx, user)
+	linked, err := s.store.Linked(ctx, user.ID)
 	return slices.ContainsFunc(linked, func(a *Account) bool { return a.VerifiedEmail == user.Email }), err
 }
 
@@ -448,7 +449,7 @@ func (s *signIns) reauthByCode(ctx context.Context, a *ActionRequest) (*Response
 	if err != nil {
 		return s.reauthFailed(ctx, a, request, a.CallbackURL, err, "step", "code")
 	}
-	a.DeleteEncryptedCookie(codeCookie + codeReauth)
+	a.DeleteEncryptedCookie(plugincookies.Code + codeReauth)
 	id := &identity{user: user, account: &Account{Type: TypeEmail, Provider: "code"}}
 	return s.finishReauth(ctx, a, &outcome{identity: id}, request, nil)
 }

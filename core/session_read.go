@@ -84,12 +84,7 @@ func (s *sessions) sessionCallback(ctx context.Context, p SessionParams) (*Sessi
 
 // notifyRead calls Events.Session.
 func (s *sessions) notifyRead(ctx context.Context, v *arrival, session *Session, token *Token) {
-	if s.events.Session == nil {
-		return
-	}
-	emit(ctx, v, "session", func() error {
-		return s.events.Session(ctx, SessionEvent{Session: session, Token: token})
-	})
+	emit(ctx, v, "session", s.events.Session, SessionEvent{Session: session, Token: token})
 }
 
 // carryData adds the application's data to the token of a session; see [sessiondata.Keeper.Carry]. If the data

@@ -15,7 +15,7 @@ import (
 // package also has a reader for services without an Auth.
 type Token = sessiontoken.Token
 
-var errExpired = errormarks.ByClient(auditReason(audit.ReasonExpired, "token has expired"))
+var errExpired = errormarks.ByClient(errormarks.Denial(audit.ReasonExpired, "token has expired"))
 
 // sessionTokens has the session tokens of StrategyJWT, and Callbacks.JWT.
 type sessionTokens struct {

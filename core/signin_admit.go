@@ -10,6 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/pendingsignin"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -19,10 +20,10 @@ import (
 // noticeBrowser emails a user who has signed in in a new browser. known reports whether the browser was known before.
 // Of concurrent sign-ins, in any process, one sends the email. A failure is logged and does not affect the sign-in.
 func (ps *plugins) noticeBrowser(ctx context.Context, c *call, who member, known bool) {
-	if ps.notifier == nil || ps.auth.store.records == nil || ps.limits.known == nil || who.keepsSession {
+	if ps.notifier == nil || ps.auth.store.Records == nil || ps.limits.known == nil || who.keepsSession {
 		return
 	}
-	notices := &knownbrowser.Notices{Records: records.Of(ps.auth.store.records), Now: ps.now}
+	notices := &knownbrowser.Notices{Records: records.Of(ps.auth.store.Records), Now: ps.now}
 	change, err := notices.Due(ctx, who.user.ID, publicID("user "+who.user.ID), known)
 	if err == nil && change != nil {
 		n := SecurityNotice{Kind: mailkind.NewDevice, UserID: who.user.ID}
@@ -43,7 +44,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	c.admitted = true
 	c.debug(ctx, "session issued", slog.String("user_id", who.user.ID),
 		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(cookies)))
-	out.cookies = append(append(out.cookies, cookies...), c.forgetRemember()...)
+	out.cookies = append(append(out.cookies, cookies...), c.storeRemember(false)...)
 	out.cookies = append(out.cookies, c.confirmAttempt()...)
 	known := s.plugins.limits.known.of(c, who.user.ID) != ""
 	out.cookies = append(out.cookies, s.plugins.limits.known.remember(ctx, c, provenNames(out, who.user)...)...)
@@ -121,10 +122,8 @@ func (c *call) confirmAttempt() []Cookie {
 
 func (e *Events) signedIn(ctx context.Context, v *arrival, u *User, id *identity, created bool) {
 	if e.SignIn != nil {
-		emit(ctx, v, "signIn", func() error {
-			return e.SignIn(ctx, SignInEvent{
-				User: u.Clone(), Account: id.account.Clone(), Profile: id.profile, NewUser: created,
-			})
+		emit(ctx, v, "signIn", e.SignIn, SignInEvent{
+			User: u.Clone(), Account: id.account.Clone(), Profile: id.profile, NewUser: created,
 		})
 	}
 }
@@ -159,7 +158,7 @@ func (c *ActionRequest) CompleteSignIn(
 	if err := c.in.refuseBearer(); err != nil {
 		return nil, err
 	}
-	c.DeleteEncryptedCookie(pendingCookie)
+	c.DeleteEncryptedCookie(plugincookies.Pending)
 	switch took, err := c.plugins.pendingStore().Take(ctx, p.name); {
 	case err != nil:
 		return nil, errorf(ErrStore, "delete a pending sign-in: %w", err)
@@ -191,4 +190,14 @@ func (c *ActionRequest) CompleteSignIn(
 		redirect, err = entry.admit(ctx, c.in, &out, who)
 	}
 	return c.signedIn(ctx, &out, redirect, err)
+}
+
+// signedIn returns the response to a sign-in, or audits its failure.
+func (c *ActionRequest) signedIn(ctx context.Context, out *outcome, redirect string, err error) (*Response, error) {
+	if err != nil {
+		c.in.auditCallback(ctx, "", err)
+		return nil, err
+	}
+	c.replaceSession(out.cookies)
+	return c.Redirect(redirect), nil
 }

@@ -127,7 +127,7 @@ func TestTable(t *testing.T) {
 	var none Table
 	_, ok := none.Find("/auth/password", "/auth", false)
 	if ok || none.Methods("password") != nil || none.HasPage("password") {
-		t.Error("a nil table has actions")
+		t.Error("an empty table has actions")
 	}
 }
 

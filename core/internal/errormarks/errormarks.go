@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/errortypes"
 	"github.com/latchkey-go/latchkey/internal/panics"
@@ -70,6 +71,11 @@ func Typed(err error, t autherr.Type, marks ...func(error) error) *autherr.Error
 		return e
 	}
 	return autherr.New(t, e)
+}
+
+// Denial returns an error with a reason for the audit event.
+func Denial(r audit.Reason, text string) error {
+	return &audit.Denial{Reason: r, Err: errors.New(text)}
 }
 
 // Reason says why a sign-in can no longer be completed. The error page receives it in the parameter "reason".

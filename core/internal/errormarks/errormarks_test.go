@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/internal/panics"
 )
@@ -88,7 +89,7 @@ func TestTyped(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	got := Typed(lost, autherr.SessionToken)
-	if got.Type != autherr.SessionToken || got.Cause != error(lost) {
+	if got.Type != autherr.SessionToken || !errors.Is(got.Cause, lost) {
 		t.Errorf("%v", got)
 	}
 	if got := Typed(errCause, autherr.Verification, ByServer); Level(got) != slog.LevelError {
@@ -110,5 +111,16 @@ func TestReasons(t *testing.T) {
 		if got := ParseReason(text); got != want {
 			t.Errorf("%q: %q", text, got)
 		}
+	}
+}
+
+// TestDenial: the audit event gets the reason.
+func TestDenial(t *testing.T) {
+	t.Parallel()
+	var why *audit.Denial
+	err := autherr.New(autherr.InvalidCheck, Denial(audit.ReasonReplayed, "it was used before"))
+	if !errors.As(err, &why) || why.Reason != audit.ReasonReplayed ||
+		err.Error() != "core: InvalidCheck: it was used before" {
+		t.Errorf("%v: %+v", err, why)
 	}
 }

@@ -1,4 +1,6 @@
-package core
+// Package verdict says what the audit log and the observer learn about an error. They never get its text, which may
+// contain anything.
+package verdict
 
 import (
 	"context"
@@ -10,26 +12,27 @@ import (
 	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/observe"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/panics"
 	"github.com/latchkey-go/latchkey/internal/upstream"
 )
 
-// verdict returns the outcome and the reason of an error. remote reports whether a provider was involved.
-func verdict(err error, remote bool) (audit.Outcome, audit.Reason) {
+// Of returns the outcome and the reason of an error. remote reports whether a provider was involved.
+func Of(err error, remote bool) (audit.Outcome, audit.Reason) {
 	e := errormarks.As(err, autherr.CallbackRoute)
 	var why *audit.Denial
 	var panicked *panics.Error
 	switch failed := errormarks.Level(e) >= slog.LevelError; {
-	case errors.Is(err, ErrStoreUnavailable), e.Type == ErrStore, e.Type == ErrSessionToken:
+	case errors.Is(err, store.ErrUnavailable), e.Type == autherr.Store, e.Type == autherr.SessionToken:
 		return audit.Failed, audit.ReasonStore
 	case errors.As(err, &panicked):
 		return audit.Failed, audit.ReasonFault
 	case errors.As(err, &why) && why.Reason != "":
 		return audit.Refused, why.Reason
-	case failed && e.Type == ErrEmailSignIn:
+	case failed && e.Type == autherr.EmailSignIn:
 		return audit.Failed, audit.ReasonMail
-	case failed && remote && e.Type != ErrAccessDenied:
+	case failed && remote && e.Type != autherr.AccessDenied:
 		return audit.Failed, audit.ReasonProvider
 	case failed:
 		return audit.Failed, audit.ReasonFault
@@ -38,13 +41,13 @@ func verdict(err error, remote bool) (audit.Outcome, audit.Reason) {
 }
 
 // reasonOf returns the reason of an error that does not contain one.
-func reasonOf(t ErrorType) audit.Reason {
+func reasonOf(t autherr.Type) audit.Reason {
 	switch t {
-	case ErrAccessDenied:
+	case autherr.AccessDenied:
 		return audit.ReasonDenied
-	case ErrCredentialsSignin:
+	case autherr.CredentialsSignin:
 		return audit.ReasonCredentials
-	case ErrAccountNotLinked, ErrOAuthAccountNotLinked:
+	case autherr.AccountNotLinked, autherr.OAuthAccountNotLinked:
 		return audit.ReasonNotLinked
 	case autherr.InvalidCheck:
 		return audit.ReasonCheck
@@ -52,37 +55,32 @@ func reasonOf(t ErrorType) audit.Reason {
 		return audit.ReasonProviderRefused
 	case autherr.WebAuthnVerification:
 		return audit.ReasonPasskey
-	case ErrEmailSignIn:
+	case autherr.EmailSignIn:
 		return audit.ReasonAddress
 	}
 	return audit.ReasonRequest
 }
 
-// auditReason returns an error with a reason for the audit event.
-func auditReason(r audit.Reason, text string) error {
-	return &audit.Denial{Reason: r, Err: errors.New(text)}
-}
-
-// callOutcome maps an error to an outcome, so that the error's text, which may contain anything, is not reported.
-func callOutcome(ctx context.Context, err error) observe.Outcome {
+// OfCall returns the outcome of a call to a store, a provider or a service.
+func OfCall(ctx context.Context, err error) observe.Outcome {
 	var refusal *oauth.Refusal
 	var unanswered *upstream.Error
-	var ours *Error
+	var ours *autherr.Error
 	switch {
 	case err == nil:
 		return observe.OK
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		return observe.Absent
-	case errors.Is(err, ErrConflict):
+	case errors.Is(err, store.ErrConflict):
 		return observe.Conflict
 	case errors.As(err, &refusal), errors.Is(err, challenge.ErrRefused):
 		return observe.Refused
 	case errors.Is(ctx.Err(), context.Canceled):
 		return observe.Canceled
-	case errors.Is(err, ErrStoreUnavailable), errors.Is(err, context.DeadlineExceeded), errors.As(err, &unanswered):
+	case errors.Is(err, store.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), errors.As(err, &unanswered):
 		return observe.Unavailable
 	case errors.As(err, &ours):
-		if outcome, _ := verdict(err, false); outcome == audit.Refused {
+		if outcome, _ := Of(err, false); outcome == audit.Refused {
 			return observe.Refused
 		}
 	}
