@@ -309,7 +309,8 @@ func cookieSetsOf(c *Config, secrets []string, faults *ConfigError) [2]*cookies.
 // newCleaning returns the schedule of DeleteExpired (Config.CleanUp) and of the tasks of plugins.
 func newCleaning(c *Config, kept stores, tasks []cleanup.Task, log *reporter) *cleanup.Schedule {
 	var cleaner store.Cleaner
-	if c.Store != nil && c.CleanUp != False && (c.CleanUp != Default || !cleansItself(c.Store)) {
+	self, ok := c.Store.(store.SelfCleaner)
+	if c.Store != nil && (c.CleanUp == True || c.CleanUp == Default && !(ok && self.CleansItself())) {
 		cleaner = storecalls.New(c.Store, storeCall(kept.watch, 0)).Cleaner // a run has its own time limit
 	}
 	schedule := cleanup.New(cleaner, tasks, kept.Tokens, c.Now, cleanupLog{log})
@@ -317,11 +318,6 @@ func newCleaning(c *Config, kept stores, tasks []cleanup.Task, log *reporter) *c
 		records.Schedule = schedule
 	}
 	return schedule
-}
-
-func cleansItself(s Store) bool {
-	self, ok := s.(store.SelfCleaner)
-	return ok && self.CleansItself()
 }
 
 func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {
