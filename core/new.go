@@ -310,7 +310,8 @@ func cookieSetsOf(c *Config, secrets []string, faults *ConfigError) [2]*cookies.
 func newCleaning(c *Config, kept stores, tasks []cleanup.Task, log *reporter) *cleanup.Schedule {
 	var cleaner store.Cleaner
 	self, ok := c.Store.(store.SelfCleaner)
-	if c.Store != nil && (c.CleanUp == True || c.CleanUp == Default && !(ok && self.CleansItself())) {
+	cleansItself := ok && self.CleansItself()
+	if c.Store != nil && c.CleanUp != False && (c.CleanUp == True || !cleansItself) {
 		cleaner = storecalls.New(c.Store, storeCall(kept.watch, 0)).Cleaner // a run has its own time limit
 	}
 	schedule := cleanup.New(cleaner, tasks, kept.Tokens, c.Now, cleanupLog{log})
