@@ -10,6 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/announcements"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
@@ -92,7 +93,7 @@ func (s *site) placeOfRequest(r *Request) (*place, error) {
 	case errors.Is(err, forwarded.ErrNoOrigin):
 		return nil, errorf(ErrUntrustedHost, "%w", err)
 	case err != nil:
-		return nil, &badRequest{cause: errorf(ErrUntrustedHost, "%w", errormarks.Suspicious(err))}
+		return nil, &problems.BadRequest{Cause: errorf(ErrUntrustedHost, "%w", errormarks.Suspicious(err))}
 	}
 	return settled, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 )
 
 // maxLogouts is the number of used logout tokens to remember. Only tokens with a valid signature of the provider count.
@@ -20,8 +21,8 @@ const maxLogouts = 1 << 16
 // under the jwt strategy end too if Session.Revocation is on; otherwise the callback must end them.
 func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, error) {
 	from, _ := c.flow.(*oauthFlow)
-	if from == nil || c.kind != TypeOIDC || from.flow.Client1 != nil || !l.endSessions() {
-		return nil, &badRequest{cause: errorf(ErrUnknownAction,
+	if from == nil || c.kind != TypeOIDC || from.flow.Client1 != nil || !l.sessions.all.CanEnd() && l.callback == nil {
+		return nil, &problems.BadRequest{Cause: errorf(ErrUnknownAction,
 			"back-channel logout is not available for this provider: it needs "+
 				"OpenID Connect, and database sessions, Session.Revocation or the callback BackChannelLogout")}
 	}
@@ -32,12 +33,6 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 		response.Status, response.Body = http.StatusBadRequest, []byte(`{"error":"invalid_request"}`)
 	}
 	return response, nil
-}
-
-// endSessions reports whether a back-channel logout can have any effect in this configuration.
-func (l *logouts) endSessions() bool {
-	return l.callback != nil || l.sessions.revoked != nil ||
-		l.sessions.config.Strategy == StrategyDatabase && l.store.SessionLister != nil
 }
 
 // endAll ends the sessions that a logout token names. If its subject has no account here, there are none.

@@ -13,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/ui"
@@ -80,7 +81,7 @@ func (e *emailCodes) check(ctx context.Context, c *call, purpose, typed string) 
 		})
 		return nil, &Problem{
 			Status: http.StatusTooManyRequests, Code: "too_many", Text: textCodeTooMany, RetryAfter: many.Wait,
-			Cause: &tooMany{many.Wait},
+			Cause: &problems.TooMany{Wait: many.Wait},
 		}
 	case errors.Is(err, emailcode.ErrExpired):
 		return nil, errCodeExpired()

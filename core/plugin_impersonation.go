@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // AllowImpersonation allows [ActionRequest.Impersonate]. check decides whether the user of a session may impersonate
@@ -105,7 +106,10 @@ func tooLargeToImpersonate(err error) error {
 	if !errors.As(err, new(*sessioncookies.LimitError)) {
 		return err
 	}
-	return &Problem{Status: http.StatusConflict, Code: "session_too_large", Text: textTooLarge, Cause: err}
+	return &Problem{Status: http.StatusConflict, Code: "session_too_large", Cause: err, Text: ui.Text{
+		Key:     "impersonation.too-large",
+		English: "Both sessions together are too large for this site. Its operators find the limit in the log.",
+	}}
 }
 
 // EndImpersonation ends an impersonated session. If the own session of the administrator is still valid, it continues,

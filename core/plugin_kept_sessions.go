@@ -107,17 +107,20 @@ func (c *ActionRequest) KeepSession(ctx context.Context, instead string) error {
 			return accountsFull()
 		}
 	}
-	if err := c.changeAccounts(ctx, append(s.finishKept(ctx, &c.in.arrival, change), carrier.clear()...)); err != nil {
+	if err := c.changeAccounts(ctx, change, carrier.clear()); err != nil {
 		return err
 	}
 	c.in.decided(ctx, audit.SessionKept, "", active.user.ID)
 	return nil
 }
 
-// changeAccounts sets the cookies of a change, and a new CSRF token: forms of the earlier account are refused. The
-// pending sign-out at the provider of the earlier account is forgotten.
-func (c *ActionRequest) changeAccounts(ctx context.Context, cookies []Cookie) error {
+// changeAccounts sets the cookies of a change and of the active session, and a new CSRF token: forms of the earlier
+// account are refused. The pending sign-out at the provider of the earlier account is forgotten.
+func (c *ActionRequest) changeAccounts(
+	ctx context.Context, change *sessioncookies.Change, active []Cookie,
+) error {
 	s := c.plugins.auth.sessions
+	cookies := append(s.finishKept(ctx, &c.in.arrival, change), active...)
 	fresh, err := c.in.renewCSRF()
 	if err != nil {
 		return err
@@ -150,7 +153,7 @@ func (c *ActionRequest) SwitchSession(ctx context.Context, ref string) (signedIn
 	if !there {
 		return false, ErrNotFound
 	}
-	r, err := s.keptRequest(ctx, &c.in.arrival, &k)
+	r, err := s.sessionIn(ctx, &c.in.arrival, k.Tokens())
 	if err != nil {
 		return false, err
 	}
@@ -167,7 +170,7 @@ func (c *ActionRequest) SwitchSession(ctx context.Context, ref string) (signedIn
 	if err != nil {
 		return false, err
 	}
-	if err := c.changeAccounts(ctx, append(cookies, s.finishKept(ctx, &c.in.arrival, change)...)); err != nil {
+	if err := c.changeAccounts(ctx, change, cookies); err != nil {
 		return false, err
 	}
 	s.replaced.Forget(k.Token)

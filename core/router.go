@@ -10,6 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/csrf"
@@ -142,7 +143,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 		return rule, unreadable
 	}
 	if to.Provider != "" && c.flow == nil {
-		return rule, errorf(ErrAuth, "%w", errormarks.ByClient(errNoProvider))
+		return rule, errorf(ErrAuth, "%w", errormarks.ByClient(problems.ErrNoProvider))
 	}
 	if !rule.bare {
 		if c.csrf, err = c.checkCSRF(c.fields); err != nil {

@@ -77,6 +77,14 @@ func (s *sessions) ofCookies(ctx context.Context, v *arrival) (requestSession, e
 	return s.restore(ctx, s.carrierOf(v))
 }
 
+// sessionIn returns the session in other cookies of the browser: an administrator's own, or that of another account. It
+// may have ended.
+func (s *sessions) sessionIn(ctx context.Context, v *arrival, tokens cookie.Joined) (requestSession, error) {
+	c := s.carrierOf(v)
+	c.Tokens = tokens
+	return s.choose(ctx, c)
+}
+
 func (s *sessions) carrierOf(v *arrival) tokenCarrier {
 	b := s.browserOf(v)
 	return tokenCarrier{at: v, Carrier: b.Carrier(s.replaced)}

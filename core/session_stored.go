@@ -110,8 +110,7 @@ func (p *storedSession) start(
 		p.data.Forget(who.user.ID)
 	}
 	if p.facts && !who.keepsSession {
-		note := sessionrecord.Note{Ends: who.session.Expires.Unix(), Actor: id.actor.Subject}
-		p.recordSignIn(ctx, p.at, id, who, sessionID, note)
+		p.recordSignIn(ctx, p.at, id, who, sessionID, sessionrecord.Note{Ends: who.session.Expires.Unix()})
 	}
 	cookies, err = p.setRow(who.session)
 	return cookies, sessionID, err

@@ -41,6 +41,9 @@ type Account struct {
 	size   int // of the cookie in the header of a request
 }
 
+// Tokens returns the session token of the account.
+func (a *Account) Tokens() cookie.Joined { return cookie.Whole(a.Name, a.Token) }
+
 // identifier returns the text that identifies the browser, or "".
 func (b *Browser) identifier() string {
 	spec := b.Cookies.Plugin(BrowserCookie)
