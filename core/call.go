@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/form"
@@ -40,23 +41,24 @@ func (s *site) callOf(r *Request) *call {
 	return &call{arrival: s.unsettled(r)}
 }
 
-// route finds the action, the provider and the query by parsing the raw request target (docs/protocol.md §1.1). badQuery
-// is the error of a malformed query.
+// route finds the action, the provider and the query by parsing the raw request target (docs/protocol.md §1.1).
+// badQuery is the error of a malformed query.
 func (c *call) route() (to actions.Route, badQuery, err error) {
 	if c.r.Method != "GET" && c.r.Method != "POST" {
 		cause := errorf(ErrUnknownAction, "method %.16q: actions support only GET and POST", c.r.Method)
-		return to, nil, &badRequest{cause: cause}
+		return to, nil, &problems.BadRequest{Cause: cause}
 	}
 	to, ok := c.plugins.Find(c.r.Target, c.basePath, c.returns)
 	if !ok {
 		path, _, _ := strings.Cut(c.r.Target, "?")
-		return to, nil, &badRequest{unknown: true, cause: errorf(ErrUnknownAction, "no auth route at %.200q: the base path "+
-			"is %q. Set BasePath to the path of the mounted routes, including the prefix of a group, and PublicPath to "+
-			"the prefix that a proxy removes", path, c.basePath)}
+		cause := errorf(ErrUnknownAction, "no auth route at %.200q: the base path is %q. Set BasePath to the path of the "+
+			"mounted routes, including the prefix of a group, and PublicPath to the prefix that a proxy removes",
+			path, c.basePath)
+		return to, nil, &problems.BadRequest{Unknown: true, Cause: cause}
 	}
 	c.action, c.plugin = to.Action, to.Plugin
 	if c.query, err = weburl.Query(c.r.Target); err != nil {
-		badQuery = &badRequest{cause: errorf(ErrUnknownAction, "query: %w", err)}
+		badQuery = &problems.BadRequest{Cause: errorf(ErrUnknownAction, "query: %w", err)}
 	}
 	return to, badQuery, nil
 }

@@ -60,17 +60,6 @@ func errorf(t ErrorType, format string, args ...any) *Error {
 	return autherr.Errorf(t, format, args...)
 }
 
-// badRequest is an error with the response 400 "Bad request." instead of a page.
-type badRequest struct {
-	cause *Error
-	// unknown means that no action has this path. A browser that requests a page gets status 404.
-	unknown bool
-}
-
-func (e *badRequest) Error() string { return e.cause.Error() }
-
-func (e *badRequest) Unwrap() error { return e.cause }
-
 // ErrInvalidGrant means that the provider no longer accepts a refresh token: it has expired, or the user has revoked
 // it. The user must sign in again.
 var ErrInvalidGrant = oauth.ErrInvalidGrant

@@ -31,9 +31,9 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 	e := errormarks.As(err, ErrAuth)
 	c.log.failure(ctx, e, c.attrs()...)
 	response := &Response{Err: e, Cookies: cookies}
-	var bad *badRequest
+	var bad *problems.BadRequest
 	var body *form.BodyError
-	var soon *tooMany
+	var soon *problems.TooMany
 	var busy *Problem
 	switch {
 	case negotiate.AsksJSON(c.r.Method, c.r.Header):
@@ -46,7 +46,7 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 		return response
 	case errors.Is(err, ErrStoreUnavailable):
 		return p.unavailable(ctx, &c.arrival, c.action != "session" && !wantsURL(c.r) && wantsPage(c.r), response)
-	case errors.As(err, &bad) && bad.unknown && c.r.Method == http.MethodGet &&
+	case errors.As(err, &bad) && bad.Unknown && c.r.Method == http.MethodGet &&
 		negotiate.PrefersHTML(c.r.Header["Accept"]):
 		if c.settle() == nil { // for the links of the page
 			c.settleLocale(ctx, c.askedLocale())
@@ -82,7 +82,7 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 		c.log.failure(ctx, e, c.attrs()...)
 	}
 	response := &Response{Err: e, Cookies: cookies}
-	var soon *tooMany
+	var soon *problems.TooMany
 	switch {
 	case c.wantsData():
 		response = problem.answer(&c.arrival, err, response)
@@ -126,10 +126,10 @@ func (p *Problem) retryAfter(response *Response) {
 // answer is document with the Retry-After header for an error.
 func (p *Problem) answer(v *arrival, err error, response *Response) *Response {
 	response = p.document(v, response)
-	var soon *tooMany
+	var soon *problems.TooMany
 	switch {
 	case errors.As(err, &soon):
-		response.set("Retry-After", problems.Seconds(soon.wait))
+		response.set("Retry-After", problems.Seconds(soon.Wait))
 	case p.Status == http.StatusServiceUnavailable:
 		response.set("Retry-After", storeRetryAfter)
 	}
@@ -225,14 +225,14 @@ func (c *call) asksForPage() bool {
 
 // askPatience answers a rate-limited attempt with status 429 (RFC 6585 section 4), as a page for browsers, else as
 // JSON.
-func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *Response) *Response {
+func (p *pages) askPatience(ctx context.Context, c *call, e *problems.TooMany, response *Response) *Response {
 	if wantsURL(c.r) || !wantsPage(c.r) {
 		refuse(response, http.StatusTooManyRequests, []byte(`{"message":"Too many attempts. Try again later."}`))
 	} else {
 		view := ui.ErrorView{Error: string(ErrTooManyRequests)}
 		response = p.errorView(ctx, &c.arrival, response, http.StatusTooManyRequests, view)
 	}
-	response.set("Retry-After", problems.Seconds(e.wait))
+	response.set("Retry-After", problems.Seconds(e.Wait))
 	return response
 }
 
@@ -270,29 +270,19 @@ func (p *pages) unavailable(ctx context.Context, v *arrival, page bool, response
 	return response
 }
 
-// errNoProvider is a configuration error on pages, as in Auth.js. JSON clients get status 404.
-var errNoProvider = errors.New("the path names a provider that is not configured")
-
-// problemDocument answers a failed action with a problem document (RFC 9457). Its member "error" is the name that pages
-// use.
+// problemDocument answers a failed action with a problem document (RFC 9457).
 func (p *pages) problemDocument(c *call, err error, response *Response) *Response {
 	problem := *problemOf(err)
-	e := errormarks.As(err, ErrAuth)
-	if known := errortypes.Of(string(e.Type)); known.Status != 0 && problem.Status == http.StatusInternalServerError {
-		problem.Status, problem.Code = known.Status, known.Code
-	}
-	if errors.Is(err, errNoProvider) {
-		problem.Status, problem.Code = http.StatusNotFound, "unknown_provider"
-	}
-	if problem.Status != http.StatusTooManyRequests && e.Type.Public() != "Configuration" {
-		problem.Members = map[string]any{"error": e.Type.Public()}
+	var members map[string]any
+	if problem.Status, problem.Code, members = problems.OfAction(err, problem.Status, problem.Code); members != nil {
+		problem.Members = members
 	}
 	return problem.answer(&c.arrival, err, response)
 }
 
 // auditCallback notes a sign-in that failed.
 func (c *call) auditCallback(ctx context.Context, typed string, err error) {
-	if c.audit == nil || alreadyNoted(err) {
+	if verdict.IsNoted(err) {
 		return
 	}
 	name := audit.SignIn
@@ -308,9 +298,6 @@ func (c *call) auditCallback(ctx context.Context, typed string, err error) {
 
 // refused notes the error that stopped a request. typed is the identifier that the client typed.
 func (c *call) refused(ctx context.Context, name audit.Name, typed string, err error) {
-	if c.audit == nil {
-		return
-	}
 	e := audit.Event{Name: name, Subject: typed}
 	e.Outcome, e.Reason = verdict.Of(err, c.kind == TypeOAuth || c.kind == TypeOIDC)
 	var why *audit.Denial
@@ -321,14 +308,4 @@ func (c *call) refused(ctx context.Context, name audit.Name, typed string, err e
 		e.Subject = "" // the identifier belongs to a known user
 	}
 	c.note(ctx, e)
-}
-
-// alreadyNoted reports whether an event was emitted for the error already: by a guard or a limit.
-func alreadyNoted(err error) bool {
-	for _, noted := range []ErrorType{ErrMissingCSRF, ErrTooManyRequests, autherr.TooManyFailures, autherr.Challenge} {
-		if errors.Is(err, noted) {
-			return true
-		}
-	}
-	return false
 }

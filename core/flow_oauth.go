@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"maps"
 
-	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/oauth"
@@ -36,7 +36,7 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	}
 	address, stored, err := f.flow.Start(ctx, request)
 	if err != nil {
-		return nil, errormarks.As(err, ErrAuth)
+		return nil, flowstate.Failure(err)
 	}
 	response := redirectTo(address)
 	response.Cookies = ownCookies(stored)
@@ -58,7 +58,7 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 	}
 	switch {
 	case err != nil:
-		return out, errormarks.As(err, ErrAuth)
+		return out, flowstate.Failure(err)
 	case answer.ForwardTo != "":
 		return outcome{response: redirectTo(answer.ForwardTo)}, nil
 	}
@@ -70,7 +70,7 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 	}
 	result, err := f.flow.Complete(ctx, answer, &oauthTools{f.oauthClient, *c})
 	if err != nil {
-		return out, errormarks.As(err, ErrAuth)
+		return out, flowstate.Failure(err)
 	}
 	tokens := f.tokenSet(result.Tokens)
 	tokens.Claims, tokens.Extra = exactjson.CloneObject(Profile(result.Claims)), maps.Clone(tokens.Extra)
@@ -90,11 +90,8 @@ func (f *oauthFlow) redirectPost(c *call) (outcome, error) {
 	out := outcome{withoutCookies: true, response: redirectTo(c.base + "/callback/" + f.ID)}
 	query, stored, err := f.flow.StorePost(f.checks.flowsOf(c), c.fields)
 	out.cookies = ownCookies(stored)
-	if err != nil {
-		return out, errormarks.As(err, ErrAuth)
-	}
 	out.response.Redirect += query
-	return out, nil
+	return out, flowstate.Failure(err)
 }
 
 // oauthTools implements [oauthflow.Tools] for one callback. It has a copy of the call, because the exchange may outlast

@@ -13,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -177,7 +178,7 @@ func passkeyError(err error) error {
 	case errors.Is(err, passkeys.ErrInvalid):
 		return errorf(autherr.InvalidCheck, "%w", err)
 	case errors.Is(err, flowstate.ErrNoFlow), errors.Is(err, flowstate.ErrOtherBrowser):
-		return err
+		return flowstate.Failure(err)
 	}
 	return errorf(autherr.WebAuthnVerification, "%w", err)
 }
@@ -262,7 +263,7 @@ func (f *passkeyFlow) begin(ctx context.Context, c *call, ceremony *passkeys.Pre
 	rp := f.ceremonies.At(c.at)
 	body, cookie, err := f.ceremonies.Start(ctx, f.checks.flowsOf(c), &rp, ceremony)
 	if err != nil {
-		return nil, errormarks.As(err, ErrAuth)
+		return nil, flowstate.Failure(err)
 	}
 	return &Response{
 		Header: headers.New("Content-Type", typeJSON), Body: body, Cookies: []Cookie{Cookie(cookie)},
@@ -289,7 +290,7 @@ func (f *passkeyFlow) unknownCookies(c *call, credentialID string) []Cookie {
 		return nil
 	}
 	content, until := unknownPasskey{id, described.ID}, f.now().Add(unknownTTL)
-	cookie, err := f.plugins.cookie(&c.arrival, unknownCookie, content, until)
+	cookie, err := f.plugins.cookie(&c.arrival, plugincookies.Unknown, content, until)
 	if err != nil {
 		return nil // the sign-in has failed anyway, and the next attempt sets it
 	}

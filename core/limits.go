@@ -2,13 +2,13 @@ package core
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/netip"
 	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
@@ -30,13 +30,6 @@ type Limits struct {
 	// Default means on if Shared or Rates is set, or if a plugin such as providers/password requests it; otherwise off,
 	// as in Auth.js.
 	KnownBrowsers OptionalBool
-}
-
-// tooMany is the error of an attempt that exceeds a limit.
-type tooMany struct{ wait time.Duration }
-
-func (e *tooMany) Error() string {
-	return fmt.Sprintf("core: too many attempts: retry after %v", e.wait)
 }
 
 // counter counts attempts: a *limit.Limiter or a *limit.Shared.
@@ -86,7 +79,7 @@ func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
 	c.note(ctx, audit.Event{
 		Name: audit.Limit, Outcome: audit.Refused, Attempt: string(p.Attempt), Subject: p.Identifier,
 	})
-	return &Error{Type: ErrTooManyRequests, Cause: &tooMany{wait}}
+	return &Error{Type: ErrTooManyRequests, Cause: &problems.TooMany{Wait: wait}}
 }
 
 // right tells the Forgive callback and the limiter that an attempt was correct, so that it no longer counts. A failure

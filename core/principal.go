@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/limit"
 )
 
@@ -75,21 +76,19 @@ func (a *Auth) verifyCredential(
 		network, _ := v.client()
 		return kind.Verify(ctx, token, network)
 	})
-	switch {
-	case err != nil || p == nil && known:
+	if err != nil || p == nil {
 		a.validTokens.Remove(hash)
-	case p != nil && !known:
+		return nil, err
+	}
+	if !known {
 		a.validTokens.First(hash, time.Time{})
 		limits.right(ctx, c, attempt)
 	}
-	if p != nil && err == nil {
-		v.verified.Set(p.Credential)
-	}
-	if p != nil && err == nil && p.Credential != "" && limits.keyUse && !again {
-		err = limits.ask(ctx, c, newAttempt(limit.AttemptKeyUse, p.Credential))
-	}
-	if err != nil {
-		return nil, err
+	v.verified.Set(p.Credential)
+	if p.Credential != "" && limits.keyUse && !again {
+		if err := limits.ask(ctx, c, newAttempt(limit.AttemptKeyUse, p.Credential)); err != nil {
+			return nil, err
+		}
 	}
 	return p, nil
 }
@@ -131,10 +130,10 @@ func PrincipalFrom(ctx context.Context) (*Principal, error) {
 func (v *Visit) RequirePrincipal(guards ...PrincipalGuard) (*Principal, *Response) {
 	p, err := v.Principal()
 	var problem *Problem
-	var soon *tooMany
+	var soon *problems.TooMany
 	switch {
 	case errors.As(err, &soon):
-		problem = &Problem{Status: http.StatusTooManyRequests, Code: "too_many_requests", RetryAfter: soon.wait}
+		problem = &Problem{Status: http.StatusTooManyRequests, Code: "too_many_requests", RetryAfter: soon.Wait}
 		return nil, v.problemResponse(problem, err)
 	case errors.As(err, &problem):
 		return nil, v.problemResponse(problem, err)

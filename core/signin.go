@@ -11,6 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/signinmethods"
+	"github.com/latchkey-go/latchkey/core/internal/verdict"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -31,7 +32,7 @@ func (s *signIns) start(ctx context.Context, c *call) (*Response, error) {
 
 // auditStart notes a sign-in that could not be started. For an email provider, that is an email that was not sent.
 func (c *call) auditStart(ctx context.Context, err error) {
-	if c.audit == nil || alreadyNoted(err) {
+	if verdict.IsNoted(err) {
 		return
 	}
 	name, typed := audit.SignIn, ""

@@ -38,7 +38,7 @@ const (
 // (proxy_buffer_size).
 const MaxResponseHeader = 4000
 
-// The causes of the errors of a callback that does not continue a flow of this browser. The errors have their type.
+// The errors of a callback that does not continue a flow of this browser.
 var (
 	// ErrOtherBrowser means that another browser started the flow.
 	ErrOtherBrowser = errors.New("the sign-in was started in another browser: the CSRF cookie differs or is missing")
@@ -48,6 +48,21 @@ var (
 	ErrNoFlow = errors.New("no flow")
 )
 
+// Failure returns an error with its type. One of a callback that cannot continue a flow has the reason.
+func Failure(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrOtherBrowser):
+		return autherr.New(autherr.InvalidCheck, errormarks.Over(errormarks.Browser, err))
+	case errors.Is(err, ErrOtherState):
+		return autherr.New(autherr.CallbackRoute, errormarks.Over(errormarks.Expired, errormarks.Suspicious(err)))
+	case errors.Is(err, ErrNoFlow):
+		return autherr.New(autherr.InvalidCheck, errormarks.Over(errormarks.Expired, err))
+	}
+	return errormarks.As(err, autherr.Auth)
+}
+
 // noFlow is an error that matches ErrNoFlow.
 type noFlow struct{ error }
 
@@ -55,13 +70,7 @@ func (noFlow) Is(target error) bool { return target == ErrNoFlow }
 
 func (e noFlow) Unwrap() error { return e.error }
 
-func noFlowf(format string, args ...any) error {
-	return autherr.New(autherr.InvalidCheck, errormarks.Over(errormarks.Expired, noFlow{fmt.Errorf(format, args...)}))
-}
-
-func otherState() error {
-	return autherr.New(autherr.CallbackRoute, errormarks.Over(errormarks.Expired, errormarks.Suspicious(ErrOtherState)))
-}
+func noFlowf(format string, args ...any) error { return noFlow{fmt.Errorf(format, args...)} }
 
 func specOf(s *cookies.Set, check string) *cookies.Spec {
 	switch check {
@@ -212,7 +221,7 @@ func (b *Browser) Find(client *Client, state string) (*Flow, error) {
 	switch sent := client.checks(CheckState) || state != ""; {
 	case sent && flow.Tag != "" && !b.isHash(flow.Tag, "state", state),
 		flow.Tag == "" && client.checks(CheckState) && !random.Same(value, state):
-		return nil, otherState()
+		return nil, ErrOtherState
 	}
 	flow.Clear = nil
 	for _, check := range allChecks {

@@ -14,9 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
-	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/jwe"
@@ -340,7 +338,7 @@ const (
 // attacker's account.
 func (b *Browser) Compare(ctx context.Context, flow *Flow) (Session, error) {
 	if flow.Browser != "" && b.known() && !b.isHash(flow.Browser, "browser", b.CSRF) {
-		return 0, autherr.New(autherr.InvalidCheck, errormarks.Over(errormarks.Browser, ErrOtherBrowser))
+		return 0, ErrOtherBrowser
 	}
 	session := b.Owner(ctx)
 	switch {

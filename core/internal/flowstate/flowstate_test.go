@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -89,25 +90,6 @@ func (w *world) start(t *testing.T, client *flowstate.Client, start flowstate.St
 
 var all = []string{flowstate.CheckState, flowstate.CheckPKCE, flowstate.CheckNonce}
 
-// is reports whether an error has the cause with its type, log level and reason, or no error is wanted.
-func is(err, cause error) bool {
-	if cause == nil || err == nil {
-		return err == cause
-	}
-	want := map[error]struct {
-		of    autherr.Type
-		level slog.Level
-		why   errormarks.Reason
-	}{
-		flowstate.ErrOtherBrowser: {autherr.InvalidCheck, slog.LevelWarn, errormarks.Browser},
-		flowstate.ErrOtherState:   {autherr.CallbackRoute, slog.LevelWarn, errormarks.Expired},
-		flowstate.ErrNoFlow:       {autherr.InvalidCheck, slog.LevelWarn, errormarks.Expired},
-	}[cause]
-	got, ok := errors.AsType[*autherr.Error](err)
-	return ok && errors.Is(err, cause) && got.Type == want.of && errormarks.Level(got) == want.level &&
-		errormarks.ReasonIn(err) == want.why
-}
-
 // TestFind checks which callbacks find a flow, for the first flow of a browser and for a further one.
 func TestFind(t *testing.T) {
 	t.Parallel()
@@ -144,7 +126,7 @@ func TestFind(t *testing.T) {
 			case want != nil && further: // the check cookies are those of the first provider
 				want = flowstate.ErrNoFlow
 			}
-			if !is(err, want) {
+			if !errors.Is(err, want) {
 				t.Errorf("%s, further %v: %v", name, further, err)
 				continue
 			}
@@ -221,7 +203,7 @@ func TestCompare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := w.browser().Compare(t.Context(), found); got != row.want || !is(err, row.err) {
+		if got, err := w.browser().Compare(t.Context(), found); got != row.want || !errors.Is(err, row.err) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
@@ -370,5 +352,33 @@ func TestRandomFails(t *testing.T) {
 		if flow, err := w.browser().Start(t.Context(), client, flowstate.Start{}); err == nil {
 			t.Errorf("proxied %s: %+v", strconv.FormatBool(proxied), flow)
 		}
+	}
+}
+
+// TestFailure checks the types of errors, and which ones tell the user why the sign-in cannot continue.
+func TestFailure(t *testing.T) {
+	t.Parallel()
+	lost := autherr.New(autherr.Store, errors.New("row 7"))
+	for name, row := range map[string]struct {
+		err    error
+		kind   autherr.Type
+		reason errormarks.Reason
+		level  slog.Level
+	}{
+		"another browser": {
+			fmt.Errorf("flow: %w", flowstate.ErrOtherBrowser), autherr.InvalidCheck, errormarks.Browser, slog.LevelWarn,
+		},
+		"another state": {flowstate.ErrOtherState, autherr.CallbackRoute, errormarks.Expired, slog.LevelWarn},
+		"no flow":       {flowstate.ErrNoFlow, autherr.InvalidCheck, errormarks.Expired, slog.LevelWarn},
+		"typed":         {lost, autherr.Store, "", slog.LevelError},
+		"any":           {errors.New("x"), autherr.Auth, "", slog.LevelError},
+	} {
+		got, ok := errors.AsType[*autherr.Error](flowstate.Failure(row.err))
+		if !ok || got.Type != row.kind || errormarks.ReasonIn(got) != row.reason || errormarks.Level(got) != row.level {
+			t.Errorf("%s: %#v", name, got)
+		}
+	}
+	if err := flowstate.Failure(nil); err != nil {
+		t.Errorf("no error: %v", err)
 	}
 }

@@ -169,10 +169,10 @@ func (f *Flow) Complete(ctx context.Context, a *Answer, tools Tools) (*Result, e
 
 // exchangeError returns the error of a shared exchange.
 func exchangeError(ctx context.Context, err error) error {
-	if _, ok := errors.AsType[*autherr.Error](err); ok {
-		return err
-	}
+	_, typed := errors.AsType[*autherr.Error](err)
 	switch {
+	case typed:
+		return err
 	case errors.Is(err, exchange.ErrInProgress):
 		return autherr.New(autherr.InvalidCheck, errormarks.Over(errormarks.Used, err))
 	case ctx.Err() != nil: // the browser has disconnected
@@ -193,8 +193,8 @@ func (f *Flow) redeem(
 	case errors.Is(err, oauth.ErrNoCode):
 		return nil, autherr.New(autherr.CallbackRoute, errormarks.ByClient(err))
 	case errors.Is(err, oauth.ErrInvalidGrant), errors.Is(err, oauth.ErrRequestTokenUsed):
-		err = errormarks.Over(errormarks.Used, errormarks.Suspicious(err)) // by another process or a lost request
-		return nil, autherr.New(autherr.CallbackRoute, err)
+		err = errormarks.Suspicious(err) // another process used the code, or a request that was lost
+		return nil, autherr.New(autherr.CallbackRoute, errormarks.Over(errormarks.Used, err))
 	case err != nil:
 		return nil, autherr.New(autherr.CallbackRoute, err)
 	}

@@ -9,7 +9,6 @@ package oauthflow
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -174,7 +173,7 @@ func (f *Flow) forwardFromProxy(r *CallbackRequest) (string, error) {
 	}
 	claims, err := r.Browser.Open(r.Browser.State, state)
 	if err != nil {
-		return "", autherr.New(autherr.InvalidCheck, fmt.Errorf("state at the redirect proxy: %w", err))
+		return "", autherr.Errorf(autherr.InvalidCheck, "state at the redirect proxy: %w", err)
 	}
 	target := claims.Extra.Text("origin")
 	if target == "" {

@@ -233,25 +233,22 @@ func (w *world) callback(t *testing.T, params url.Values) (*oauthflow.Result, er
 	return w.Complete(t.Context(), answer, w)
 }
 
-// failure is the type of an error and its marks: mark is nil for an error of the server.
+// failure is an error that a test expects.
 type failure struct {
-	autherr.Type
-	mark func(error) error
-	used bool
+	kind   autherr.Type
+	cause  func(error) error // the mark with the level, or nil for that of the type
+	reason errormarks.Reason
 }
 
-// fails checks the type and the marks of an error.
+// fails checks type, level and reason of an error.
 func fails(t *testing.T, name string, err error, want failure) {
 	t.Helper()
-	expected := autherr.New(want.Type, errFails)
-	if want.mark != nil {
-		expected.Cause = want.mark(errFails)
+	level := errormarks.Level(errormarks.As(errors.New("x"), want.kind))
+	if want.cause != nil {
+		level = errormarks.Level(errormarks.As(errors.New("x"), want.kind, want.cause))
 	}
 	got, ok := errors.AsType[*autherr.Error](err)
-	if !ok || got.Type != want.Type || errormarks.Level(got) != errormarks.Level(expected) ||
-		(errormarks.ReasonIn(err) == errormarks.Used) != want.used {
+	if !ok || got.Type != want.kind || errormarks.Level(got) != level || errormarks.ReasonIn(err) != want.reason {
 		t.Errorf("%s: %#v", name, err)
 	}
 }
-
-var errFails = errors.New("the cause")

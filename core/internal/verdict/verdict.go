@@ -61,6 +61,18 @@ func reasonOf(t autherr.Type) audit.Reason {
 	return audit.ReasonRequest
 }
 
+// IsNoted reports whether an event was emitted for the error already: by a guard or a limit.
+func IsNoted(err error) bool {
+	for _, noted := range []autherr.Type{
+		autherr.MissingCSRF, autherr.TooManyRequests, autherr.TooManyFailures, autherr.Challenge,
+	} {
+		if errors.Is(err, noted) {
+			return true
+		}
+	}
+	return false
+}
+
 // OfCall returns the outcome of a call to a store, a provider or a service.
 func OfCall(ctx context.Context, err error) observe.Outcome {
 	var refusal *oauth.Refusal

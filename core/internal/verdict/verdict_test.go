@@ -28,28 +28,40 @@ func TestOf(t *testing.T) {
 		outcome audit.Outcome
 		reason  audit.Reason
 	}{
-		"store unavailable":   {store.Unavailable(cause), true, audit.Failed, audit.ReasonStore},
-		"store":               {autherr.New(autherr.Store, cause), true, audit.Failed, audit.ReasonStore},
-		"stored session":      {autherr.New(autherr.SessionToken, cause), false, audit.Failed, audit.ReasonStore},
-		"panic":               {denied(panicked), true, audit.Failed, audit.ReasonFault},
-		"a reason":            {errormarks.Denial(audit.ReasonCode, "x"), true, audit.Refused, audit.ReasonCode},
-		"a denial without":    {denied(&audit.Denial{Err: cause}), true, audit.Refused, audit.ReasonDenied},
-		"mail":                {autherr.New(autherr.EmailSignIn, cause), false, audit.Failed, audit.ReasonMail},
-		"provider":            {cause, true, audit.Failed, audit.ReasonProvider},
-		"no provider":         {cause, false, audit.Failed, audit.ReasonFault},
-		"failing callback":    {denied(errormarks.ByServer(cause)), true, audit.Failed, audit.ReasonFault},
-		"denied":              {autherr.AccessDenied, true, audit.Refused, audit.ReasonDenied},
-		"password":            {autherr.CredentialsSignin, false, audit.Refused, audit.ReasonCredentials},
-		"passkey of another":  {autherr.AccountNotLinked, false, audit.Refused, audit.ReasonNotLinked},
-		"account of another":  {autherr.OAuthAccountNotLinked, true, audit.Refused, audit.ReasonNotLinked},
-		"check":               {autherr.InvalidCheck, true, audit.Refused, audit.ReasonCheck},
-		"refused by provider": {autherr.New(autherr.OAuthCallback, byClient), true, audit.Refused, audit.ReasonProviderRefused},
-		"passkey":             {autherr.WebAuthnVerification, false, audit.Refused, audit.ReasonPasskey},
-		"address":             {autherr.New(autherr.EmailSignIn, byClient), false, audit.Refused, audit.ReasonAddress},
-		"request":             {byClient, true, audit.Refused, audit.ReasonRequest},
+		"store unavailable":  {store.Unavailable(cause), true, audit.Failed, audit.ReasonStore},
+		"store":              {autherr.New(autherr.Store, cause), true, audit.Failed, audit.ReasonStore},
+		"stored session":     {autherr.New(autherr.SessionToken, cause), false, audit.Failed, audit.ReasonStore},
+		"panic":              {denied(panicked), true, audit.Failed, audit.ReasonFault},
+		"a reason":           {errormarks.Denial(audit.ReasonCode, "x"), true, audit.Refused, audit.ReasonCode},
+		"a denial without":   {denied(&audit.Denial{Err: cause}), true, audit.Refused, audit.ReasonDenied},
+		"mail":               {autherr.New(autherr.EmailSignIn, cause), false, audit.Failed, audit.ReasonMail},
+		"provider":           {cause, true, audit.Failed, audit.ReasonProvider},
+		"no provider":        {cause, false, audit.Failed, audit.ReasonFault},
+		"failing callback":   {denied(errormarks.ByServer(cause)), true, audit.Failed, audit.ReasonFault},
+		"denied":             {autherr.AccessDenied, true, audit.Refused, audit.ReasonDenied},
+		"password":           {autherr.CredentialsSignin, false, audit.Refused, audit.ReasonCredentials},
+		"passkey of another": {autherr.AccountNotLinked, false, audit.Refused, audit.ReasonNotLinked},
+		"account of another": {autherr.OAuthAccountNotLinked, true, audit.Refused, audit.ReasonNotLinked},
+		"check":              {autherr.InvalidCheck, true, audit.Refused, audit.ReasonCheck},
+		"provider refused":   {autherr.New(autherr.OAuthCallback, byClient), true, audit.Refused, audit.ReasonProviderRefused},
+		"passkey":            {autherr.WebAuthnVerification, false, audit.Refused, audit.ReasonPasskey},
+		"address":            {autherr.New(autherr.EmailSignIn, byClient), false, audit.Refused, audit.ReasonAddress},
+		"request":            {byClient, true, audit.Refused, audit.ReasonRequest},
 	} {
 		if outcome, reason := Of(row.err, row.remote); outcome != row.outcome || reason != row.reason {
 			t.Errorf("%s: %s, %s", name, outcome, reason)
+		}
+	}
+}
+
+func TestIsNoted(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[autherr.Type]bool{
+		autherr.MissingCSRF: true, autherr.TooManyRequests: true, autherr.TooManyFailures: true, autherr.Challenge: true,
+		autherr.AccessDenied: false, autherr.Auth: false,
+	} {
+		if got := IsNoted(fmt.Errorf("x: %w", autherr.New(kind, nil))); got != want {
+			t.Errorf("%s: %v", string(kind), got)
 		}
 	}
 }
