@@ -63,8 +63,12 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 		return outcome{response: redirectTo(answer.ForwardTo)}, nil
 	}
 	out.returnTo = c.flowReturn(ctx, answer.Flow)
-	if out.reauth != nil {
-		if err := f.plugins.entry.checkReauthCallback(ctx, c, answer.Session, out.reauth); err != nil {
+	if out.reauth != nil { // before the code is redeemed, so that a repeated response is refused as such
+		session, _, err := f.plugins.entry.sessions.read(ctx, c.session, sessionRead{})
+		if err == nil {
+			err = checkReauthSession(session, answer.Session, out.reauth)
+		}
+		if err != nil {
 			return out, err
 		}
 	}
@@ -82,6 +86,27 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 		out.identity.started, out.identity.oauth.exchange = answer.Session, answer.Key
 	}
 	return out, err
+}
+
+// flowStart describes the flow that a request starts.
+func (c *call) flowStart() flowstate.Start {
+	choice, _ := c.fields.Text("switchAccount") // on the page that asks whether to continue as another user
+	return flowstate.Start{CallbackURL: c.callbackURL.Target, Switches: choice == "1", Reauth: c.reauth}
+}
+
+// flowReturn returns where the user continues after a flow. It passes the redirect callback again, as the callback-url
+// cookie does.
+func (c *call) flowReturn(ctx context.Context, flow *flowstate.Flow) string {
+	now := c.callbackURL.Target
+	remembered, _ := c.jar.Get(c.cookies.CallbackURL.Name())
+	if flow.CallbackURL == "" || flow.CallbackURL == now || flow.CallbackURL == remembered {
+		return now
+	}
+	target, err := c.redirectTarget(ctx, flow.CallbackURL)
+	if err != nil {
+		return now
+	}
+	return target
 }
 
 // redirectPost answers a cross-site form_post callback with a redirect. The browser sends SameSite=Lax cookies with the

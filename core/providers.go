@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,6 +66,21 @@ func newProvider(c *Config, declared Provider, shared *oidc.Discovery, faults *C
 		p.view.SignUp = d.SignUp
 	}
 	return p
+}
+
+// completed returns a copy with Identifier and Admit.
+func (p *CredentialsProvider) completed() *CredentialsProvider {
+	own := *p
+	own.Fields = ownFields(p.Fields)
+	for _, f := range own.Fields {
+		if own.Identifier == "" && slices.Contains([]string{"text", "email", "tel"}, f.Type) {
+			own.Identifier = f.Name
+		}
+	}
+	if given := own; given.Admit != nil || given.Authorize != nil {
+		own.Admit = given.admit
+	}
+	return &own
 }
 
 func newEmail(c *Config, declared *EmailProvider, faults *ConfigError) *EmailProvider {

@@ -343,18 +343,6 @@ func checkReauthSession(session *Session, started flowstate.Session, request *re
 	return reauthDenial(session, reauth.CheckSession(id, started, request))
 }
 
-// checkReauthCallback checks the session of a provider's callback before its code is redeemed, so that a response that
-// is sent again is refused as such, whatever the provider says about its code.
-func (s *signIns) checkReauthCallback(
-	ctx context.Context, c *call, started flowstate.Session, request *reauthRequest,
-) error {
-	session, _, err := s.sessions.read(ctx, c.session, sessionRead{})
-	if err != nil {
-		return err
-	}
-	return checkReauthSession(session, started, request)
-}
-
 // reauthDenial returns the problem for an error of package reauth.
 func reauthDenial(session *Session, err error) error {
 	denied, ok := errors.AsType[*reauth.Denied](err)
