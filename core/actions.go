@@ -263,7 +263,7 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 // webAuthnOptions handles GET webauthn-options/<provider>. A request without a provider, if there is not exactly one
 // passkey provider, is a mistake in a script: it gets status 400, and the log says how to fix it.
 func webAuthnOptions(ctx context.Context, c *call) (*Response, error) {
-	if f, ok := c.flow.(ceremonies); ok {
+	if f, ok := c.flow.(*passkeyFlow); ok {
 		return f.options(ctx, c)
 	}
 	err := errorf(autherr.InvalidProvider, "webauthn-options needs a provider of type webauthn: "+
@@ -273,11 +273,6 @@ func webAuthnOptions(ctx context.Context, c *call) (*Response, error) {
 	}
 	c.log.failure(ctx, err, c.attrs()...)
 	return optionsRefused("Invalid request"), nil
-}
-
-// ceremonies is a flow that also answers GET webauthn-options/<provider>.
-type ceremonies interface {
-	options(ctx context.Context, c *call) (*Response, error)
 }
 
 // errorPage handles GET error.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/announcements"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
-	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
@@ -117,8 +116,8 @@ func (s *site) warnOfOtherOrigin(r *forwarded.Request) {
 			"X-Forwarded-Proto and X-Forwarded-Host"))
 }
 
-// client returns the client's network for limits; see [forwarded.Proxies.Client]. identified reports whether the network
-// is the client's own, as [LimitParams].PeerIsVisitor says.
+// client returns the client's network for limits; see [forwarded.Proxies.Client]. identified reports whether the
+// network is the client's own, as [LimitParams].PeerIsVisitor says.
 func (v *arrival) client() (network netip.Prefix, identified bool) {
 	received := received(v.r)
 	return v.origins.Proxies.Client(&received)
@@ -127,6 +126,3 @@ func (v *arrival) client() (network netip.Prefix, identified bool) {
 // UnixSockets returns an entry of Config.TrustedProxies for a proxy that connects over a Unix socket. A peer on a Unix
 // socket is also trusted if TrustedProxies contains 127.0.0.1 or ::1.
 func UnixSockets() netip.Prefix { return forwarded.UnixSockets() }
-
-// partCookie returns the cookie that plugins store under name: "__Host-latchkey.<name>".
-func (v *arrival) partCookie(name string) cookies.Spec { return v.cookies.Plugin(name) }

@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
@@ -32,7 +33,7 @@ type codeKey struct {
 // key returns the key of this browser for a purpose, or "". It does not read the store.
 func (e *emailCodes) key(c *call, purpose string) string {
 	var name codeKey
-	e.plugins.readCookie(&c.arrival, codeCookie+purpose, &name)
+	e.plugins.readCookie(&c.arrival, plugincookies.Code+purpose, &name)
 	return name.Key
 }
 
@@ -44,13 +45,13 @@ func (e *emailCodes) issue(ctx context.Context, c *call, r emailcode.Code) (code
 	if err != nil {
 		return "", Cookie{}, errorf(ErrStore, "%w", err)
 	}
-	cookie, err = e.plugins.cookie(&c.arrival, codeCookie+r.Purpose, codeKey{key}, expires)
+	cookie, err = e.plugins.cookie(&c.arrival, plugincookies.Code+r.Purpose, codeKey{key}, expires)
 	return Secret(text), cookie, err
 }
 
 // forget returns the cookie that removes a code from the browser.
 func (e *emailCodes) forget(c *call, purpose string) Cookie {
-	spec := c.partCookie(codeCookie + purpose)
+	spec := c.cookies.Plugin(plugincookies.Code + purpose)
 	return Cookie(spec.Clear())
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -289,7 +290,7 @@ func (f *passkeyFlow) unknownCookies(c *call, credentialID string) []Cookie {
 		return nil
 	}
 	content, until := unknownPasskey{id, described.ID}, f.now().Add(unknownTTL)
-	cookie, err := f.plugins.cookie(&c.arrival, unknownCookie, content, until)
+	cookie, err := f.plugins.cookie(&c.arrival, plugincookies.Unknown, content, until)
 	if err != nil {
 		return nil // the sign-in has failed anyway, and the next attempt sets it
 	}

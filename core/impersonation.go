@@ -10,6 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
+	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -31,23 +32,23 @@ type actor = sessiontoken.ActorClaim
 // actorOf returns the ID of the user who impersonates the user of a request, for the audit log. It is empty if there is
 // none.
 func (s *sessions) actorOf(ctx context.Context, v *arrival) string {
-	if !s.hasActor(v) {
+	if !s.actorTokens(v).Any() {
 		return ""
 	}
 	session, err := s.choose(ctx, s.carrierOf(v)) // not restore, which has events itself
-	if err != nil || session.expiredActor() != (actor{}) {
+	if err != nil || session.ExpiredActor() != (actor{}) {
 		return ""
 	}
-	return session.says(ctx).actor.Subject
+	return session.Says(ctx).Actor.Subject
 }
 
-// hasActor reports whether the browser has a cookie with an administrator's own session.
-func (s *sessions) hasActor(v *arrival) bool {
+// actorTokens returns the token of an administrator's own session in the second cookie.
+func (s *sessions) actorTokens(v *arrival) (none cookie.Joined) {
 	if v.cookies == nil {
-		return false
+		return none
 	}
 	b := s.browserOf(v)
-	return b.Actor().Any()
+	return b.Actor()
 }
 
 // restore is choose for the cookies of a request. After an impersonation has expired, it returns the administrator's
@@ -58,7 +59,7 @@ func (s *sessions) restore(ctx context.Context, c tokenCarrier) (requestSession,
 	if err != nil || s.impersonation == nil || c.FromHeader || !c.Actor().Any() {
 		return r, err
 	}
-	by := r.expiredActor()
+	by := r.ExpiredActor()
 	if by == (actor{}) {
 		return r, nil
 	}
@@ -133,7 +134,7 @@ func (c withoutVisit) Value(key any) any {
 // withActor returns a session with that of the user who impersonates its user. It returns nil if the impersonation has
 // ended.
 func (s *sessions) withActor(ctx context.Context, r requestSession, v *validSession) (*validSession, error) {
-	by, err := s.checkActor(ctx, r.carrier(), r.says(ctx).actor, v.user.ID)
+	by, err := s.checkActor(ctx, r.carrier(), r.Says(ctx).Actor, v.user.ID)
 	switch {
 	case errors.Is(err, errImpersonationEnded):
 		return nil, nil
@@ -144,18 +145,11 @@ func (s *sessions) withActor(ctx context.Context, r requestSession, v *validSess
 	return v, nil
 }
 
-// ownSession returns the session in the second cookie. It may have ended.
-func (s *sessions) ownSession(ctx context.Context, v *arrival) (requestSession, error) {
-	c := s.carrierOf(v)
-	c.Tokens = c.Actor()
-	return s.choose(ctx, c)
-}
-
 // actorSession returns the session in the second cookie, if it is the one that started the impersonation and is valid.
 // Otherwise the session is nil.
 func (s *sessions) actorSession(ctx context.Context, v *arrival, by actor) (requestSession, *Session, error) {
-	own, err := s.ownSession(ctx, v)
-	if err != nil || own.says(ctx).actor != (actor{}) { // an impersonation is not nested
+	own, err := s.sessionIn(ctx, v, s.actorTokens(v))
+	if err != nil || own.Says(ctx).Actor != (actor{}) { // an impersonation is not nested
 		return own, nil, err
 	}
 	session, _, err := s.read(ctx, own, sessionRead{again: true})
@@ -175,7 +169,7 @@ func (s *sessions) endImpersonated(ctx context.Context, r requestSession, why er
 	}
 	c.at.note(ctx, audit.Event{
 		Name: audit.SessionEnded, Outcome: audit.OK, Reason: audit.ReasonImpersonation, UserID: event.userID(),
-		SessionID: event.SessionID, ActorID: r.says(ctx).actor.Subject,
+		SessionID: event.SessionID, ActorID: r.Says(ctx).Actor.Subject,
 	})
 	return c.clearEnded()
 }
@@ -204,12 +198,6 @@ var textImpersonated = ui.Text{
 	Key: "impersonation.refused", English: "You can't do this while you use another person's account.",
 }
 
-// textTooLarge is the message of an impersonation whose cookies the router would not read.
-var textTooLarge = ui.Text{
-	Key:     "impersonation.too-large",
-	English: "Both sessions together are too large for this site. Its operators find the limit in the log.",
-}
-
 // readFor finds the session of a request, and refuses an action that is not allowed in it.
 func (s *sessions) readFor(ctx context.Context, to *rule, c *call) (err error) {
 	if c.session, err = s.of(ctx, &c.arrival); err == nil && !to.impersonated {
@@ -221,10 +209,10 @@ func (s *sessions) readFor(ctx context.Context, to *rule, c *call) (err error) {
 // refuseImpersonated returns an error if the user of the session is impersonated. It protects all actions that do not
 // declare otherwise, so that an impersonation changes nothing.
 func (s *sessions) refuseImpersonated(ctx context.Context, c *call) error {
-	if s.impersonation == nil || c.session.says(ctx).actor == (actor{}) || c.session.expiredActor() != (actor{}) {
+	if s.impersonation == nil || c.session.Says(ctx).Actor == (actor{}) || c.session.ExpiredActor() != (actor{}) {
 		return nil
 	}
-	userID, by := "", c.session.says(ctx).actor
+	userID, by := "", c.session.Says(ctx).Actor
 	if current, err := c.session.current(ctx); err == nil && current != nil {
 		userID = current.user.ID
 	}
@@ -240,10 +228,11 @@ func (s *sessions) refuseImpersonated(ctx context.Context, c *call) error {
 
 // endActor ends the own session of a user who signs out during an impersonation. It returns false if there is none.
 func (s *sessions) endActor(ctx context.Context, v *arrival) (there bool) {
-	if !s.hasActor(v) {
+	tokens := s.actorTokens(v)
+	if !tokens.Any() {
 		return false
 	}
-	own, err := s.ownSession(ctx, v)
+	own, err := s.sessionIn(ctx, v, tokens)
 	if err == nil {
 		_, err = own.end(ctx)
 	}

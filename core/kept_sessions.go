@@ -9,7 +9,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/internal/accountcookie"
-	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -24,15 +23,6 @@ type keptSessions struct {
 	keys accountcookie.Keys
 	// provisional describes users without kept sessions. It is nil if no plugin allows them.
 	provisional *provisional
-}
-
-// keptRequest returns the session of another account.
-func (s *sessions) keptRequest(
-	ctx context.Context, v *arrival, k *sessioncookies.Account,
-) (requestSession, error) {
-	c := s.carrierOf(v)
-	c.Tokens = cookie.Whole(k.Name, k.Token)
-	return s.choose(ctx, c)
 }
 
 // changeKept starts a change of the accounts of a browser.
@@ -64,7 +54,7 @@ func accountsFull() *Problem {
 
 // endKept ends the session of another account.
 func (s *sessions) endKept(ctx context.Context, v *arrival, k *sessioncookies.Account) (SignOutEvent, error) {
-	r, err := s.keptRequest(ctx, v, k)
+	r, err := s.sessionIn(ctx, v, k.Tokens())
 	if err != nil {
 		return SignOutEvent{}, err
 	}
@@ -106,8 +96,7 @@ func (s *sessions) keepsReplaced(ctx context.Context, c *tokenCarrier, userID st
 		return false
 	}
 	change.Replace(userID)
-	change.Replace(current.user.ID)
-	if !change.Add(current.user.ID, c.Value(), s.config.cookieExpiry(current.short, current.expires), len(c.Value())) {
+	if !change.Add(current.user.ID, c.Value(), current.cookieEnds, len(c.Value())) {
 		c.at.log.info(ctx, "a sign-in ends the session of another account: no further account fits in the browser",
 			c.at.attrs()...)
 		return false
@@ -154,26 +143,36 @@ func (v *arrival) renewCSRF() ([]Cookie, error) {
 	return []Cookie{Cookie(v.cookies.CSRF.Set(value))}, nil
 }
 
-// keptUser returns the user of another account whose session has ended, as the store or the session token describes
-// them. It returns nil if there is no such user.
-func (s *sessions) keptUser(ctx context.Context, v *arrival, k *sessioncookies.Account) (*User, error) {
+// keptUser returns the user of another account. If its session has ended, signedIn is false, and the user is as the store
+// or the session token describes them. It returns nil if there is no such user.
+func (s *sessions) keptUser(
+	ctx context.Context, v *arrival, k *sessioncookies.Account,
+) (user *User, signedIn bool, err error) {
+	r, err := s.sessionIn(ctx, v, k.Tokens())
+	if err != nil {
+		return nil, false, err
+	}
+	current, err := r.current(ctx)
+	switch {
+	case err != nil:
+		return nil, false, errormarks.As(err, ErrSessionToken)
+	case current != nil:
+		return current.user, true, nil
+	}
 	if s.jwt.Users != nil {
 		user, err := s.jwt.Users.User(ctx, k.UserID)
 		if err == nil {
-			return user, nil
+			return user, false, nil
 		}
 		if !errors.Is(err, ErrNotFound) {
-			return nil, errorf(ErrStore, "read the user of another account: %w", err)
+			return nil, false, errorf(ErrStore, "read the user of another account: %w", err)
 		}
 	}
-	if s.config.Strategy != StrategyJWT {
-		return nil, nil
-	}
-	t := s.jwt.Expired(v.cookies, k.Token) // nil after the secret was replaced
+	t := s.jwt.Expired(v.cookies, k.Token) // nil after the secret was replaced, and for a stored session
 	if t == nil {
-		return nil, nil
+		return nil, false, nil
 	}
-	return &User{ID: k.UserID, Name: t.Name, Email: t.Email, Image: t.Picture}, nil
+	return &User{ID: k.UserID, Name: t.Name, Email: t.Email, Image: t.Picture}, false, nil
 }
 
 // browserAccounts lists the accounts of a browser. active is the session of the request, or nil. It reads the kept
@@ -193,26 +192,15 @@ func (s *sessions) browserAccounts(ctx context.Context, v *arrival, active *Sess
 		if active != nil && active.UserID == k.UserID {
 			continue
 		}
-		r, err := s.keptRequest(ctx, v, &k)
+		user, signedIn, err := s.keptUser(ctx, v, &k)
 		if err != nil {
 			return nil, err
 		}
-		current, err := r.current(ctx)
-		if err != nil {
-			return nil, errormarks.As(err, ErrSessionToken)
+		if user != nil {
+			all = append(all, BrowserAccount{
+				Ref: k.Ref, UserID: k.UserID, User: shownUser(k.UserID, user), SignedIn: signedIn,
+			})
 		}
-		one := BrowserAccount{Ref: k.Ref, UserID: k.UserID, SignedIn: current != nil}
-		user := (*User)(nil)
-		if current != nil {
-			user = current.user
-		} else if user, err = s.keptUser(ctx, v, &k); err != nil {
-			return nil, err
-		}
-		if user == nil {
-			continue
-		}
-		one.User = shownUser(k.UserID, user)
-		all = append(all, one)
 	}
 	return all, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -35,7 +36,7 @@ func (v *arrival) settleLocale(ctx context.Context, asked string) {
 func (v *arrival) browserLocale() *ui.Locale {
 	stored := ""
 	if v.cookies != nil {
-		spec := v.partCookie(localeCookie)
+		spec := v.cookies.Plugin(plugincookies.Locale)
 		stored, _ = v.jar.Get(spec.Name())
 	}
 	return v.locales.Browser(stored, v.header("Accept-Language"))

@@ -248,11 +248,3 @@ func (c *SessionConfig) lifetimes() sessionstate.Lifetimes {
 	}
 	return l
 }
-
-// cookieExpiry returns the expiry of the cookie of a session that expires at a time. It is zero for a short session.
-func (c *SessionConfig) cookieExpiry(short bool, expires time.Time) time.Time {
-	if short && c.RememberMe {
-		return time.Time{}
-	}
-	return expires
-}

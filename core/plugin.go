@@ -95,7 +95,7 @@ func (a *Action) path() string { return actions.Path(a.Name, a.Verb) }
 
 // plugins has what the configured plugins have registered.
 type plugins struct {
-	actions       []*partAction // those of plugins, and of core for re-authentication
+	actions       []*pluginAction // those of plugins, and of core for re-authentication
 	reauthMethods []ReauthMethod
 	idTokens      []idTokenProvider // PluginHost.AcceptIDTokens
 	oneTap        *oneTapPrompt     // PluginHost.OfferOneTap, or nil
@@ -138,8 +138,8 @@ type plugins struct {
 	kept        *keptSessions // nil if no plugin called PluginHost.KeepSessions
 }
 
-// partAction is an action and the name of its plugin in configuration errors.
-type partAction struct {
+// pluginAction is an action and the name of its plugin in configuration errors.
+type pluginAction struct {
 	*Action
 	plugin string
 	inputs actions.Fields // those of Input
@@ -224,7 +224,7 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 }
 
 // csrf reports whether a request to an action for programs must contain the CSRF token.
-func (a *partAction) csrf(c *call) bool {
+func (a *pluginAction) csrf(c *call) bool {
 	return a.Method != http.MethodGet && len(c.r.Header["Cookie"]) > 0 && unlessBearer(c)
 }
 
@@ -234,7 +234,7 @@ func (ps *plugins) assemble(a *Auth, entry *signIns, limits *limits) {
 }
 
 // act returns the handler for requests to an action.
-func (ps *plugins) act(a *partAction) func(context.Context, *call) (*Response, error) {
+func (ps *plugins) act(a *pluginAction) func(context.Context, *call) (*Response, error) {
 	return func(ctx context.Context, in *call) (*Response, error) {
 		c := newCall(in, ps, a.plugin)
 		c.action = a
@@ -248,7 +248,7 @@ func (ps *plugins) act(a *partAction) func(context.Context, *call) (*Response, e
 }
 
 // answer runs the guards, counts the attempt, and calls Handle.
-func (a *partAction) answer(ctx context.Context, c *ActionRequest) (*Response, error) {
+func (a *pluginAction) answer(ctx context.Context, c *ActionRequest) (*Response, error) {
 	if a.NoCookies {
 		c.read, c.in.jar = true, cookie.Jar{}
 		for _, name := range c.in.fields.Names() {
@@ -440,7 +440,7 @@ type oneTapPrompt struct {
 }
 
 // refuse calls Guard before an action of another plugin that requires a session or is for programs.
-func (p *provisional) refuse(ctx context.Context, c *ActionRequest, a *partAction) error {
+func (p *provisional) refuse(ctx context.Context, c *ActionRequest, a *pluginAction) error {
 	if p == nil || a.plugin == "" || a.plugin == p.plugin || len(a.Require) == 0 && !a.Programs || a.NoCookies {
 		return nil
 	}
@@ -449,4 +449,13 @@ func (p *provisional) refuse(ctx context.Context, c *ActionRequest, a *partActio
 		return err
 	}
 	return guard("guard", func() error { return p.Guard(ctx, session, a.Name) })
+}
+
+// shown returns the prompt for a page. It is nil if there is none.
+func (p *oneTapPrompt) shown() *ui.OneTapPrompt {
+	if p == nil {
+		return nil
+	}
+	shown := p.OneTapPrompt
+	return &shown
 }

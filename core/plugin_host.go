@@ -106,13 +106,24 @@ func (h *PluginHost) AddAction(a Action) {
 		return
 	}
 	a.Require = slices.Clone(a.Require)
-	h.plugins.add(table, &partAction{&a, h.plugin, actions.FieldsOf(a.Input)})
+	h.plugins.add(table, &pluginAction{&a, h.plugin, actions.FieldsOf(a.Input)})
 }
 
 // add adds a valid action.
-func (ps *plugins) add(table *actions.Table, a *partAction) {
+func (ps *plugins) add(table *actions.Table, a *pluginAction) {
 	table.Add(a.plugin, a.Name, a.Verb, a.Method)
 	ps.actions = append(ps.actions, a)
+}
+
+// AddTask adds periodic work of the plugin, such as emails that are due. Core calls run in the background, about every
+// ten minutes while the site has requests, and in one process at a time if the store stores verification tokens. run
+// has a minute; it must be idempotent, because it can be called twice, or be interrupted. An error is logged.
+func (h *PluginHost) AddTask(run func(ctx context.Context) error) {
+	h.attaching("AddTask")
+	name := "task of " + h.plugin
+	h.plugins.tasks = append(h.plugins.tasks, func(ctx context.Context) error {
+		return guard(name, func() error { return run(ctx) })
+	})
 }
 
 // TrackAuthentication stores in every session when and how the user authenticated, as [Session] describes.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // AllowImpersonation allows [ActionRequest.Impersonate]. check decides whether the user of a session may impersonate
@@ -67,7 +68,7 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		actor:   actor{Subject: session.UserID, SID: session.ID},
 		account: &Account{Type: TypeCredentials, Provider: "impersonation", ProviderAccountID: user.ID},
 	}
-	expires := s.config.cookieExpiry(c.in.session.says(ctx).short, session.Expires)
+	expires := s.rows.CookieExpiry(c.in.session.Says(ctx).Short, session.Expires)
 	carrier := c.in.session.carrier()
 	actor, err := carrier.SetActor(carrier.Value(), expires)
 	if err != nil {
@@ -105,13 +106,10 @@ func tooLargeToImpersonate(err error) error {
 	if !errors.As(err, new(*sessioncookies.LimitError)) {
 		return err
 	}
-	return &Problem{Status: http.StatusConflict, Code: "session_too_large", Text: textTooLarge, Cause: err}
-}
-
-// replaceSession sets the cookies of a new session. They replace those that reading the session set.
-func (c *ActionRequest) replaceSession(cookies []Cookie) {
-	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
-	c.keep(cookies...)
+	return &Problem{Status: http.StatusConflict, Code: "session_too_large", Cause: err, Text: ui.Text{
+		Key:     "impersonation.too-large",
+		English: "Both sessions together are too large for this site. Its operators find the limit in the log.",
+	}}
 }
 
 // EndImpersonation ends an impersonated session. If the own session of the administrator is still valid, it continues,
@@ -128,7 +126,7 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 		return false, ErrForbidden
 	}
 	s, r := c.plugins.auth.sessions, c.in.session
-	by := r.says(ctx).actor
+	by := r.Says(ctx).Actor
 	r.carrier().NoteReplaced(sessioncookies.SignedOut)
 	if _, err := r.end(ctx); err != nil {
 		return false, err
@@ -141,7 +139,7 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 		c.replaceSession(r.carrier().clear())
 		return false, nil
 	}
-	cookies, err := r.carrier().set(own.carrier().Value(), s.config.cookieExpiry(own.says(ctx).short, before.Expires))
+	cookies, err := r.carrier().set(own.carrier().Value(), s.rows.CookieExpiry(own.Says(ctx).Short, before.Expires))
 	if err != nil {
 		return false, err
 	}

@@ -97,27 +97,30 @@ func (c *ActionRequest) KeepSession(ctx context.Context, instead string) error {
 	if err != nil {
 		return err
 	}
-	change.Replace(active.user.ID)
 	value := carrier.Value()
-	ends := s.config.cookieExpiry(active.short, active.expires)
-	add := func() bool { return change.Add(active.user.ID, value, ends, len(value)+sessioncookies.Reserve) }
+	add := func() bool {
+		return change.Add(active.user.ID, value, active.cookieEnds, len(value)+sessioncookies.Reserve)
+	}
 	if !add() {
 		other, there := change.Find(instead)
 		if change.Replace(other.UserID); !there || !add() {
 			return accountsFull()
 		}
 	}
-	if err := c.changeAccounts(ctx, append(s.finishKept(ctx, &c.in.arrival, change), carrier.clear()...)); err != nil {
+	if err := c.changeAccounts(ctx, change, carrier.clear()); err != nil {
 		return err
 	}
 	c.in.decided(ctx, audit.SessionKept, "", active.user.ID)
 	return nil
 }
 
-// changeAccounts sets the cookies of a change, and a new CSRF token: forms of the earlier account are refused. The
-// pending sign-out at the provider of the earlier account is forgotten.
-func (c *ActionRequest) changeAccounts(ctx context.Context, cookies []Cookie) error {
+// changeAccounts sets the cookies of a change and of the active session, and a new CSRF token: forms of the earlier
+// account are refused. The pending sign-out at the provider of the earlier account is forgotten.
+func (c *ActionRequest) changeAccounts(
+	ctx context.Context, change *sessioncookies.Change, active []Cookie,
+) error {
 	s := c.plugins.auth.sessions
+	cookies := append(s.finishKept(ctx, &c.in.arrival, change), active...)
 	fresh, err := c.in.renewCSRF()
 	if err != nil {
 		return err
@@ -150,7 +153,7 @@ func (c *ActionRequest) SwitchSession(ctx context.Context, ref string) (signedIn
 	if !there {
 		return false, ErrNotFound
 	}
-	r, err := s.keptRequest(ctx, &c.in.arrival, &k)
+	r, err := s.sessionIn(ctx, &c.in.arrival, k.Tokens())
 	if err != nil {
 		return false, err
 	}
@@ -159,19 +162,15 @@ func (c *ActionRequest) SwitchSession(ctx context.Context, ref string) (signedIn
 		return false, err
 	}
 	change.Remove(&k)
-	if active != nil {
-		change.Replace(active.user.ID)
-		value := carrier.Value()
-		if !change.Add(active.user.ID, value, s.config.cookieExpiry(active.short, active.expires), len(k.Token)) {
-			return false, accountsFull()
-		}
+	if active != nil && !change.Add(active.user.ID, carrier.Value(), active.cookieEnds, len(k.Token)) {
+		return false, accountsFull()
 	}
 	carrier.Keys = nil // Add has counted them
-	cookies, err := carrier.set(k.Token, s.config.cookieExpiry(next.short, next.expires))
+	cookies, err := carrier.set(k.Token, next.cookieEnds)
 	if err != nil {
 		return false, err
 	}
-	if err := c.changeAccounts(ctx, append(cookies, s.finishKept(ctx, &c.in.arrival, change)...)); err != nil {
+	if err := c.changeAccounts(ctx, change, cookies); err != nil {
 		return false, err
 	}
 	s.replaced.Forget(k.Token)
@@ -219,11 +218,9 @@ func (c *ActionRequest) EndKeptSession(ctx context.Context, ref string) error {
 		event, err := s.endKept(ctx, &c.in.arrival, &k)
 		failed, found = errors.Join(failed, err), true
 		change.Remove(&k)
-		if err != nil || event.Token == nil && event.Session == nil {
-			continue
+		if err == nil && (event.Token != nil || event.Session != nil) {
+			s.notifySignOut(ctx, &c.in.arrival, event)
 		}
-		c.in.decidedOf(ctx, audit.SignOut, "", k.UserID, event.SessionID)
-		emit(ctx, &c.in.arrival, "signOut", s.events.SignOut, event)
 	}
 	for _, one := range change.Cookies() {
 		c.keep(Cookie(one))

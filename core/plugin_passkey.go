@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -76,7 +77,7 @@ func (p *pages) unknownSignals(c *call) *ui.PasskeySignals {
 	}
 	var unknown unknownPasskey
 	_, err := p.plugins.passkeyFlow("")
-	if err != nil || !p.plugins.readCookie(&c.arrival, unknownCookie, &unknown) {
+	if err != nil || !p.plugins.readCookie(&c.arrival, plugincookies.Unknown, &unknown) {
 		return nil
 	}
 	return &ui.PasskeySignals{RPID: unknown.RPID, Unknown: []string{unknown.ID}}

@@ -76,21 +76,19 @@ func (a *Auth) verifyCredential(
 		network, _ := v.client()
 		return kind.Verify(ctx, token, network)
 	})
-	switch {
-	case err != nil || p == nil && known:
+	if err != nil || p == nil {
 		a.validTokens.Remove(hash)
-	case p != nil && !known:
+		return nil, err
+	}
+	if !known {
 		a.validTokens.First(hash, time.Time{})
 		limits.right(ctx, c, attempt)
 	}
-	if p != nil && err == nil {
-		v.verified.Set(p.Credential)
-	}
-	if p != nil && err == nil && p.Credential != "" && limits.keyUse && !again {
-		err = limits.ask(ctx, c, newAttempt(limit.AttemptKeyUse, p.Credential))
-	}
-	if err != nil {
-		return nil, err
+	v.verified.Set(p.Credential)
+	if p.Credential != "" && limits.keyUse && !again {
+		if err := limits.ask(ctx, c, newAttempt(limit.AttemptKeyUse, p.Credential)); err != nil {
+			return nil, err
+		}
 	}
 	return p, nil
 }

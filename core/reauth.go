@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
@@ -33,9 +34,9 @@ import (
 const reauthAction = "reauth"
 
 // reauthActions returns the actions of a configuration with these providers.
-func (s *signIns) reauthActions(providers []*provider) []*partAction {
+func (s *signIns) reauthActions(providers []*provider) []*pluginAction {
 	signedIn := []Guard{func(context.Context, *Session) error { return nil }}
-	all := []*partAction{
+	all := []*pluginAction{
 		{Action: &Action{
 			Method: http.MethodGet, Handle: s.reauthPage, Input: reauth.Query{}, Output: reauth.Methods{},
 			Summary: "Get the methods by which the user can authenticate again",
@@ -47,7 +48,7 @@ func (s *signIns) reauthActions(providers []*provider) []*partAction {
 	}
 	for _, p := range providers {
 		if can, _ := p.canReauthenticate(); can {
-			all = append(all, &partAction{Action: &Action{
+			all = append(all, &pluginAction{Action: &Action{
 				Method: http.MethodPost, Verb: p.id, Handle: s.reauthWith(p), Input: reauth.Form{},
 				Summary: "Authenticate again with a provider",
 			}})
@@ -448,7 +449,7 @@ func (s *signIns) reauthByCode(ctx context.Context, a *ActionRequest) (*Response
 	if err != nil {
 		return s.reauthFailed(ctx, a, request, a.CallbackURL, err, "step", "code")
 	}
-	a.DeleteEncryptedCookie(codeCookie + codeReauth)
+	a.DeleteEncryptedCookie(plugincookies.Code + codeReauth)
 	id := &identity{user: user, account: &Account{Type: TypeEmail, Provider: "code"}}
 	return s.finishReauth(ctx, a, &outcome{identity: id}, request, nil)
 }

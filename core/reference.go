@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/internal/reference"
 )
 
@@ -71,6 +72,11 @@ func (v *arrival) attrs() []slog.Attr {
 		attrs = append(attrs, slog.String("credential", id))
 	}
 	return attrs
+}
+
+// storeFailed returns a function that logs a failure of the store without effect on the request.
+func (v *arrival) storeFailed(ctx context.Context) func(error) {
+	return func(err error) { v.log.failure(ctx, errormarks.As(err, ErrStore), v.attrs()...) }
 }
 
 // debug writes a line of [Config.Debug] about a request.

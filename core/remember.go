@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 )
 
@@ -44,17 +45,22 @@ func (c *call) rememberedChoice() bool {
 	if c.cookies == nil {
 		return false
 	}
-	spec := c.partCookie(rememberCookie)
+	spec := c.cookies.Plugin(plugincookies.Remember)
 	value, _ := c.jar.Get(spec.Name())
 	return value == "1"
 }
 
-// forgetRemember returns the cookie that deletes the choice. A choice is for one session: on a shared computer, the
-// next user must choose again.
-func (c *call) forgetRemember() []Cookie {
-	spec := c.partCookie(rememberCookie)
-	if !c.jar.Has(spec.Name()) {
-		return nil
+// storeRemember returns the cookie that stores the choice until the session starts, or that deletes it. A choice is for
+// one session: on a shared computer, the next user must choose again.
+func (c *call) storeRemember(choice bool) []Cookie {
+	chosen := c.rememberedChoice()
+	spec := c.cookies.Plugin(plugincookies.Remember)
+	switch {
+	case choice && !chosen:
+		spec.MaxAge = rememberFor
+		return []Cookie{Cookie(spec.Set("1"))}
+	case !choice && c.jar.Has(spec.Name()):
+		return []Cookie{Cookie(spec.Clear())}
 	}
-	return []Cookie{Cookie(spec.Clear())}
+	return nil
 }

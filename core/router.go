@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
@@ -69,8 +70,10 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 	if !to.bare {
 		c.rememberLocale(response)
 	}
-	if rt.sessions.config.RememberMe && !to.bare {
-		c.keepRemember(response)
+	if rt.sessions.config.RememberMe && !to.bare && !c.admitted { // the sign-in has not ended yet, or failed
+		if remember, there := c.postedRemember(); there {
+			response.Cookies = append(response.Cookies, c.storeRemember(remember)...)
+		}
 	}
 	response = c.complete(response)
 	c.answerBearer(response)
@@ -84,7 +87,7 @@ func (c *call) rememberLocale(response *Response) {
 		return
 	}
 	chosen := c.locales.Find(c.askedLocale())
-	spec := c.partCookie(localeCookie)
+	spec := c.cookies.Plugin(plugincookies.Locale)
 	kept, _ := c.jar.Get(spec.Name())
 	if chosen == nil || kept == or(chosen.Tag, "en") {
 		return
@@ -221,6 +224,16 @@ func refuseAll(ctx context.Context, c *call, pages *pages, faults *ConfigError) 
 	return c.complete(pages.serverError(ctx, c, response))
 }
 
+// preflight returns the response to a CORS preflight request of a trusted origin, or nil if the request is not one.
+func (s *site) preflight(r *Request) *Response {
+	if !s.cors.IsPreflight(r.Method, r.Header) {
+		return nil
+	}
+	response := finish(r, &Response{Status: http.StatusNoContent})
+	s.cors.Preflight(r.Header, response.Header)
+	return response
+}
+
 // asset returns the response to a GET request for an asset, or nil if the request is for something else.
 func (s *site) asset(r *Request) *Response {
 	if !isSafe(r.Method) {
@@ -237,18 +250,4 @@ func (s *site) asset(r *Request) *Response {
 	response = finish(r, response)
 	s.cors.Share(r.Header, response.Header)
 	return response
-}
-
-// keepRemember adds the choice in the request's form to the response of a sign-in that has not ended yet, or failed.
-func (c *call) keepRemember(response *Response) {
-	remember, there := c.postedRemember()
-	switch {
-	case !there || c.admitted || remember == c.rememberedChoice():
-	case !remember:
-		response.Cookies = append(response.Cookies, c.forgetRemember()...)
-	default:
-		spec := c.partCookie(rememberCookie)
-		spec.MaxAge = rememberFor
-		response.Cookies = append(response.Cookies, Cookie(spec.Set("1")))
-	}
 }

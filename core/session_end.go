@@ -24,13 +24,17 @@ func (s *sessions) end(ctx context.Context, r requestSession) (userID string, er
 	if err != nil {
 		return "", err
 	}
-	userID = event.userID()
-	s.exchanges.Erase(c.at.browser(), userID)
-	if event.Token != nil || event.Session != nil {
-		c.at.decidedOf(ctx, audit.SignOut, "", userID, event.SessionID)
+	s.exchanges.Erase(c.at.browser(), event.userID())
+	s.notifySignOut(ctx, c.at, event)
+	return event.userID(), nil
+}
+
+// notifySignOut notes a sign-out and calls Events.SignOut. If no session has ended, the event is empty.
+func (s *sessions) notifySignOut(ctx context.Context, v *arrival, e SignOutEvent) {
+	if e.Token != nil || e.Session != nil {
+		v.decidedOf(ctx, audit.SignOut, "", e.userID(), e.SessionID)
 	}
-	emit(ctx, c.at, "signOut", s.events.SignOut, event)
-	return userID, nil
+	emit(ctx, v, "signOut", s.events.SignOut, e)
 }
 
 // userID returns the user of the session that ended, or "".

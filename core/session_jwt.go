@@ -17,43 +17,9 @@ import (
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
 )
 
-// decode returns the claims of the first candidate that can be decrypted. The session may have ended.
-func (p *jwtSession) decode(ctx context.Context) (*Token, error) {
-	switch {
-	case p.claims != nil || p.claimsErr != nil:
-	case p.Value() == "":
-		p.claimsErr = errNoSession
-	default:
-		p.claims, p.claimsErr = p.jwt.Read(ctx, p.at.cookies, p.Tokens.Values())
-	}
-	return p.claims, p.claimsErr
-}
-
-// valid returns the claims of a token that is valid and not revoked. An error of type ErrSessionToken means that this
-// is unknown.
-func (p *jwtSession) valid(ctx context.Context) (*Token, error) {
-	t, err := p.decode(ctx)
-	if err == nil {
-		err = p.jwt.Check(ctx, t)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
-// says implements [requestSession]. The token changes with each read, its subject does not.
-func (p *jwtSession) says(ctx context.Context) tokenFacts {
-	token, err := p.decode(ctx)
-	if err != nil { // a token that cannot be read is no session
-		return tokenFacts{}
-	}
-	return tokenFacts{token.Subject, sessiontoken.Actor(token), sessionstate.IsShort(token)}
-}
-
 // current implements [requestSession].
 func (p *jwtSession) current(ctx context.Context) (*validSession, error) {
-	token, err := p.valid(ctx)
+	token, err := p.Valid(ctx)
 	switch {
 	case errors.Is(err, ErrSessionToken):
 		return nil, err
@@ -64,7 +30,7 @@ func (p *jwtSession) current(ctx context.Context) (*validSession, error) {
 	return p.withActor(ctx, p, &validSession{
 		user:     &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture},
 		authTime: at, methods: methods, token: token,
-		short: sessionstate.IsShort(token), expires: p.jwt.Ends(token, token.IssuedAt),
+		cookieEnds: p.jwt.CookieExpiry(sessionstate.IsShort(token), p.jwt.Ends(token, token.IssuedAt)),
 	})
 }
 
@@ -72,7 +38,7 @@ func (p *jwtSession) current(ctx context.Context) (*validSession, error) {
 // because no later request could use it. A later failure is the application's. Then the cookie stays, because a later
 // request may succeed.
 func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Cookie, error) {
-	token, err := p.valid(ctx)
+	token, err := p.Valid(ctx)
 	if errors.Is(err, ErrSessionToken) {
 		return nil, nil, err
 	}
@@ -81,7 +47,7 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 		p.at.sessionEnded(ctx, err)
 		return nil, p.clearEnded(), nil
 	}
-	outdated, err := p.outdated(ctx, token, func(err *Error) { p.at.log.failure(ctx, err, p.at.attrs()...) })
+	outdated, err := p.jwt.EndedByVerification(ctx, token, p.at.storeFailed(ctx))
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -103,25 +69,6 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 		return nil, nil, &Error{Type: autherr.JWTSession, Cause: errormarks.ByServer(err)}
 	}
 	return session, cookies, nil
-}
-
-// outdated reports whether the session of a token ended when its user's address was verified. While the store is
-// unavailable the session continues but links no accounts; with Revocation.Strict the result is an error of type
-// ErrSessionToken. report logs a failure.
-func (s *sessions) outdated(ctx context.Context, token *Token, report func(*Error)) (bool, error) {
-	if !s.jwt.CanEndOnVerification(token) {
-		return false, nil
-	}
-	outdated, err := s.jwt.Outdated(ctx, token)
-	if err == nil {
-		return outdated, nil
-	}
-	failed := errorf(ErrStore, "look up whether an email verification has ended the session: %w", err)
-	if s.revoked != nil && s.revoked.Strict {
-		return false, errormarks.Typed(failed, ErrSessionToken)
-	}
-	report(failed)
-	return false, nil
 }
 
 // resume builds the session of a valid token: it runs the callbacks, and renews the token if necessary. by is the
@@ -171,7 +118,7 @@ func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessi
 	}
 	next.now = p.now()
 	next.renew = next.renew || why.updates() || why.asked && p.FromHeader || p.jwt.NeedsRenewal(before, next.now) ||
-		p.outdatedForm() || p.callbacks.JWT != nil && !sessionstate.SameClaims(before, next.token)
+		p.OldForm() || p.callbacks.JWT != nil && !sessionstate.SameClaims(before, next.token)
 	if sessiontoken.Actor(before) != (actor{}) {
 		next.renew = false
 	}
@@ -181,13 +128,6 @@ func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessi
 	}
 	next.expires = p.jwt.Ends(next.token, used)
 	return next, nil
-}
-
-// outdatedForm reports whether the session cookie must be written again although the session is unchanged. This is so
-// if it is encrypted with an older secret, or if its chunks are not the ones that its value needs.
-func (p *jwtSession) outdatedForm() bool {
-	oldSecret := p.jwt.Decode == nil && !p.at.cookies.Session.Keys.Current(p.Value())
-	return oldSecret && !p.FromHeader || p.Outdated()
 }
 
 // sessionOf returns the session with a token's claims, and records that it was used.
@@ -217,7 +157,7 @@ func (p *jwtSession) reissue(
 	if err != nil {
 		return nil, err
 	}
-	cookies, err = p.set(value, p.config.cookieExpiry(sessionstate.IsShort(next.token), next.expires))
+	cookies, err = p.set(value, p.jwt.CookieExpiry(sessionstate.IsShort(next.token), next.expires))
 	var small *sessioncookies.LimitError
 	if errors.As(err, &small) {
 		p.at.log.failure(ctx, errormarks.As(err, ErrSessionToken), p.at.attrs()...)
@@ -259,12 +199,10 @@ func (p *jwtSession) start(
 		if p.rows.Store != nil || p.revoked != nil { // the session can be ended
 			p.providerSessions.Add(id.account.Provider, id.sid(), sessionID)
 		}
-		note := sessionrecord.Note{
-			Ends: expires.Unix(), Epoch: sessiontoken.Epoch(token), Actor: id.actor.Subject,
-		}
+		note := sessionrecord.Note{Ends: expires.Unix(), Epoch: sessiontoken.Epoch(token)}
 		p.recordSignIn(ctx, p.at, id, who, sessionID, note)
 	}
-	cookies, err = p.set(value, p.config.cookieExpiry(sessionstate.IsShort(token), expires))
+	cookies, err = p.set(value, p.jwt.CookieExpiry(sessionstate.IsShort(token), expires))
 	return cookies, sessionID, err
 }
 
@@ -273,10 +211,10 @@ func (p *jwtSession) firstToken(ctx context.Context, id *identity, who member) (
 	start := &sessionstate.Start{
 		User: who.user, Facts: id.authenticatedAt(p.now(), who).facts(), Short: id.short,
 		ByApplication: id.account.Type == TypeCredentials, Continues: who.keepsSession,
-		Failed: func(err error) { p.at.log.failure(ctx, errorf(ErrStore, "%w", err), p.at.attrs()...) },
+		Failed: p.at.storeFailed(ctx),
 	}
 	if who.keepsSession {
-		start.Before, _ = p.decode(ctx)
+		start.Before, _ = p.Claims(ctx)
 	}
 	token, err := p.jwt.First(ctx, start)
 	if err != nil {
@@ -299,7 +237,7 @@ func (p *jwtSession) firstToken(ctx context.Context, id *identity, who member) (
 // endReplaced ends the session whose cookie the new session overwrites, so that a copy of the old cookie is no longer
 // valid.
 func (p *jwtSession) endReplaced(ctx context.Context) {
-	before, err := p.decode(ctx)
+	before, err := p.Claims(ctx)
 	if err != nil {
 		return
 	}
@@ -340,7 +278,7 @@ func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cook
 	if !p.MayRenew(true) || p.jwt.HasEnded(before) {
 		return nil, errEndedMeanwhile
 	}
-	cookies, err := p.set(value, p.config.cookieExpiry(sessionstate.IsShort(after), expires))
+	cookies, err := p.set(value, p.jwt.CookieExpiry(sessionstate.IsShort(after), expires))
 	if err != nil {
 		return nil, err
 	}
@@ -353,7 +291,7 @@ func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cook
 
 // active returns the claims of the session if it is still active. If it has ended, the error matches ErrNotFound.
 func (p *jwtSession) active(ctx context.Context) (*Token, error) {
-	token, err := p.valid(ctx)
+	token, err := p.Valid(ctx)
 	if err != nil && !errors.Is(err, ErrSessionToken) {
 		return nil, errEndedMeanwhile
 	}
@@ -375,7 +313,7 @@ func (p *jwtSession) continueAs(ctx context.Context, old, after *Token, methods 
 
 // end implements [requestSession].
 func (p *jwtSession) end(ctx context.Context) (event SignOutEvent, err error) {
-	token, err := p.decode(ctx)
+	token, err := p.Claims(ctx)
 	switch {
 	case err != nil && !errors.Is(err, ErrSessionToken):
 		return event, errormarks.ByClient(err) // no session was ended, but the cookie is cleared
@@ -387,6 +325,3 @@ func (p *jwtSession) end(ctx context.Context) (event SignOutEvent, err error) {
 	}
 	return SignOutEvent{Token: token, SessionID: sessiontoken.SessionID(token)}, nil
 }
-
-// expiredActor implements [requestSession].
-func (p *jwtSession) expiredActor() actor { return p.jwt.ExpiredActor(p.at.cookies, p.Tokens.Values()) }

@@ -90,11 +90,11 @@ func (s *sessions) list(ctx context.Context, method, userID string) ([]sessionli
 	return list, nil
 }
 
-// recordSignIn creates the record of a new session.
+// recordSignIn creates the record of a new session. note says when the session ends.
 func (s *sessions) recordSignIn(
 	ctx context.Context, v *arrival, id *identity, who member, publicID string, note sessionrecord.Note,
 ) {
-	note.Methods, note.Provider = audit.Texts(id.proofs()), id.account.Provider
+	note.Methods, note.Provider, note.Actor = audit.Texts(id.proofs()), id.account.Provider, id.actor.Subject
 	s.addRecord(ctx, v, publicID, who.user.ID, note)
 }
 

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 
 	"github.com/latchkey-go/latchkey/core/autherr"
-	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/providersessions"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
@@ -18,8 +17,7 @@ type providerLogouts struct{ providersessions.Logouts }
 // logoutCookie returns the logout cookie of a request.
 func (v *arrival) logoutCookie(ctx context.Context) *providersessions.Browser {
 	return &providersessions.Browser{
-		Jar: v.jar, Cookie: &v.cookies.Logout,
-		Failed: func(err error) { v.log.failure(ctx, errormarks.As(err, ErrStore), v.attrs()...) },
+		Jar: v.jar, Cookie: &v.cookies.Logout, Failed: v.storeFailed(ctx),
 	}
 }
 

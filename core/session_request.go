@@ -22,10 +22,10 @@ import (
 type requestSession interface {
 	// carrier returns the cookies or the header field that contain the session token.
 	carrier() *tokenCarrier
-	// says returns what the token says. It needs no query, and the session may have ended.
-	says(ctx context.Context) tokenFacts
-	// expiredActor returns the actor of an impersonation that has lasted impersonationAge. It needs no query.
-	expiredActor() actor
+	// Says returns what the token says. It needs no query, and the session may have ended.
+	Says(ctx context.Context) sessionstate.TokenFacts
+	// ExpiredActor returns the actor of an impersonation that has lasted impersonationAge. It needs no query.
+	ExpiredActor() actor
 	// current looks up the session now: it may have ended since the request arrived, in a callback of the application or
 	// while the request waited for a provider. It returns nil if there is no session.
 	current(ctx context.Context) (*validSession, error)
@@ -40,13 +40,6 @@ type requestSession interface {
 	end(ctx context.Context) (SignOutEvent, error)
 }
 
-// tokenFacts are the content of a session token. They are empty if it cannot be read.
-type tokenFacts struct {
-	owner string // identifies the session, or its user, across token renewals
-	actor actor  // who impersonates the user
-	short bool   // SessionConfig.RememberMe
-}
-
 // validSession is a session that was valid when it was looked up.
 type validSession struct {
 	// user is the stored user, or the user as the claims describe them (StrategyJWT).
@@ -56,8 +49,8 @@ type validSession struct {
 	methods  []amr.Method   // how they authenticated
 	token    *Token         // StrategyJWT
 	record   *store.Session // StrategyDatabase
-	short    bool           // SessionConfig.RememberMe
-	expires  time.Time      // unless the session is renewed
+	// cookieEnds is the expiry of its cookie, unless the session is renewed. It is zero for a short session.
+	cookieEnds time.Time
 	// actor is the session of the user who impersonates this one, or nil.
 	actor *Session
 }
@@ -84,6 +77,14 @@ func (s *sessions) ofCookies(ctx context.Context, v *arrival) (requestSession, e
 	return s.restore(ctx, s.carrierOf(v))
 }
 
+// sessionIn returns the session in other cookies of the browser: an administrator's own, or that of another account. It
+// may have ended.
+func (s *sessions) sessionIn(ctx context.Context, v *arrival, tokens cookie.Joined) (requestSession, error) {
+	c := s.carrierOf(v)
+	c.Tokens = tokens
+	return s.choose(ctx, c)
+}
+
 func (s *sessions) carrierOf(v *arrival) tokenCarrier {
 	b := s.browserOf(v)
 	return tokenCarrier{at: v, Carrier: b.Carrier(s.replaced)}
@@ -101,10 +102,12 @@ func (s *sessions) browserOf(v *arrival) sessioncookies.Browser {
 func (s *sessions) choose(ctx context.Context, c tokenCarrier) (requestSession, error) {
 	if s.config.Strategy == StrategyJWT {
 		p := &jwtSession{sessions: s, tokenCarrier: c}
-		return p, unknownSession(p.choose(ctx))
+		p.SealedToken = sessionstate.SealedToken{State: &s.jwt.Tokens, From: &p.Carrier}
+		return p, unknownSession(p.Choose(ctx))
 	}
 	p := &storedSession{sessions: s, tokenCarrier: c}
-	return p, unknownSession(p.choose(ctx))
+	p.StoredToken = sessionstate.StoredToken{Rows: &s.rows, From: &p.Carrier}
+	return p, unknownSession(p.Choose(ctx))
 }
 
 // unknownSession returns an error of type ErrSessionToken: it is unknown whether there is a session.
@@ -143,55 +146,18 @@ func (p *tokenCarrier) clearEnded() []Cookie { return ownCookies(p.ClearEnded())
 type jwtSession struct {
 	*sessions
 	tokenCarrier
-
-	// claims are those of the request's token, which may have ended. claims and claimsErr are nil until they are first
-	// used; see decode.
-	claims    *Token
-	claimsErr error
-}
-
-// choose selects the token of a valid session; see [sessions.of].
-func (p *jwtSession) choose(ctx context.Context) error {
-	if !p.Tokens.Several() {
-		return nil
-	}
-	value, token, err := p.jwt.Choose(ctx, p.at.cookies, p.Tokens.Values())
-	if token != nil {
-		p.Tokens.Prefer(value)
-		p.claims = token
-	}
-	return err
+	sessionstate.SealedToken
 }
 
 // storedSession is the session of a request under StrategyDatabase.
 type storedSession struct {
 	*sessions
 	tokenCarrier
-
-	// found is the session that choose found. It is nil if the request has a single session cookie.
-	found *sessionstate.Found
-}
-
-// choose selects the token of a session that exists; see [sessions.of].
-func (p *storedSession) choose(ctx context.Context) error {
-	if !p.Tokens.Several() {
-		return nil
-	}
-	candidates := p.Tokens.LookUps()
-	if len(candidates) == 1 {
-		return nil
-	}
-	value, found, err := p.rows.Choose(ctx, candidates)
-	if p.found = found; found != nil {
-		p.Tokens.Prefer(value)
-	}
-	return err
+	sessionstate.StoredToken
 }
 
 var errSessionChanged = errors.New("core: ActionRequest.Session: the session starts with this response: " +
 	"it is available from the next request on")
-
-var errNoSession = errors.New("the session cookie has no value, or its first chunk is missing")
 
 // sessionRead says why a session is read. The cookie is set only if the session is due for renewal (UpdateAge), if it
 // has changed, or if its cookie has an outdated form. Each cookie that is set can undo what another response has
@@ -209,7 +175,7 @@ type sessionRead struct {
 func (s *sessions) read(ctx context.Context, r requestSession, why sessionRead) (*Session, []Cookie, error) {
 	c := r.carrier()
 	if c.Tokens.Stray() { // treated like a token that cannot be read
-		c.at.log.failure(ctx, &Error{Type: autherr.JWTSession, Cause: errNoSession}, c.at.attrs()...)
+		c.at.log.failure(ctx, &Error{Type: autherr.JWTSession, Cause: sessionstate.ErrAbsent}, c.at.attrs()...)
 		return nil, c.clearEnded(), nil
 	}
 	if c.Value() != "" {

@@ -16,16 +16,6 @@ import (
 	"github.com/latchkey-go/latchkey/internal/storedtoken"
 )
 
-// says implements [requestSession]. A stored session keeps its token.
-func (p *storedSession) says(context.Context) tokenFacts {
-	return tokenFacts{p.Value(), p.actor(), storedtoken.IsShort(p.Value())}
-}
-
-func (p *storedSession) actor() actor {
-	userID, sessionID := storedtoken.Actor(p.Value())
-	return actor{Subject: userID, SID: sessionID}
-}
-
 // current implements [requestSession].
 func (p *storedSession) current(ctx context.Context) (*validSession, error) {
 	if p.Value() == "" {
@@ -41,16 +31,13 @@ func (p *storedSession) current(ctx context.Context) (*validSession, error) {
 	at, methods, _ := factsIn(p.Value())
 	return p.withActor(ctx, p, &validSession{
 		user: found.User, authTime: at, methods: methods, record: found.Session,
-		short: storedtoken.IsShort(p.Value()), expires: found.Session.Expires,
+		cookieEnds: p.rows.CookieExpiry(storedtoken.IsShort(p.Value()), found.Session.Expires),
 	})
 }
 
 // read implements [requestSession], with one lookup and at most one write per UpdateAge.
 func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []Cookie, error) {
-	found, err := p.found, error(nil)
-	if p.found = nil; found == nil {
-		found, err = p.rows.Find(ctx, p.Value())
-	}
+	found, err := p.First(ctx)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		p.at.sessionEnded(ctx, err)
@@ -58,7 +45,7 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 	case err != nil:
 		return nil, nil, unknownSession(err)
 	}
-	by, err := p.checkActor(ctx, &p.tokenCarrier, p.actor(), found.User.ID)
+	by, err := p.checkActor(ctx, &p.tokenCarrier, p.Impersonator(), found.User.ID)
 	switch {
 	case errors.Is(err, errImpersonationEnded):
 		return nil, p.endImpersonated(ctx, p, err), nil
@@ -123,8 +110,7 @@ func (p *storedSession) start(
 		p.data.Forget(who.user.ID)
 	}
 	if p.facts && !who.keepsSession {
-		note := sessionrecord.Note{Ends: who.session.Expires.Unix(), Actor: id.actor.Subject}
-		p.recordSignIn(ctx, p.at, id, who, sessionID, note)
+		p.recordSignIn(ctx, p.at, id, who, sessionID, sessionrecord.Note{Ends: who.session.Expires.Unix()})
 	}
 	cookies, err = p.setRow(who.session)
 	return cookies, sessionID, err
@@ -142,7 +128,7 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 	user := current.user
 	_, _, acr := factsIn(p.Value())
 	id := &identity{
-		user: user.Clone(), methods: again.methods, acr: or(again.acr, acr), short: current.short,
+		user: user.Clone(), methods: again.methods, acr: or(again.acr, acr), short: p.Says(ctx).Short,
 		account: &Account{Type: TypeCredentials, Provider: again.by, ProviderAccountID: user.ID},
 	}
 	before := p.rows.AtRest(p.Value())
@@ -267,14 +253,5 @@ func factsIn(token string) (at time.Time, methods []amr.Method, acr string) {
 
 // setRow returns the cookies for a stored session.
 func (p *storedSession) setRow(s *store.Session) ([]Cookie, error) {
-	return p.set(string(s.Token), p.config.cookieExpiry(storedtoken.IsShort(string(s.Token)), s.Expires))
-}
-
-// expiredActor implements [requestSession].
-func (p *storedSession) expiredActor() actor {
-	by := p.actor()
-	if by == (actor{}) || !storedtoken.Start(p.Value()).Add(impersonationAge).Before(p.now()) {
-		return actor{}
-	}
-	return by
+	return p.set(string(s.Token), p.rows.CookieExpiry(storedtoken.IsShort(string(s.Token)), s.Expires))
 }

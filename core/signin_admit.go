@@ -5,11 +5,12 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/pendingsignin"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -36,15 +37,16 @@ func (ps *plugins) noticeBrowser(ctx context.Context, c *call, who member, known
 // admit issues the session after all gates have passed. It is the last step of a sign-in.
 func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) (redirect string, err error) {
 	id := out.identity
-	cookies, sessionID, err := s.openSession(ctx, c.session, id, &who)
+	issued, sessionID, err := s.openSession(ctx, c.session, id, &who)
 	if err != nil {
 		return "", err
 	}
 	c.admitted = true
 	c.debug(ctx, "session issued", slog.String("user_id", who.user.ID),
-		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(cookies)))
-	out.cookies = append(append(out.cookies, cookies...), c.forgetRemember()...)
-	out.cookies = append(out.cookies, c.confirmAttempt()...)
+		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(issued)))
+	out.cookies = append(append(out.cookies, issued...), c.storeRemember(false)...)
+	confirmed := cookies.ConfirmAttempt(c.jar, or(c.publicBase, "/"), c.at.Scheme == "https")
+	out.cookies = append(out.cookies, ownCookies(confirmed)...)
 	known := s.plugins.limits.known.of(c, who.user.ID) != ""
 	out.cookies = append(out.cookies, s.plugins.limits.known.remember(ctx, c, provenNames(out, who.user)...)...)
 	if !who.keepsSession {
@@ -103,22 +105,6 @@ func (s *signIns) report(ctx context.Context, c *call, id *identity, who member,
 	}
 }
 
-// attemptCookie is set by the script of the sign-in page, which marks the last used sign-in method, when the user
-// presses a button. Only this site knows whether the user was signed in: a page that is shown again says nothing.
-const attemptCookie = "latchkey-tried"
-
-// confirmAttempt returns the cookie that tells the script that the user was signed in. A browser without the script
-// gets none. The cookie has no data about the user or the method, and its path is that of the auth routes.
-func (c *call) confirmAttempt() []Cookie {
-	if value, _ := c.jar.Get(attemptCookie); value != "1" {
-		return nil
-	}
-	return []Cookie{{
-		Name: attemptCookie, Value: "ok", Path: or(c.publicBase, "/"), SameSite: "Lax",
-		Secure: strings.HasPrefix(c.origin, "https:"), HasMaxAge: true, MaxAge: 400 * 24 * 60 * 60,
-	}}
-}
-
 func (e *Events) signedIn(ctx context.Context, v *arrival, u *User, id *identity, created bool) {
 	if e.SignIn != nil {
 		emit(ctx, v, "signIn", e.SignIn, SignInEvent{
@@ -157,7 +143,7 @@ func (c *ActionRequest) CompleteSignIn(
 	if err := c.in.refuseBearer(); err != nil {
 		return nil, err
 	}
-	c.DeleteEncryptedCookie(pendingCookie)
+	c.DeleteEncryptedCookie(plugincookies.Pending)
 	switch took, err := c.plugins.pendingStore().Take(ctx, p.name); {
 	case err != nil:
 		return nil, errorf(ErrStore, "delete a pending sign-in: %w", err)
@@ -189,4 +175,14 @@ func (c *ActionRequest) CompleteSignIn(
 		redirect, err = entry.admit(ctx, c.in, &out, who)
 	}
 	return c.signedIn(ctx, &out, redirect, err)
+}
+
+// signedIn returns the response to a sign-in, or audits its failure.
+func (c *ActionRequest) signedIn(ctx context.Context, out *outcome, redirect string, err error) (*Response, error) {
+	if err != nil {
+		c.in.auditCallback(ctx, "", err)
+		return nil, err
+	}
+	c.replaceSession(out.cookies)
+	return c.Redirect(redirect), nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/pendingsignin"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/internal/pending"
 )
@@ -196,7 +197,7 @@ func (ps *plugins) storePendingSignIn(ctx context.Context, c *call, pending pend
 		return Cookie{}, errorf(ErrStore, "store a pending sign-in: %w", err)
 	}
 	ps.auth.sessions.cleaning.Perhaps()
-	return ps.cookie(&c.arrival, pendingCookie, name, expires)
+	return ps.cookie(&c.arrival, plugincookies.Pending, name, expires)
 }
 
 func (ps *plugins) pendingStore() *pending.Store {
@@ -206,7 +207,7 @@ func (ps *plugins) pendingStore() *pending.Store {
 // pending reads the pending sign-in of the browser. It returns nil if there is none or it has expired.
 func (ps *plugins) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
 	p := &PendingSignIn{Request: c.r, in: c, plugins: ps}
-	if !ps.readCookie(&c.arrival, pendingCookie, &p.name) || ps.auth.store.Records == nil {
+	if !ps.readCookie(&c.arrival, plugincookies.Pending, &p.name) || ps.auth.store.Records == nil {
 		return nil, nil
 	}
 	found, err := ps.pendingStore().Read(ctx, p.name, &p.data)
@@ -238,16 +239,6 @@ func errPendingOver(cause error) error {
 		Status: http.StatusConflict, Code: "sign_in_over", Cause: cause,
 		Detail: "This sign-in has ended, or went on elsewhere. Sign in again.",
 	}
-}
-
-// signedIn returns the response to a sign-in, or audits its failure.
-func (c *ActionRequest) signedIn(ctx context.Context, out *outcome, redirect string, err error) (*Response, error) {
-	if err != nil {
-		c.in.auditCallback(ctx, "", err)
-		return nil, err
-	}
-	c.replaceSession(out.cookies)
-	return c.Redirect(redirect), nil
 }
 
 // reauthUser returns the session's user as the store has them. If the store does not have them, it returns the user in

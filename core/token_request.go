@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/jwe"
 	"github.com/latchkey-go/latchkey/internal/panics"
@@ -68,7 +69,9 @@ func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 	if a.sessions.facts {
 		token = sessiontoken.ShowFacts(token)
 	}
-	outdated, err := a.sessions.outdated(ctx, token, func(err *Error) { a.log.failure(ctx, err) })
+	outdated, err := a.sessions.jwt.EndedByVerification(ctx, token, func(err error) {
+		a.log.failure(ctx, errormarks.As(err, ErrStore))
+	})
 	if err != nil || outdated {
 		return nil, err
 	}

@@ -165,8 +165,8 @@ func (e *Errors) options(raw []byte, to *Input) {
 	}
 }
 
-// Post returns the parameters of the authorization request and the fields of the form that the input stands for. home is
-// the default of RedirectTo.
+// Post returns the parameters of the authorization request and the fields of a form with the input. home is the default
+// of RedirectTo.
 func (in *Input) Post(wrong *Errors, home string) (params, fields url.Values) {
 	params, fields = wrong.query(in.AuthorizationParams), url.Values{}
 	for name, value := range in.Fields {

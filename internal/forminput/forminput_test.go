@@ -64,7 +64,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// TestPost checks the fields of the form that an input stands for.
+// TestPost checks the fields of a form with an input.
 func TestPost(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -41,6 +41,9 @@ type Account struct {
 	size   int // of the cookie in the header of a request
 }
 
+// Tokens returns the session token of the account.
+func (a *Account) Tokens() cookie.Joined { return cookie.Whole(a.Name, a.Token) }
+
 // identifier returns the text that identifies the browser, or "".
 func (b *Browser) identifier() string {
 	spec := b.Cookies.Plugin(BrowserCookie)
@@ -156,8 +159,9 @@ func (c *Change) Replace(userID string) {
 	}
 }
 
-// Add adds an account if it fits next to an active session of that size.
+// Add adds an account, in place of earlier ones of its user, if it fits next to an active session of that size.
 func (c *Change) Add(userID, token string, expires time.Time, active int) bool {
+	c.Replace(userID)
 	number := 1
 	for slices.ContainsFunc(c.List, func(a Account) bool { return a.number == number }) {
 		number++

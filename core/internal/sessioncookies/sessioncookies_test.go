@@ -271,6 +271,11 @@ func TestAccounts(t *testing.T) {
 	if got := fmt.Sprint(a.users()); got != "[u0 t0 u5 t5 u3 t3]" {
 		t.Errorf("accounts: %s", got)
 	}
+	a.change(func(c *sessioncookies.Change) { c.Add("u5", "newer", time.Time{}, 10) })
+	if got := fmt.Sprint(a.users()); got != "[u0 t0 u5 newer u3 t3]" {
+		t.Errorf("a newer session: %s", got)
+	}
+	a.change(func(c *sessioncookies.Change) { c.Add("u5", "t5", time.Time{}, 10) })
 	a.jar[session+"-account3"] = a.jar[session+"-account1"] // a copy
 	if got := fmt.Sprint(a.users()); got != "[u0 t0 u5 t5 u3 t3]" {
 		t.Errorf("with a copy: %s", got)

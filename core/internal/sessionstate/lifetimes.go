@@ -8,8 +8,8 @@ import (
 
 // Lifetimes limits how long a session lasts.
 type Lifetimes struct {
-	// MaxAge is the lifetime since the last extension, and Short that of a short session. If Short is zero, it is
-	// MaxAge.
+	// MaxAge is the lifetime since the last extension, and Short that of a short session. If Short is zero, there are no
+	// short sessions.
 	MaxAge, Short time.Duration
 	// Absolute is the maximum time since the sign-in. Zero means no maximum.
 	Absolute time.Duration
@@ -25,6 +25,14 @@ func (l *Lifetimes) Of(short bool) time.Duration {
 		return l.Short
 	}
 	return l.MaxAge
+}
+
+// CookieExpiry returns the expiry of the cookie of a session that expires at a time. It is zero for a short session.
+func (l *Lifetimes) CookieExpiry(short bool, expires time.Time) time.Time {
+	if short && l.Short != 0 {
+		return time.Time{}
+	}
+	return expires
 }
 
 // Earlier returns the earlier of two times, where a may be zero, which means never.

@@ -267,6 +267,25 @@ func (j *Tokens) Outdated(ctx context.Context, t *token.Token) (bool, error) {
 	return err == nil && IssuedBefore(t, user.EmailVerified), err
 }
 
+// EndedByVerification reports whether the session of a token ended when its user's address was verified. While the store
+// is unavailable the session continues but links no accounts, and failed gets the error; with Revocations.Strict the
+// result is an error of type autherr.SessionToken.
+func (j *Tokens) EndedByVerification(ctx context.Context, t *token.Token, failed func(err error)) (bool, error) {
+	if !j.CanEndOnVerification(t) {
+		return false, nil
+	}
+	outdated, err := j.Outdated(ctx, t)
+	if err == nil {
+		return outdated, nil
+	}
+	err = autherr.New(autherr.Store, fmt.Errorf("look up whether an email verification has ended the session: %w", err))
+	if j.Revocations != nil && j.Revocations.Strict {
+		return false, unknown(err)
+	}
+	failed(err)
+	return false, nil
+}
+
 // IssuedBefore reports whether the token has the claim EmailUnproved and is older than the email verification. proof is
 // the time of the verification. It is zero if there was none.
 func IssuedBefore(t *token.Token, proof time.Time) bool {
