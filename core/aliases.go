@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -67,3 +68,7 @@ type Style = ui.Style
 
 // Field is an input of a form on the sign-in page. See [ui.Field] in package ui for its fields.
 type Field = ui.Field
+
+// Token contains the claims of a session token under StrategyJWT. See Token in package core/token for its fields. That
+// package also has a reader for services without an Auth.
+type Token = token.Token

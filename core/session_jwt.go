@@ -18,10 +18,6 @@ import (
 	"github.com/latchkey-go/latchkey/internal/sessionrecord"
 )
 
-// Token contains the claims of a session token under StrategyJWT. See Token in package core/token for its fields. That
-// package also has a reader for services without an Auth.
-type Token = sessiontoken.Token
-
 var errExpired = errormarks.ByClient(errormarks.Denial(audit.ReasonExpired, "token has expired"))
 
 // sessionTokens has the session tokens of StrategyJWT, and Callbacks.JWT.
