@@ -56,10 +56,7 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 		return nil, p.clearEnded(), nil
 	}
 	by, err := p.checkActor(ctx, &p.tokenCarrier, sessiontoken.Actor(token), token.Subject)
-	switch {
-	case errors.Is(err, errImpersonationEnded):
-		return nil, p.endImpersonated(ctx, p, err), nil
-	case err != nil:
+	if err != nil {
 		return nil, nil, err
 	}
 	session, cookies, err := p.resume(ctx, token, by, why)
@@ -100,8 +97,7 @@ func (p *jwtSession) resume(
 type nextToken struct {
 	token   *Token // nil: the jwt callback ended the session
 	data    *sessiondata.Loaded
-	renew   bool // the token must be written again
-	now     time.Time
+	renew   bool      // the token must be written again
 	expires time.Time // of the session
 }
 
@@ -114,15 +110,15 @@ func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessi
 	if p.data != nil {
 		next.token, next.data, next.renew = p.carryData(ctx, p.at, before, next.token)
 	}
-	next.now = p.now()
-	next.renew = next.renew || why.updates() || why.asked && p.FromHeader || p.jwt.NeedsRenewal(before, next.now) ||
+	now := p.now()
+	next.renew = next.renew || why.updates() || why.asked && p.FromHeader || p.jwt.NeedsRenewal(before, now) ||
 		p.OldForm() || p.callbacks.JWT != nil && !sessionstate.SameClaims(before, next.token)
 	if sessiontoken.Actor(before) != (actor{}) {
 		next.renew = false
 	}
 	used := before.IssuedAt // the lifetime of the browser's cookie starts here
 	if next.renew {
-		used = next.now
+		used = now
 	}
 	next.expires = p.jwt.Ends(next.token, used)
 	return next, nil
@@ -136,7 +132,7 @@ func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken, by *Session
 		Expires: next.expires, UserID: t.Subject, Token: t, data: next.data,
 	}
 	if p.facts {
-		session.ID, session.readAt = sessiontoken.SessionID(t), next.now
+		session.ID, session.readAt = sessiontoken.SessionID(t), p.now()
 		session.AuthTime, session.Methods = sessiontoken.Authentication[amr.Method](t)
 		session.ACR = sessiontoken.ACR(t)
 	}

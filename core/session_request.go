@@ -177,7 +177,11 @@ func (s *sessions) read(ctx context.Context, r requestSession, why sessionRead) 
 		return nil, c.clearEnded(), nil
 	}
 	if c.Value() != "" {
-		return r.read(ctx, why)
+		session, cookies, err := r.read(ctx, why)
+		if errors.Is(err, errImpersonationEnded) {
+			return nil, s.endImpersonated(ctx, r, err), nil
+		}
+		return session, cookies, err
 	}
 	if _, _, malformed := c.at.bearer(); c.FromHeader && malformed != nil {
 		c.at.log.failure(ctx, &Error{Type: errJWTSession, Cause: clientError(malformed)}, c.at.attrs()...)
