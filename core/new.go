@@ -22,6 +22,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/realms"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
+	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/limit"
@@ -411,7 +412,7 @@ func newWatch(c *Config, log *reporter) observed.Calls {
 // newTokenReaders returns the readers of an Auth. For an https origin, the cookie without the prefix is ignored,
 // because sibling subdomains can set it over plain http. For an http origin both names count: a proxy may terminate TLS
 // without telling the server. If the request has only a header, the origin is unknown.
-func newTokenReaders(s *site, jwt *sessionTokens) tokenReaders {
+func newTokenReaders(s *site, jwt *sessionstate.Tokens) tokenReaders {
 	plain, secure := s.cookieSets[0], s.cookieSets[1]
 	reader := func(sets ...*cookies.Set) (sources tokensource.Sources[*Token]) {
 		if plain == secure { // UseSecureCookies is set

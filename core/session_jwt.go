@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -104,7 +105,7 @@ type nextToken struct {
 // continueToken runs the jwt callback, loads the application's data, and decides whether the token must be renewed.
 func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessionRead) (next nextToken, err error) {
 	params := JWTParams{Token: before, Trigger: why.trigger, Update: why.update}
-	if next.token, err = p.jwt.runCallback(ctx, p.at, params); err != nil || next.token == nil {
+	if next.token, err = p.runCallback(ctx, params); err != nil || next.token == nil {
 		return next, err
 	}
 	if p.data != nil {
@@ -122,6 +123,26 @@ func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessi
 	}
 	next.expires = p.jwt.Ends(next.token, used)
 	return next, nil
+}
+
+// runCallback runs the jwt callback on a copy of the token. Without a callback it returns the token. A callback that
+// returns nil ends the session; that is logged here. Protect changes the token that the callback returns.
+func (p *jwtSession) runCallback(ctx context.Context, params JWTParams) (*Token, error) {
+	if p.callbacks.JWT == nil {
+		return params.Token, nil
+	}
+	before := params.Token
+	params.Token, params.User, params.Account = sessiontoken.ShowFacts(before), params.User.Clone(), params.Account.Clone()
+	token, err := guarded("jwt callback", func() (*Token, error) { return p.callbacks.JWT(ctx, params) })
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("Callbacks.JWT: %w", err)
+	case token == nil:
+		attrs := append(p.at.attrs(), slog.String("user_id", before.Subject))
+		p.at.log.info(ctx, "the jwt callback ended a session: it returned no token", attrs...)
+		return nil, nil
+	}
+	return token, p.jwt.Protect(before, token)
 }
 
 // sessionOf returns the session with a token's claims, and records that it was used.
@@ -220,7 +241,7 @@ func (p *jwtSession) firstToken(ctx context.Context, id *identity, who member) (
 	if who.created {
 		params.Trigger = TriggerSignUp
 	}
-	token, err = p.jwt.runCallback(ctx, p.at, params)
+	token, err = p.runCallback(ctx, params)
 	if err == nil && token != nil && p.data != nil {
 		p.data.Forget(token.Subject)
 		token, _, _ = p.carryData(ctx, p.at, &Token{}, token)

@@ -100,7 +100,7 @@ func (s *sessions) browserOf(v *arrival) sessioncookies.Browser {
 func (s *sessions) choose(ctx context.Context, c tokenCarrier) (requestSession, error) {
 	if s.config.Strategy == StrategyJWT {
 		p := &jwtSession{sessions: s, tokenCarrier: c}
-		p.SealedToken = sessionstate.SealedToken{State: &s.jwt.Tokens, From: &p.Carrier}
+		p.SealedToken = sessionstate.SealedToken{State: &s.jwt, From: &p.Carrier}
 		return p, unknownSession(p.Choose(ctx))
 	}
 	p := &storedSession{sessions: s, tokenCarrier: c}
