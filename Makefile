@@ -23,8 +23,8 @@ export GOFLAGS := $(strip $(shell go env GOFLAGS) -tags=nomsgpack)
 P ?= 3
 # The timeout for the tests of a package. It is long, so that tests do not fail on a slow machine.
 TIMEOUT ?= 40m
-# `make test RACE=` is faster and finds less.
-RACE ?= -race
+# The flag of the race detector. `make check` and CI set it. With it, the tests take almost twice as long.
+RACE ?=
 # Additional flags for go test.
 ARGS ?=
 # The time for each fuzz target: make fuzz T=60s.
@@ -62,6 +62,7 @@ test: ## install missing programs and run all tests, with real databases and bro
 # --- before a commit
 
 .PHONY: check
+check: RACE = -race
 check: vet generate-check size alone test-tools test-work ## all checks that must pass before a commit
 
 # Without -o, go build writes the program of a module with a single program into its folder.

@@ -7,17 +7,18 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/a-h/templ"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/actions"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/internal/signinmethods"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/headers"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -45,7 +46,7 @@ type ActionRequest struct {
 	in      *call
 	plugins *plugins
 	plugin  string
-	action  *partAction // nil for the actions of core
+	action  *pluginAction // nil for the actions of core
 
 	moved   sessionstate.Moved // set by UpdatedUser
 	read    bool               // the session has been read
@@ -69,7 +70,7 @@ func newCall(in *call, ps *plugins, plugin string) *ActionRequest {
 }
 
 // Host returns the host of Origin, with the port if there is one: "app.example".
-func (c *ActionRequest) Host() string { return hostOf(c.Origin) }
+func (c *ActionRequest) Host() string { return c.in.at.Host }
 
 // Field returns a request field. For a POST it is the last form field with that name, or a text member of the JSON
 // object. For a GET it is the first query parameter with that name. Field returns "" if there is none, or if the JSON
@@ -199,7 +200,7 @@ func (c *ActionRequest) JSON(ctx context.Context, status int, v any) *Response {
 		c.in.log.failure(ctx, e, c.in.attrs()...)
 		return serverErrorJSON(&c.in.arrival, &Response{Err: e})
 	}
-	return &Response{Status: status, Body: body, Header: newHeader("Content-Type", typeJSON)}
+	return &Response{Status: status, Body: body, Header: headers.New("Content-Type", typeJSON)}
 }
 
 // Redirect redirects a browser with status 303. A client that asks for JSON gets status 200 and {"url": …} instead. A
@@ -209,7 +210,7 @@ func (c *ActionRequest) Redirect(address string) *Response {
 	address = absolute(c.in.origin, address)
 	if c.WantsJSON && !wantsURL(c.in.r) {
 		body := append(exactjson.AppendText([]byte(`{"url":`), address), '}')
-		return &Response{Status: http.StatusOK, Body: body, Header: newHeader("Content-Type", typeJSON)}
+		return &Response{Status: http.StatusOK, Body: body, Header: headers.New("Content-Type", typeJSON)}
 	}
 	return &Response{Status: http.StatusSeeOther, Redirect: address}
 }
@@ -221,9 +222,8 @@ func (c *ActionRequest) Redirect(address string) *Response {
 // plugin's Name. v may have about 3,000 bytes of JSON. A user can copy the cookie and send it again until ttl is over:
 // use a record for anything that may happen only once.
 func (c *ActionRequest) SetEncryptedCookie(name string, v any, ttl time.Duration) error {
-	if !actions.IsName(name) || slices.Contains(reservedCookies[:], name) || strings.HasPrefix(name, codeCookie) {
-		return fmt.Errorf("core: SetEncryptedCookie: invalid name %q: use at most 32 lower-case letters, digits and "+
-			"hyphens, and none of %q", name, reservedCookies)
+	if err := plugincookies.CheckName(name); err != nil {
+		return err
 	}
 	cookie, err := c.plugins.cookie(&c.in.arrival, name, v, c.plugins.now().Add(ttl))
 	if err == nil {
@@ -234,69 +234,50 @@ func (c *ActionRequest) SetEncryptedCookie(name string, v any, ttl time.Duration
 
 // cookie encrypts v into the plugin cookie with this name.
 func (ps *plugins) cookie(at *arrival, name string, v any, expires time.Time) (Cookie, error) {
-	sealed, err := ps.seals.Encrypt("cookie "+name, v, expires)
-	if err != nil {
-		return Cookie{}, err
-	}
-	if len(sealed) > maxKeptCookie {
-		return Cookie{}, fmt.Errorf("core: SetEncryptedCookie: %q has %d bytes encrypted, the limit is %d", name,
-			len(sealed), maxKeptCookie)
-	}
-	spec := at.partCookie(name)
-	cookie := Cookie(spec.SetUntil(sealed, expires))
-	cookie.HasMaxAge, cookie.MaxAge = true, int(expires.Sub(ps.now()).Seconds())
-	return cookie, nil
+	made, err := plugincookies.Cookies{Set: at.cookies, Keys: &ps.seals}.New(name, v, expires)
+	return Cookie(made), err
 }
 
 // readCookie decrypts the plugin cookie with this name into v.
 func (ps *plugins) readCookie(at *arrival, name string, v any) bool {
-	spec := at.partCookie(name)
-	value, ok := at.jar.Get(spec.Name())
-	return ok && ps.seals.Decrypt("cookie "+name, value, v) == nil
+	return plugincookies.Cookies{Set: at.cookies, Keys: &ps.seals}.Read(at.jar, name, v)
 }
-
-// maxKeptCookie is the maximum length of a cookie value. Browsers accept 4,096 bytes (RFC 6265 section 6.1); the rest
-// is for the name and the attributes.
-const maxKeptCookie = 3900
 
 // EncryptedCookie decrypts the cookie that SetEncryptedCookie stored into v, a pointer. It returns false if there is no
 // such cookie, if it has expired or was modified, or if the value does not fit v.
 func (c *ActionRequest) EncryptedCookie(name string, v any) bool {
-	return name != pendingCookie && !strings.HasPrefix(name, codeCookie) && c.plugins.readCookie(&c.in.arrival, name, v)
+	return plugincookies.CheckName(name) == nil && c.plugins.readCookie(&c.in.arrival, name, v)
 }
 
 // DeleteEncryptedCookie deletes a cookie that SetEncryptedCookie stored.
 func (c *ActionRequest) DeleteEncryptedCookie(name string) {
-	spec := c.in.partCookie(name)
+	spec := c.in.cookies.Plugin(name)
 	c.keep(Cookie(spec.Clear()))
 }
 
-// keep sets a cookie, and replaces one with the same name that this response would set.
-func (c *ActionRequest) keep(cookie Cookie) {
-	for i := range c.kept {
-		if c.kept[i].Name == cookie.Name {
+// keep sets cookies. Each replaces one with the same name that this response would set.
+func (c *ActionRequest) keep(cookies ...Cookie) {
+	for _, cookie := range cookies {
+		i := slices.IndexFunc(c.kept, func(kept Cookie) bool { return kept.Name == cookie.Name })
+		if i < 0 {
+			c.kept = append(c.kept, cookie)
+		} else {
 			c.kept[i] = cookie
-			return
 		}
 	}
-	c.kept = append(c.kept, cookie)
 }
 
-// replaceSession sets the cookies of another session.
+// replaceSession sets the cookies of a new session. They replace those that reading the session set.
 func (c *ActionRequest) replaceSession(cookies []Cookie) {
 	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
-	for _, cookie := range cookies {
-		c.keep(cookie)
-	}
+	c.keep(cookies...)
 }
 
 // RememberBrowser makes this browser a known browser of a user (Config.Limits.KnownBrowsers). Call it after the user
 // has authenticated without being signed in. [ActionRequest.SignIn] does the same. The browser is known for the user's
 // ID, and for their address if it is verified.
 func (c *ActionRequest) RememberBrowser(ctx context.Context, user *User) {
-	for _, cookie := range c.plugins.limits.known.remember(ctx, c.in, verifiedNames(user)...) {
-		c.keep(cookie)
-	}
+	c.keep(c.plugins.limits.known.remember(ctx, c.in, verifiedNames(user)...)...)
 }
 
 // WithClient adds the client of the request to ctx; [ClientFromContext] returns it. identifier is the address, name or

@@ -2,12 +2,13 @@ package core
 
 import (
 	"context"
-	"encoding/hex"
 	"log/slog"
 	"net/http"
 	"slices"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/challenge"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/pagepolicy"
 	"github.com/latchkey-go/latchkey/core/internal/providerlist"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
@@ -113,15 +114,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		return redirectTo(c.base + "/signin"), nil
 	}
 	if own := p.config.SignIn; own != "" {
-		params := []string{"callbackUrl", c.callbackURL.Target}
-		if e := c.query.Get("error"); e != "" {
-			params = append(params, "error", e)
-		}
-		target, err := c.page(own, "signin", params...)
-		if err != nil {
-			return nil, errorf(ErrAuth, "Pages.SignIn: %w", err)
-		}
-		return redirectTo(target), nil
+		return c.ownPage("SignIn", own, append([]string{"callbackUrl", c.callbackURL.Target}, c.given("error")...))
 	}
 	view := ui.SignInView{
 		Page: p.shell(&c.arrival), CSRFToken: c.csrf.Token, CallbackURL: c.shownCallbackURL(),
@@ -150,11 +143,30 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	view.Signals = p.unknownSignals(c)
 	view.Remembered = view.RememberMe && (view.Error != "" || view.Email != "") && c.rememberedChoice()
 	switch view.Error {
-	case "", string(ErrCredentialsSignin), string(errTooManyFailures), sessionRequired: // nothing to report
+	case "", string(ErrCredentialsSignin), string(autherr.TooManyFailures), sessionRequired: // nothing to report
 	default:
 		view.Reference = c.lastRef()
 	}
 	return p.renderSignIn(ctx, c, view), nil
+}
+
+// given returns the names and values of the query parameters that are not empty.
+func (c *call) given(names ...string) (params []string) {
+	for _, name := range names {
+		if v := c.query.Get(name); v != "" {
+			params = append(params, name, v)
+		}
+	}
+	return params
+}
+
+// ownPage redirects to the application's page in a field of Pages.
+func (c *call) ownPage(field, page string, params []string) (*Response, error) {
+	target, err := weburl.AddQuery(page, params...)
+	if err != nil {
+		return nil, errorf(ErrAuth, "Pages.%s: %w", field, err)
+	}
+	return redirectTo(target), nil
 }
 
 // renderSignIn renders the sign-in page. A page that contains nothing specific to this request is cached.
@@ -171,24 +183,20 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		return draw(view)
 	}
 	key := pagecache.Key{Origin: c.origin, Language: view.Locale.Tag}
-	page := p.cached.Find(key)
-	if page == nil {
-		// Random placeholders, so that no text on the page equals them by accident or by a client's choice.
-		marks, err := randomBytes(c.rand, pagepolicy.NonceBytes+csrf.TokenLen/2)
-		if err != nil {
-			return draw(view)
-		}
+	var drawn *Response
+	body, err := p.cached.Page(key, c.rand, view.Nonce, view.CSRFToken, func(nonce, token string) ([]byte, error) {
 		marked := view
-		marked.Nonce = pagepolicy.Nonce(marks[:pagepolicy.NonceBytes])
-		marked.CSRFToken = hex.EncodeToString(marks[pagepolicy.NonceBytes:])
-		response := draw(marked)
-		if response.Err != nil {
-			return response
-		}
-		page = pagecache.New(response.Body, marked.Nonce, marked.CSRFToken)
-		p.cached.Keep(key, page)
+		marked.Nonce, marked.CSRFToken = nonce, token
+		drawn = draw(marked)
+		return drawn.Body, drawn.Err
+	})
+	switch {
+	case err != nil && drawn != nil:
+		return drawn
+	case err != nil:
+		return draw(view)
 	}
-	response := &Response{Body: page.For(view.Nonce, view.CSRFToken)}
+	response := &Response{Body: body}
 	return p.asPage(&c.arrival, response, view.Nonce).permit("", view.Challenge, view.OneTap)
 }
 
@@ -232,7 +240,7 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	s.exchanges.Erase(c.browser(), "")
 	session, err := s.of(ctx, &c.arrival)
 	if err != nil {
-		c.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), c.attrs()...)
+		c.log.failure(ctx, errormarks.Typed(err, autherr.SignOut), c.attrs()...)
 	}
 	carrier := session.carrier()
 	if carrier.Value() == "" && !carrier.Tokens.Stray() {
@@ -244,7 +252,7 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	}
 	userID, err := s.end(ctx, session)
 	if err != nil {
-		c.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), c.attrs()...)
+		c.log.failure(ctx, errormarks.Typed(err, autherr.SignOut), c.attrs()...)
 	}
 	c.debug(ctx, "session ended", slog.String("user_id", userID))
 	response.Cookies = carrier.clear()
@@ -255,10 +263,10 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 // webAuthnOptions handles GET webauthn-options/<provider>. A request without a provider, if there is not exactly one
 // passkey provider, is a mistake in a script: it gets status 400, and the log says how to fix it.
 func webAuthnOptions(ctx context.Context, c *call) (*Response, error) {
-	if f, ok := c.flow.(ceremonies); ok {
+	if f, ok := c.flow.(*passkeyFlow); ok {
 		return f.options(ctx, c)
 	}
-	err := errorf(errInvalidProvider, "webauthn-options needs a provider of type webauthn: "+
+	err := errorf(autherr.InvalidProvider, "webauthn-options needs a provider of type webauthn: "+
 		"webauthn-options/<provider id>")
 	if c.flow != nil {
 		return nil, err
@@ -267,27 +275,15 @@ func webAuthnOptions(ctx context.Context, c *call) (*Response, error) {
 	return optionsRefused("Invalid request"), nil
 }
 
-// ceremonies is a flow that also answers GET webauthn-options/<provider>.
-type ceremonies interface {
-	options(ctx context.Context, c *call) (*Response, error)
-}
-
 // errorPage handles GET error.
 func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
-	name, reason := c.query.Get("error"), readReason(c.query.Get("reason"))
+	name, reason := c.query.Get("error"), errormarks.ParseReason(c.query.Get("reason"))
 	if own := p.config.Error; own != "" {
-		var params []string
-		if name != "" {
-			params = []string{"error", name}
-		}
+		params := c.given("error")
 		if reason != "" {
 			params = append(params, "reason", string(reason))
 		}
-		target, err := c.page(own, "error", params...)
-		if err != nil {
-			return nil, errorf(ErrAuth, "Pages.Error: %w", err)
-		}
-		return redirectTo(target), nil
+		return c.ownPage("Error", own, params)
 	}
 	status := 0
 	switch name {
@@ -306,34 +302,15 @@ func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 	return p.errorView(ctx, &c.arrival, &Response{}, status, view), nil
 }
 
-// readReason reads the parameter of the error page. It returns "" for a value that is not a reason.
-func readReason(text string) callbackReason {
-	switch reason := callbackReason(text); reason {
-	case reasonExpired, reasonBrowser, reasonUsed:
-		return reason
-	}
-	return ""
-}
-
 // verifyRequestPage handles GET verify-request, which says that an email was sent. If the email has a code, and this
 // browser requested it, the page has an input for it.
 func (s *signIns) verifyRequestPage(ctx context.Context, c *call) (*Response, error) {
 	p := s.pages
 	if own := p.config.VerifyRequest; own != "" {
-		var params []string
-		for _, name := range []string{"provider", "type", "error", "left"} {
-			if v := c.query.Get(name); v != "" {
-				params = append(params, name, v)
-			}
-		}
-		target, err := weburl.AddQuery(own, params...)
-		if err != nil {
-			return nil, errorf(ErrAuth, "Pages.VerifyRequest: %w", err)
-		}
-		return redirectTo(target), nil
+		return c.ownPage("VerifyRequest", own, c.given("provider", "type", "error", "left"))
 	}
 	view := ui.VerifyRequestView{
-		Page: p.shell(&c.arrival), URL: c.home, Host: hostOf(c.origin), CSRFToken: c.csrf.Token,
+		Page: p.shell(&c.arrival), URL: c.home, Host: c.at.Host, CSRFToken: c.csrf.Token,
 	}
 	if by := s.plugins.auth.byID[c.query.Get("provider")]; by != nil && by.email != nil {
 		again := c.base + "/signin/" + by.id
@@ -354,7 +331,7 @@ func (s *signIns) verifyRequestPage(ctx context.Context, c *call) (*Response, er
 // addRules adds the plugins' actions to those of core. An action that would replace one of core is a configuration
 // error.
 func (ps *plugins) addRules(rules map[route]rule, faults *ConfigError) {
-	for _, a := range slices.Concat(ps.actions, ps.reauth) {
+	for _, a := range ps.actions {
 		if _, taken := rules[route{a.Method, a.path()}]; taken {
 			faults.add(ErrInvalidConfig, "%s: action %q: core has this action: give it another Name", a.plugin,
 				a.Method+" "+a.path())
@@ -375,22 +352,20 @@ func (ps *plugins) addRules(rules map[route]rule, faults *ConfigError) {
 // callback completes a sign-in.
 func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	if c.flow == nil {
-		return nil, errorf(errInvalidProvider, "the callback needs a provider: callback/<provider id>")
+		return nil, errorf(autherr.InvalidProvider, "the callback needs a provider: callback/<provider id>")
 	}
 	out, err := c.flow.finish(ctx, c)
 	if out.reauth != nil {
 		return s.reauthCallback(ctx, c, &out, err)
 	}
 	response := out.response
-	switch {
-	case err != nil:
-		c.auditCallback(ctx, out.typed, err)
-	case out.identity != nil:
+	if err == nil && out.identity != nil {
 		response, err = s.signIn(ctx, c, &out)
 	}
 	if err != nil {
+		c.auditCallback(ctx, out.typed, err)
 		if response = s.alreadySignedIn(ctx, c, &out, err); response == nil {
-			return &Response{Cookies: out.cookies}, asError(err, errCallbackRoute)
+			return &Response{Cookies: out.cookies}, errormarks.As(err, autherr.CallbackRoute)
 		}
 	}
 	response.Cookies = out.cookies

@@ -9,7 +9,8 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/announcements"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
-	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
@@ -69,8 +70,8 @@ func (s *site) arrive(r *Request) (arrival, error) {
 	return v, err
 }
 
-// header returns the first value of a header field with a canonical name.
-func (v *arrival) header(name string) string { return first(v.r.Header, name) }
+// header returns the first value of a header field.
+func (v *arrival) header(name string) string { return v.r.Header.Get(name) }
 
 // page returns the URL of a built-in page, or of the application's own page, with the parameters added to the query.
 func (v *arrival) page(own, action string, params ...string) (string, error) {
@@ -92,7 +93,7 @@ func (s *site) placeOfRequest(r *Request) (*place, error) {
 	case errors.Is(err, forwarded.ErrNoOrigin):
 		return nil, errorf(ErrUntrustedHost, "%w", err)
 	case err != nil:
-		return nil, &badRequest{cause: errorf(ErrUntrustedHost, "%w", suspiciousError(err))}
+		return nil, &problems.BadRequest{Cause: errorf(ErrUntrustedHost, "%w", errormarks.Suspicious(err))}
 	}
 	return settled, nil
 }
@@ -115,30 +116,13 @@ func (s *site) warnOfOtherOrigin(r *forwarded.Request) {
 			"X-Forwarded-Proto and X-Forwarded-Host"))
 }
 
-// client identifies the client of a request by its address.
-type client struct {
-	// network is the client's address, or its /64 network for IPv6. It is zero if the address is unknown.
-	network netip.Prefix
-	// identified reports whether network is the client's own, as [LimitParams].PeerIsVisitor says.
-	identified bool
-}
-
-// client returns the client of the request.
-func (v *arrival) client() client {
-	network, identified := v.peer(v.r)
-	return client{network, identified && network.IsValid()}
-}
-
-// peer returns the client's network for limits; see [forwarded.Proxies.Client]. visitor reports whether the network is
-// the client's own, see [LimitParams].PeerIsVisitor.
-func (s *site) peer(r *Request) (network netip.Prefix, visitor bool) {
-	received := received(r)
-	return s.origins.Proxies.Client(&received)
+// client returns the client's network for limits; see [forwarded.Proxies.Client]. identified reports whether the
+// network is the client's own, as [LimitParams].PeerIsVisitor says.
+func (v *arrival) client() (network netip.Prefix, identified bool) {
+	received := received(v.r)
+	return v.origins.Proxies.Client(&received)
 }
 
 // UnixSockets returns an entry of Config.TrustedProxies for a proxy that connects over a Unix socket. A peer on a Unix
 // socket is also trusted if TrustedProxies contains 127.0.0.1 or ::1.
 func UnixSockets() netip.Prefix { return forwarded.UnixSockets() }
-
-// partCookie returns the cookie that plugins store under name: "__Host-latchkey.<name>".
-func (v *arrival) partCookie(name string) cookies.Spec { return v.cookies.Plugin(name) }

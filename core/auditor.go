@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/internal/cleantext"
 )
@@ -15,7 +16,7 @@ func (v *arrival) note(ctx context.Context, e audit.Event) {
 	if v.audit == nil {
 		return
 	}
-	e.Peer, _ = v.peer(v.r)
+	e.Peer, _ = v.client()
 	e.Agent = cleantext.Escaped(v.header("User-Agent"))
 	e.Reference = v.ref()
 	e.Provider = or(e.Provider, v.providerID)
@@ -48,10 +49,13 @@ func (v *arrival) sessionEnded(ctx context.Context, err error) {
 	v.note(ctx, audit.Event{Name: audit.SessionEnded, Outcome: audit.Refused, Reason: audit.ReasonUnreadable})
 }
 
-// emit calls an event handler. An error or a panic is logged and has no other effect.
-func emit(ctx context.Context, v *arrival, name string, call func() error) {
-	if err := guard("event "+name, call); err != nil {
-		v.log.failure(ctx, errorf(errEvent, "%s: %w", name, err), v.attrs()...)
+// emit calls an event handler, if there is one. An error or a panic is logged and has no other effect.
+func emit[E any](ctx context.Context, v *arrival, name string, handler func(context.Context, E) error, event E) {
+	if handler == nil {
+		return
+	}
+	if err := guard("event "+name, func() error { return handler(ctx, event) }); err != nil {
+		v.log.failure(ctx, errorf(autherr.Event, "%s: %w", name, err), v.attrs()...)
 	}
 }
 
@@ -63,16 +67,16 @@ func (e *Events) updatedUser(ctx context.Context, v *arrival, u *User) {
 	emitUser(ctx, v, "updateUser", e.UpdateUser, u)
 }
 
-func emitUser(ctx context.Context, v *arrival, name string, call func(context.Context, UserEvent) error, u *User) {
-	if call != nil {
-		emit(ctx, v, name, func() error { return call(ctx, UserEvent{User: u.Clone()}) })
+func emitUser(ctx context.Context, v *arrival, name string, handler func(context.Context, UserEvent) error, u *User) {
+	if handler != nil {
+		emit(ctx, v, name, handler, UserEvent{User: u.Clone()})
 	}
 }
 
 // auditSink returns a function that calls receive and logs its panics: see [auditor.Safe].
 func auditSink(log *reporter, receive func(ctx context.Context, e audit.Event)) func(context.Context, audit.Event) {
 	return auditor.Safe(receive, func(ctx context.Context, err error) {
-		log.failure(ctx, errorf(errEvent, "audit: %w", err))
+		log.failure(ctx, errorf(autherr.Event, "audit: %w", err))
 	})
 }
 

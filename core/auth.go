@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
 	"github.com/latchkey-go/latchkey/core/internal/mounts"
+	"github.com/latchkey-go/latchkey/core/internal/realms"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
@@ -30,7 +31,7 @@ type Auth struct {
 	router    *router
 	pages     *pages
 	sessions  *sessions
-	tokens    tokenReaders
+	tokens    tokensource.Readers[*Token]
 	linker    *linker
 	plugins   plugins
 	mail      *mailqueue.Queue
@@ -41,6 +42,7 @@ type Auth struct {
 	validTokens once.Memory[[sha256.Size]byte, struct{}]
 
 	audience string
+	realm    realms.Auth
 	// sharedWarned is set after the warning shared-sessions was logged.
 	sharedWarned atomic.Bool
 	store        stores
@@ -87,11 +89,6 @@ func configured(a *Auth, method string) error {
 		"call the method of an Auth that its function returns", method)
 }
 
-// sharesSessions reports whether a accepts the sessions of another Auth of its realm.
-func (a *Auth) sharesSessions(other *Auth) bool {
-	return a.sessions.config.Strategy == StrategyJWT || sameStore(a.store.given, other.store.given)
-}
-
 // warnShared logs, once for each Auth, that another Auth accepts its sessions.
 func (a *Auth) warnShared(ctx context.Context) {
 	if !a.sharedWarned.Swap(true) {
@@ -131,14 +128,6 @@ func (a *Auth) WarnHeaderLimit(bytes int, setting string) {
 // enoughHeader is the number of bytes of a request's header that a router should accept: a large session, a few pending
 // sign-ins, and the headers of browsers.
 const enoughHeader = 12 << 10
-
-// tokenReaders read the session tokens of requests with the possible origins.
-type tokenReaders struct{ https, http, unknown tokensource.Sources[*Token] }
-
-// realmOf identifies the Auths that decrypt each other's session cookies: same secret, audience and cookie name.
-func realmOf(a *Auth) [sha256.Size]byte {
-	return sha256.Sum256([]byte(a.site.secrets[0] + "\x00" + a.audience + "\x00" + a.site.cookieSets[1].Session.Name()))
-}
 
 // signIns runs the steps that all sign-ins share: the provider's flow, Callbacks.SignIn, linking, and the session.
 type signIns struct {

@@ -6,6 +6,9 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 )
 
 // maxLogouts is the number of used logout tokens to remember. Only tokens with a valid signature of the provider count.
@@ -18,13 +21,13 @@ const maxLogouts = 1 << 16
 func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, error) {
 	from, _ := c.flow.(*oauthFlow)
 	if from == nil || c.kind != TypeOIDC || from.flow.Client1 != nil || !l.sessions.all.CanEnd() && l.callback == nil {
-		return nil, &badRequest{cause: errorf(ErrUnknownAction,
+		return nil, &problems.BadRequest{Cause: errorf(ErrUnknownAction,
 			"back-channel logout is not available for this provider: it needs "+
 				"OpenID Connect, and database sessions, Session.Revocation or the callback BackChannelLogout")}
 	}
 	response := uncachedJSON(nil)
 	if err := from.logout(ctx, c); err != nil {
-		c.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), c.attrs()...)
+		c.log.failure(ctx, errormarks.Typed(err, autherr.SignOut), c.attrs()...)
 		c.refused(ctx, audit.BackChannelLogout, "", err)
 		response.Status, response.Body = http.StatusBadRequest, []byte(`{"error":"invalid_request"}`)
 	}
@@ -39,7 +42,7 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 	case err != nil:
 		return errorf(ErrStore, "%w", err)
 	case !known && l.callback == nil:
-		return errorf(errSignOut, "the logout_token contains a session ID (sid) and no user (sub), and this process has "+
+		return errorf(autherr.SignOut, "the logout_token contains a session ID (sid) and no user (sub), and this process has "+
 			"not started that session: only a BackChannelLogout callback can identify it")
 	}
 	p.User = user
@@ -62,10 +65,10 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	raw, _ := c.fields.Text("logout_token")
 	token, err := f.client.ReadLogoutToken(raw)
 	if err != nil {
-		return NewError(errSignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
+		return NewError(autherr.SignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
 	}
 	if _, used := f.ends.used.Get(f.ID + " " + token.ID()); used {
-		return NewError(errSignOut, auditReason(audit.ReasonReplayed, "logout_token: it was used before"))
+		return NewError(autherr.SignOut, errormarks.Denial(audit.ReasonReplayed, "logout_token: it was used before"))
 	}
 	at, err := f.client.Endpoints(ctx)
 	if err != nil {
@@ -73,7 +76,7 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	}
 	said, err := f.client.VerifyLogoutToken(ctx, at, token)
 	if err != nil {
-		return NewError(errSignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
+		return NewError(autherr.SignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
 	}
 	params := BackChannelLogoutParams{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID}
 	if err := f.ends.endAll(ctx, &c.arrival, params); err != nil {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/tokensource"
 )
@@ -39,7 +40,7 @@ func (c *call) refuseBearer() error {
 	if !c.byBearer() {
 		return nil
 	}
-	return &badRequest{cause: errorf(ErrAuth, "%s: sign-in needs cookies: "+
+	return &problems.BadRequest{Cause: errorf(ErrAuth, "%s: sign-in needs cookies: "+
 		"remove the Authorization header", c.action)}
 }
 

@@ -36,7 +36,7 @@ func (a *Auth) ReportBounce(ctx context.Context, address string) error {
 			return errorf(ErrStore, "ReportBounce: %w", err)
 		}
 	}
-	if a.store.records != nil {
+	if a.store.Records != nil {
 		if err := a.plugins.bounces().Add(ctx, to, event.UserID); err != nil {
 			return errorf(ErrStore, "ReportBounce: %w", err)
 		}
@@ -47,7 +47,7 @@ func (a *Auth) ReportBounce(ctx context.Context, address string) error {
 
 // bounces returns the reports in the store.
 func (ps *plugins) bounces() *bounces.Bounces {
-	return &bounces.Bounces{Records: ps.auth.store.records, Secrets: ps.seals.Secrets, Now: ps.now}
+	return &bounces.Bounces{Records: ps.auth.store.Records, Secrets: ps.seals.Secrets, Now: ps.now}
 }
 
 // Bounces reports whether [Auth.ReportBounce] was called for the address of a user after they verified it. records are

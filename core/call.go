@@ -5,6 +5,9 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/internal/actions"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/form"
@@ -38,43 +41,26 @@ func (s *site) callOf(r *Request) *call {
 	return &call{arrival: s.unsettled(r)}
 }
 
-// parsedRoute is the parsed path and query of a request to the auth routes.
-type parsedRoute struct {
-	action, providerID string
-	query              weburl.Params
-	badQuery           error
-	// plugin reports whether the path belongs to a plugin. rule is then the path below the base path, else the action.
-	plugin bool
-	rule   string
-}
-
 // route finds the action, the provider and the query by parsing the raw request target (docs/protocol.md §1.1).
-func (s *site) route(r *Request) (to parsedRoute, err error) {
-	if r.Method != "GET" && r.Method != "POST" {
-		return to, &badRequest{cause: errorf(ErrUnknownAction, "method %.16q: actions support only GET and POST", r.Method)}
+// badQuery is the error of a malformed query.
+func (c *call) route() (to actions.Route, badQuery, err error) {
+	if c.r.Method != "GET" && c.r.Method != "POST" {
+		cause := errorf(ErrUnknownAction, "method %.16q: actions support only GET and POST", c.r.Method)
+		return to, nil, &problems.BadRequest{Cause: cause}
 	}
-	action, providerID, ok := weburl.Action(r.Target, s.basePath)
-	to.action, to.providerID, to.rule = action, providerID, action
-	if !ok && s.returns {
-		first, second, _ := weburl.Segments(r.Target, s.basePath)
-		if ok = first == "logout" && second != ""; ok {
-			to.action, to.providerID, to.rule = first, second, first
-		}
-	}
+	to, ok := c.plugins.Find(c.r.Target, c.basePath, c.returns)
 	if !ok {
-		to.action, to.rule, ok = s.plugins.Route(r.Target, s.basePath)
-		to.plugin = ok
+		path, _, _ := strings.Cut(c.r.Target, "?")
+		cause := errorf(ErrUnknownAction, "no auth route at %.200q: the base path is %q. Set BasePath to the path of the "+
+			"mounted routes, including the prefix of a group, and PublicPath to the prefix that a proxy removes",
+			path, c.basePath)
+		return to, nil, &problems.BadRequest{Unknown: true, Cause: cause}
 	}
-	if !ok {
-		path, _, _ := strings.Cut(r.Target, "?")
-		return to, &badRequest{unknown: true, cause: errorf(ErrUnknownAction, "no auth route at %.200q: the base path "+
-			"is %q. Set BasePath to the path of the mounted routes, including the prefix of a group, and PublicPath to "+
-			"the prefix that a proxy removes", path, s.basePath)}
+	c.action, c.plugin = to.Action, to.Plugin
+	if c.query, err = weburl.Query(c.r.Target); err != nil {
+		badQuery = &problems.BadRequest{Cause: errorf(ErrUnknownAction, "query: %w", err)}
 	}
-	if to.query, err = weburl.Query(r.Target); err != nil {
-		to.badQuery = &badRequest{cause: errorf(ErrUnknownAction, "query: %w", err)}
-	}
-	return to, nil
+	return to, badQuery, nil
 }
 
 // text returns a field of the body or, if it has none, of the query.
@@ -120,7 +106,7 @@ func readBody(ctx context.Context, r *Request) (form.Fields, error) {
 	case errors.Is(err, form.ErrConsumed):
 		err = errorf(ErrInvalidConfig, "%w", err)
 	case err != nil:
-		err = clientError(err)
+		err = errormarks.ByClient(err)
 	}
 	return fields, err
 }

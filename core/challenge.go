@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/internal/challenges"
 	"github.com/latchkey-go/latchkey/core/limit"
@@ -69,7 +70,7 @@ func (s *challengeGuard) check(ctx context.Context, c *call, action string) erro
 		c.note(ctx, audit.Event{Name: audit.Challenge, Outcome: audit.Refused})
 		return &Problem{
 			Status: http.StatusForbidden, Code: "challenge_failed", Text: textChallenge,
-			Cause: &Error{Type: errChallenge, Cause: err},
+			Cause: &Error{Type: autherr.Challenge, Cause: err},
 		}
 	}
 	c.note(ctx, audit.Event{Name: audit.Challenge, Outcome: audit.Failed})

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"io"
@@ -165,21 +166,12 @@ func defaults(c *Config) {
 	if c.Now == nil {
 		c.Now = time.Now //nolint:forbidigo // the only use of the real clock
 	}
-	if c.Rand == nil {
-		c.Rand = rand.Reader
-	}
+	c.Rand, c.Logger = cmp.Or(c.Rand, rand.Reader), cmp.Or(c.Logger, slog.Default())
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv
 	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
-	if c.StoreTimeout == 0 {
-		c.StoreTimeout = 5 * time.Second
-	}
-	if c.Session.MaxAge == 0 {
-		c.Session.MaxAge = 30 * 24 * time.Hour
-	}
+	c.StoreTimeout = cmp.Or(c.StoreTimeout, 5*time.Second)
+	c.Session.MaxAge = cmp.Or(c.Session.MaxAge, 30*24*time.Hour)
 	if c.Session.ShortMaxAge == 0 && c.Session.RememberMe {
 		c.Session.ShortMaxAge = min(12*time.Hour, c.Session.MaxAge)
 	}
@@ -189,18 +181,14 @@ func defaults(c *Config) {
 	case UpdateAlways:
 		c.Session.UpdateAge = 0
 	}
-	if c.JWT.MaxAge == 0 {
-		c.JWT.MaxAge = c.Session.MaxAge
-	}
+	c.JWT.MaxAge = cmp.Or(c.JWT.MaxAge, c.Session.MaxAge)
 	if c.Session.Strategy == "" {
 		c.Session.Strategy = StrategyJWT
 		if _, ok := c.Store.(store.SessionStore); ok {
 			c.Session.Strategy = StrategyDatabase
 		}
 	}
-	if c.Theme.ColorScheme == "" {
-		c.Theme.ColorScheme = "auto"
-	}
+	c.Theme.ColorScheme = cmp.Or(c.Theme.ColorScheme, "auto")
 }
 
 // MailConfig configures emails that are sent in the background.

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
-	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
@@ -53,29 +52,3 @@ type place struct {
 	// cookies are the cookies for the origin's scheme. It is nil if the origin is unknown.
 	cookies *cookies.Set
 }
-
-// Cookies of core that share their prefix with the cookies of plugins.
-const (
-	// pendingCookie identifies a pending sign-in.
-	pendingCookie = "pending"
-	// localeCookie stores the language that a query parameter requested. A redirect of the sign-in loses the parameter,
-	// and the pages after it must use the same language.
-	localeCookie = "locale"
-	// addressCookie has the email address between the two pages of PagesConfig.EmailFirst.
-	addressCookie = "address"
-	// rememberCookie stores the choice of "Keep me signed in" until the session starts. Its value is "1". Without it the
-	// session is short.
-	rememberCookie = "remember"
-	// unknownCookie has the ID of a passkey that the site does not know, for the sign-in page.
-	unknownCookie = "passkey-unknown"
-)
-
-// reservedCookies lists the names of core's own cookies. Plugins cannot use them.
-var reservedCookies = [...]string{
-	pendingCookie, localeCookie, knownCookie, addressCookie, rememberCookie, unknownCookie, sessioncookies.BrowserCookie,
-}
-
-const knownCookie = "known"
-
-// codeCookie begins the names of the cookies with the keys of package emailcode. The purpose of the code follows.
-const codeCookie = "code-"

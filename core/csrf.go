@@ -1,8 +1,6 @@
 package core
 
 import (
-	"net/http"
-
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/form"
 )
@@ -28,17 +26,4 @@ func (v *arrival) checkCSRF(fields form.Fields) (csrf.Verdict, error) {
 		Jar: v.jar, Cookie: v.cookies.CSRF.Name(), Method: v.r.Method, Header: v.r.Header, Origin: v.origin,
 		Sent: sent, Unread: fields.Unread(), Trusted: v.cors.Origin(v.r.Header) != "",
 	}))
-}
-
-// share allows the scripts of a trusted origin, and of no other, to read a response.
-func (s *site) share(r *Request, response *Response) { s.cors.Share(r.Header, response.Header) }
-
-// preflight returns the response to a CORS preflight request of a trusted origin, or nil if the request is not one.
-func (s *site) preflight(r *Request) *Response {
-	if !s.cors.IsPreflight(r.Method, r.Header) {
-		return nil
-	}
-	response := finish(r, &Response{Status: http.StatusNoContent})
-	s.cors.Preflight(r.Header, response.Header)
-	return response
 }

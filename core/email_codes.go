@@ -11,6 +11,9 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/actions"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/ui"
@@ -30,7 +33,7 @@ type codeKey struct {
 // key returns the key of this browser for a purpose, or "". It does not read the store.
 func (e *emailCodes) key(c *call, purpose string) string {
 	var name codeKey
-	e.plugins.readCookie(&c.arrival, codeCookie+purpose, &name)
+	e.plugins.readCookie(&c.arrival, plugincookies.Code+purpose, &name)
 	return name.Key
 }
 
@@ -42,19 +45,14 @@ func (e *emailCodes) issue(ctx context.Context, c *call, r emailcode.Code) (code
 	if err != nil {
 		return "", Cookie{}, errorf(ErrStore, "%w", err)
 	}
-	cookie, err = e.plugins.cookie(&c.arrival, codeCookie+r.Purpose, codeKey{key}, expires)
+	cookie, err = e.plugins.cookie(&c.arrival, plugincookies.Code+r.Purpose, codeKey{key}, expires)
 	return Secret(text), cookie, err
 }
 
 // forget returns the cookie that removes a code from the browser.
 func (e *emailCodes) forget(c *call, purpose string) Cookie {
-	spec := c.partCookie(codeCookie + purpose)
+	spec := c.cookies.Plugin(plugincookies.Code + purpose)
 	return Cookie(spec.Clear())
-}
-
-// find returns the code that this browser requested for a purpose. It changes nothing.
-func (e *emailCodes) find(ctx context.Context, c *call, purpose string) (*emailcode.Code, error) {
-	return e.Find(ctx, purpose, e.key(c, purpose))
 }
 
 // check compares a typed code with the one that this browser requested, and consumes it if it is right. A refusal is a
@@ -83,7 +81,7 @@ func (e *emailCodes) check(ctx context.Context, c *call, purpose, typed string) 
 		})
 		return nil, &Problem{
 			Status: http.StatusTooManyRequests, Code: "too_many", Text: textCodeTooMany, RetryAfter: many.Wait,
-			Cause: &tooMany{many.Wait},
+			Cause: &problems.TooMany{Wait: many.Wait},
 		}
 	case errors.Is(err, emailcode.ErrExpired):
 		return nil, errCodeExpired()
@@ -104,7 +102,7 @@ var (
 func errCodeExpired() error {
 	return &Problem{
 		Status: http.StatusUnauthorized, Code: "code_expired", Text: textCodeExpired,
-		Cause: auditReason(audit.ReasonCodeExpired, emailcode.ErrExpired.Error()),
+		Cause: errormarks.Denial(audit.ReasonCodeExpired, emailcode.ErrExpired.Error()),
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -33,10 +35,10 @@ func (p *pages) splitSignIn(c *call, view *ui.SignInView) {
 	var typed string
 	step := c.query.Get(addressParameter)
 	switch view.Error {
-	case string(ErrCredentialsSignin), string(errTooManyFailures), "EmailSignin":
+	case string(ErrCredentialsSignin), string(autherr.TooManyFailures), "EmailSignin":
 		step = stepPassword
 	}
-	if step != "" && p.plugins.readCookie(&c.arrival, addressCookie, &typed) {
+	if step != "" && p.plugins.readCookie(&c.arrival, plugincookies.Address, &typed) {
 		view.Email = typed
 	}
 	if step == stepPassword && typed != "" {
@@ -55,7 +57,7 @@ func (p *pages) addressTyped(c *call) (*Response, error) {
 		strings.ContainsFunc(typed, unicode.IsControl) {
 		return toSignInPage(c), nil
 	}
-	cookie, err := p.plugins.cookie(&c.arrival, addressCookie, typed, p.plugins.now().Add(addressTTL))
+	cookie, err := p.plugins.cookie(&c.arrival, plugincookies.Address, typed, p.plugins.now().Add(addressTTL))
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/latchkey-go/latchkey/core/internal/emailproof"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/signinmethods"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 )
@@ -71,7 +72,7 @@ func (ps *plugins) prove(ctx context.Context, v *arrival, userID, address string
 	case errors.Is(err, ErrConflict): // a write conflict in the store, not a conflict of addresses
 		return nil, errorf(ErrStore, "verify an address: %v", err)
 	}
-	return nil, asError(err, ErrStore)
+	return nil, errormarks.As(err, ErrStore)
 }
 
 // canProve returns an error if the configuration cannot verify addresses.
@@ -82,10 +83,10 @@ func (ps *plugins) canProve() error {
 		return errors.New("core: MarkEmailVerified: the plugin must call PluginHost.VerifiesEmail in Attach")
 	case l.store.Store == nil:
 		return errorf(ErrMissingStore, "MarkEmailVerified needs a Store")
-	case l.store.accounts == nil && l.Open:
+	case l.store.Accounts == nil && l.Open:
 		return errorf(ErrMissingStoreMethods, "MarkEmailVerified needs a Store that implements store.AccountStore "+
 			"(package core/store)")
-	case l.store.lister == nil && l.sessions.config.Strategy == StrategyDatabase:
+	case l.store.SessionLister == nil && l.sessions.config.Strategy == StrategyDatabase:
 		return errorf(ErrMissingStoreMethods, "MarkEmailVerified needs a Store that implements store.SessionLister "+
 			"(package core/store)")
 	}

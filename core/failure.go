@@ -7,8 +7,11 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/errortypes"
 	"github.com/latchkey-go/latchkey/core/internal/problems"
+	"github.com/latchkey-go/latchkey/core/internal/verdict"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
@@ -25,12 +28,12 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 	if c.plugin {
 		return p.failPart(ctx, c, err, cookies)
 	}
-	e := asError(err, ErrAuth)
+	e := errormarks.As(err, ErrAuth)
 	c.log.failure(ctx, e, c.attrs()...)
 	response := &Response{Err: e, Cookies: cookies}
-	var bad *badRequest
+	var bad *problems.BadRequest
 	var body *form.BodyError
-	var soon *tooMany
+	var soon *problems.TooMany
 	var busy *Problem
 	switch {
 	case negotiate.AsksJSON(c.r.Method, c.r.Header):
@@ -43,7 +46,7 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 		return response
 	case errors.Is(err, ErrStoreUnavailable):
 		return p.unavailable(ctx, &c.arrival, c.action != "session" && !wantsURL(c.r) && wantsPage(c.r), response)
-	case errors.As(err, &bad) && bad.unknown && c.r.Method == http.MethodGet &&
+	case errors.As(err, &bad) && bad.Unknown && c.r.Method == http.MethodGet &&
 		negotiate.PrefersHTML(c.r.Header["Accept"]):
 		if c.settle() == nil { // for the links of the page
 			c.settleLocale(ctx, c.askedLocale())
@@ -53,9 +56,9 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 		return refuse(response, http.StatusBadRequest, badRequestBody)
 	case errors.As(err, &body):
 		return refuse(response, body.Status, badRequestBody)
-	case e.Type == ErrUntrustedHost || e.Type == errInvalidCallbackURL:
+	case e.Type == ErrUntrustedHost || e.Type == autherr.InvalidCallbackURL:
 		return p.serverError(ctx, c, response)
-	case c.action == "session" && (e.Type == ErrSessionToken || e.Type == errJWTSession): // the session could not be read
+	case c.action == "session" && (e.Type == ErrSessionToken || e.Type == autherr.JWTSession): // unreadable
 		return p.serverError(ctx, c, response)
 	case c.r.Method == "POST" && c.action == "session":
 		return refuse(response, http.StatusBadRequest, []byte("null"))
@@ -71,7 +74,7 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 // failPart logs an error of a plugin's action and returns the response.
 func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cookie) *Response {
 	problem := problemOf(err)
-	e := asError(err, ErrAuth)
+	e := errormarks.As(err, ErrAuth)
 	if errors.As(err, new(*Problem)) {
 		e = problem.logged()
 	}
@@ -79,7 +82,7 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 		c.log.failure(ctx, e, c.attrs()...)
 	}
 	response := &Response{Err: e, Cookies: cookies}
-	var soon *tooMany
+	var soon *problems.TooMany
 	switch {
 	case c.wantsData():
 		response = problem.answer(&c.arrival, err, response)
@@ -103,10 +106,10 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 // logged returns the error to log: a failure of this site if the status is 500 or above, otherwise a mistake of the
 // client.
 func (p *Problem) logged() *Error {
-	e := &Error{Type: ErrAuth, Code: p.Code, Cause: clientError(p)}
+	e := &Error{Type: ErrAuth, Code: p.Code, Cause: errormarks.ByClient(p)}
 	switch status := p.status(); {
 	case status >= http.StatusInternalServerError:
-		e.Cause = serverError(p)
+		e.Cause = errormarks.ByServer(p)
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		e.Type = ErrAccessDenied
 	}
@@ -123,10 +126,10 @@ func (p *Problem) retryAfter(response *Response) {
 // answer is document with the Retry-After header for an error.
 func (p *Problem) answer(v *arrival, err error, response *Response) *Response {
 	response = p.document(v, response)
-	var soon *tooMany
+	var soon *problems.TooMany
 	switch {
 	case errors.As(err, &soon):
-		response.set("Retry-After", problems.Seconds(soon.wait))
+		response.set("Retry-After", problems.Seconds(soon.Wait))
 	case p.Status == http.StatusServiceUnavailable:
 		response.set("Retry-After", storeRetryAfter)
 	}
@@ -146,7 +149,7 @@ func (p *pages) errorView(
 	ctx context.Context, v *arrival, response *Response, status int, view ui.ErrorView,
 ) *Response {
 	response.Status = status
-	view.Page, view.Host = p.shell(v), hostOf(v.origin)
+	view.Page, view.Host = p.shell(v), v.at.Host
 	if view.URL == "" {
 		view.URL = v.home
 	}
@@ -160,24 +163,24 @@ func (p *pages) failurePage(c *call, e *Error) (string, error) {
 	if e.Type == ErrCredentialsSignin {
 		params = append(params, "code", problems.Code(e.Code))
 	}
-	if reason := reasonIn(e); reason != "" && params[1] == "Configuration" {
+	if reason := errormarks.ReasonIn(e); reason != "" && params[1] == "Configuration" {
 		params = append(params, "reason", string(reason))
 	}
 	switch {
-	case e.Type == errOAuthProfileParse: // the user can try another account
-		params[1] = string(errOAuthCallback)
+	case e.Type == autherr.OAuthProfileParse: // the user can try another account
+		params[1] = string(autherr.OAuthCallback)
 	case !errortypes.Of(string(e.Type)).OnSignInPage:
 		return c.page(p.config.Error, "error", params...)
 	}
 	return c.page(p.config.SignIn, "signin", params...)
 }
 
-// refer adds the reference of the log message to a failed response.
-func (v *arrival) refer(response *Response) *Response {
+// complete finishes the response to the request, and adds the reference of the log message if the request failed.
+func (v *arrival) complete(response *Response) *Response {
 	if response.Err != nil {
 		response.set(ReferenceHeader, v.ref())
 	}
-	return response
+	return finish(v.r, response)
 }
 
 // serverError answers errors that the user cannot fix: status 500, as a page if a page was requested (docs/protocol.md
@@ -191,7 +194,7 @@ func (p *pages) serverError(ctx context.Context, c *call, response *Response) *R
 		// If the error page itself sent the request, another redirect would loop.
 		looping := strings.HasPrefix(c.query.Get("callbackUrl"), own)
 		if looping {
-			loop := errorf(errPageLoop, "the error page %s requires a session, and there is none", own)
+			loop := errorf(autherr.PageLoop, "the error page %s requires a session, and there is none", own)
 			c.log.failure(ctx, loop, c.attrs()...)
 		}
 		if err == nil && !looping {
@@ -222,14 +225,14 @@ func (c *call) asksForPage() bool {
 
 // askPatience answers a rate-limited attempt with status 429 (RFC 6585 section 4), as a page for browsers, else as
 // JSON.
-func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *Response) *Response {
+func (p *pages) askPatience(ctx context.Context, c *call, e *problems.TooMany, response *Response) *Response {
 	if wantsURL(c.r) || !wantsPage(c.r) {
 		refuse(response, http.StatusTooManyRequests, []byte(`{"message":"Too many attempts. Try again later."}`))
 	} else {
 		view := ui.ErrorView{Error: string(ErrTooManyRequests)}
 		response = p.errorView(ctx, &c.arrival, response, http.StatusTooManyRequests, view)
 	}
-	response.set("Retry-After", problems.Seconds(e.wait))
+	response.set("Retry-After", problems.Seconds(e.Wait))
 	return response
 }
 
@@ -267,29 +270,19 @@ func (p *pages) unavailable(ctx context.Context, v *arrival, page bool, response
 	return response
 }
 
-// errNoProvider is a configuration error on pages, as in Auth.js. JSON clients get status 404.
-var errNoProvider = errors.New("the path names a provider that is not configured")
-
-// problemDocument answers a failed action with a problem document (RFC 9457). Its member "error" is the name that pages
-// use.
+// problemDocument answers a failed action with a problem document (RFC 9457).
 func (p *pages) problemDocument(c *call, err error, response *Response) *Response {
 	problem := *problemOf(err)
-	e := asError(err, ErrAuth)
-	if known := errortypes.Of(string(e.Type)); known.Status != 0 && problem.Status == http.StatusInternalServerError {
-		problem.Status, problem.Code = known.Status, known.Code
-	}
-	if errors.Is(err, errNoProvider) {
-		problem.Status, problem.Code = http.StatusNotFound, "unknown_provider"
-	}
-	if problem.Status != http.StatusTooManyRequests && e.Type.Public() != "Configuration" {
-		problem.Members = map[string]any{"error": e.Type.Public()}
+	var members map[string]any
+	if problem.Status, problem.Code, members = problems.OfAction(err, problem.Status, problem.Code); members != nil {
+		problem.Members = members
 	}
 	return problem.answer(&c.arrival, err, response)
 }
 
 // auditCallback notes a sign-in that failed.
 func (c *call) auditCallback(ctx context.Context, typed string, err error) {
-	if c.audit == nil || alreadyNoted(err) {
+	if verdict.IsNoted(err) {
 		return
 	}
 	name := audit.SignIn
@@ -305,11 +298,8 @@ func (c *call) auditCallback(ctx context.Context, typed string, err error) {
 
 // refused notes the error that stopped a request. typed is the identifier that the client typed.
 func (c *call) refused(ctx context.Context, name audit.Name, typed string, err error) {
-	if c.audit == nil {
-		return
-	}
 	e := audit.Event{Name: name, Subject: typed}
-	e.Outcome, e.Reason = verdict(err, c.kind == TypeOAuth || c.kind == TypeOIDC)
+	e.Outcome, e.Reason = verdict.Of(err, c.kind == TypeOAuth || c.kind == TypeOIDC)
 	var why *audit.Denial
 	if errors.As(err, &why) {
 		e.UserID = why.UserID
@@ -318,14 +308,4 @@ func (c *call) refused(ctx context.Context, name audit.Name, typed string, err e
 		e.Subject = "" // the identifier belongs to a known user
 	}
 	c.note(ctx, e)
-}
-
-// alreadyNoted reports whether an event was emitted for the error already: by a guard or a limit.
-func alreadyNoted(err error) bool {
-	for _, noted := range []ErrorType{ErrMissingCSRF, ErrTooManyRequests, errTooManyFailures, errChallenge} {
-		if errors.Is(err, noted) {
-			return true
-		}
-	}
-	return false
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"maps"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/challenge"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/limit"
-	"github.com/latchkey-go/latchkey/internal/mailaddr"
+	"github.com/latchkey-go/latchkey/internal/forminput"
 )
 
 // credentialsFlow signs users in with form fields that the application checks.
@@ -37,7 +39,7 @@ func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) 
 			credentials[name] = text
 		}
 	}
-	typed, others := f.names(credentials)
+	typed, others := forminput.Names(credentials, f.Identifier, len(f.Fields) > 0)
 	out := outcome{typed: typed}
 	if c.reauth == nil { // the user of a session has passed a challenge before
 		if err := f.challenges.check(ctx, c, challenge.SignIn); err != nil {
@@ -75,7 +77,7 @@ func (f *credentialsFlow) authorize(
 	if f.InARow {
 		switch err := f.limits.ask(ctx, c, row); {
 		case errors.Is(err, ErrTooManyRequests):
-			return nil, errorf(errTooManyFailures, "too many consecutive wrong attempts")
+			return nil, errorf(autherr.TooManyFailures, "too many consecutive wrong attempts")
 		case err != nil:
 			return nil, err
 		}
@@ -90,9 +92,7 @@ func (f *credentialsFlow) authorize(
 	case errors.Is(err, ErrCredentialsSignin):
 		return nil, err
 	case err != nil:
-		return nil, asError(err, errCallbackRoute)
-	case user == nil:
-		return nil, errorf(ErrCredentialsSignin, "Authorize refused")
+		return nil, errormarks.As(err, autherr.CallbackRoute)
 	}
 	f.limits.right(ctx, c, attempt)
 	if f.InARow {
@@ -108,36 +108,10 @@ func (f *credentialsFlow) authorize(
 	return &identity{user: user, account: account, form: &formResult{credentials, still}}, nil
 }
 
-// names returns the user name in a form, for limits and the audit log. It is the field that Identifier names, else the
-// first declared field that is not a secret. If no fields are declared, it is the first usual field that is not empty.
-// Then others are the names in the other usual fields: only Authorize knows which field names the user, and an attacker
-// could put a new name into the first one with each guess.
-func (p *CredentialsProvider) names(form map[string]string) (typed string, others []string) {
-	if p.Identifier != "" {
-		return mailaddr.Canonical(form[p.Identifier]), nil
-	}
-	for _, f := range p.Fields {
-		if f.Type == "" || f.Type == "text" || f.Type == "email" || f.Type == "tel" {
-			return mailaddr.Canonical(form[f.Name]), nil
-		}
-	}
-	found := false
-	for _, field := range []string{"email", "username", "name"} {
-		name := mailaddr.Canonical(form[field])
-		switch {
-		case form[field] != "" && !found:
-			typed, found = name, true
-		case name != "" && name != typed && len(p.Fields) == 0:
-			others = append(others, name)
-		}
-	}
-	return typed, others
-}
-
 // toSignInPage is the response of flows without a start action: their forms post to the callback.
 func toSignInPage(c *call) *Response { return redirectTo(c.base + "/signin") }
 
 // noCallback returns the error of a callback with a method that the flow does not support.
 func noCallback(c *call) error {
-	return errorf(errInvalidProvider, "a provider of type %s has no callback by %s", c.kind, c.r.Method)
+	return errorf(autherr.InvalidProvider, "a provider of type %s has no callback by %s", c.kind, c.r.Method)
 }

@@ -7,9 +7,11 @@ import (
 	"log/slog"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/mailboxes"
 	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/limit"
@@ -57,7 +59,7 @@ func (f *emailFlow) needsToken() bool { return f.ConfirmLink != False || f.codes
 func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	address, _ := c.fields.Text("email")
 	if again, _ := c.fields.Text("again"); again != "" && address == "" && f.codes != nil {
-		if r, err := f.codes.find(ctx, c, codeSignIn); err == nil {
+		if r, err := f.codes.Find(ctx, codeSignIn, f.codes.key(c, codeSignIn)); err == nil {
 			address = r.Address
 		}
 	}
@@ -89,7 +91,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		event.UserID = user.ID
 	}
 	if err != nil {
-		return nil, asError(err, ErrStore)
+		return nil, errormarks.As(err, ErrStore)
 	}
 	account := &Account{Type: TypeEmail, Provider: f.ID, ProviderAccountID: address, UserID: user.ID}
 	redirect, err := f.gate.allow(ctx, &c.arrival, SignInParams{User: user, Account: account, VerificationRequest: true})
@@ -131,9 +133,9 @@ func (f *emailFlow) normalize(address string) (string, error) {
 	case errors.As(err, &panicked):
 		return "", errorf(ErrAuth, "email address: %w", err)
 	case err != nil: // the user can correct it in the form
-		return "", errorf(ErrEmailSignIn, "email address: %w", clientError(err))
+		return "", errorf(ErrEmailSignIn, "email address: %w", errormarks.ByClient(err))
 	case address == "":
-		return "", errorf(ErrEmailSignIn, "%w", clientError(errors.New("email address is empty")))
+		return "", errorf(ErrEmailSignIn, "%w", errormarks.ByClient(errors.New("email address is empty")))
 	}
 	return address, nil
 }
@@ -165,7 +167,7 @@ func (f *emailFlow) storeAndSend(
 	mail := Email{
 		To: address, Kind: mailkind.SignIn, From: f.From, URL: Secret(link), Token: Secret(token), Expires: row.Expires,
 		Theme: f.pages.theme,
-		Host:  hostOf(c.origin), ProviderID: f.ID, Request: c.r, Locale: c.language(),
+		Host:  c.at.Host, ProviderID: f.ID, Request: c.r, Locale: c.language(),
 	}
 	if f.codes != nil {
 		if mail.Code, cookies, err = f.issueCode(ctx, c, row); err != nil {
@@ -177,7 +179,7 @@ func (f *emailFlow) storeAndSend(
 			undo := errorf(ErrStore, "delete the token of an email that was not sent: %w", undo)
 			c.log.failure(ctx, undo, c.attrs()...)
 		}
-		return "", nil, asError(err, ErrEmailSignIn)
+		return "", nil, errormarks.As(err, ErrEmailSignIn)
 	}
 	return token, cookies, nil
 }
@@ -282,24 +284,24 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 		return f.finishCode(ctx, c, code)
 	}
 	if _, used := f.used.Get(f.links.Hash(c.query.Get("token"))); used && f.isOwn(ctx, c) {
-		return outcome{typed: c.query.Get("email")}, callbackErrorf(ErrVerification, reasonUsed, "%w",
-			auditReason(audit.ReasonTokenUnknown, "the link was used before, and its user is signed in"))
+		return outcome{typed: c.query.Get("email")}, NewError(ErrVerification, errormarks.Over(errormarks.Used,
+			errormarks.Denial(audit.ReasonTokenUnknown, "the link was used before, and its user is signed in")))
 	}
 	if f.codes != nil && !f.askedHere(c, c.query.Get("token"), c.query.Get("email")) {
-		return outcome{typed: c.query.Get("email")}, callbackErrorf(errInvalidCheck, reasonBrowser, "%w", auditReason(
-			audit.ReasonCheck, "the link was opened in another browser than the one that requested it"))
+		return outcome{typed: c.query.Get("email")}, NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Browser,
+			errormarks.Denial(audit.ReasonCheck, "the link was opened in another browser than the one that requested it")))
 	}
 	if f.needsConfirmation(c) {
 		return outcome{response: f.confirmPage(ctx, c)}, nil
 	}
 	if c.query.Count("token") > 1 || c.query.Count("email") > 1 {
 		return outcome{}, NewError(ErrVerification,
-			auditReason(audit.ReasonTokenMisused, "token or email is in the link twice"))
+			errormarks.Denial(audit.ReasonTokenMisused, "token or email is in the link twice"))
 	}
 	token, address := c.query.Get("token"), c.query.Get("email")
 	if token == "" {
-		err := clientError(errors.New("the link has no token: the email program may have cut it off"))
-		return outcome{}, errorf(errCallbackRoute, "%w", err)
+		err := errormarks.ByClient(errors.New("the link has no token: the email program may have cut it off"))
+		return outcome{}, errorf(autherr.CallbackRoute, "%w", err)
 	}
 	attempt := newAttempt(limit.AttemptEmailToken, address)
 	attempt.Guessable = len(token) < guessable
@@ -361,9 +363,9 @@ func (f *emailFlow) redeem(ctx context.Context, c *call, token, address string) 
 	case err == nil:
 		return invite, nil
 	case errors.Is(err, emaillinks.ErrUnknown):
-		return nil, callbackErrorf(ErrVerification, reasonUsed, "%w", err)
+		return nil, NewError(ErrVerification, errormarks.Over(errormarks.Used, err))
 	case errors.Is(err, emaillinks.ErrExpired):
-		return nil, callbackErrorf(ErrVerification, reasonExpired, "%w", err)
+		return nil, NewError(ErrVerification, errormarks.Over(errormarks.Expired, err))
 	case errors.Is(err, emaillinks.ErrAddress):
 		return nil, NewError(ErrVerification, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 
+	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/oauth"
@@ -35,7 +36,7 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	}
 	address, stored, err := f.flow.Start(ctx, request)
 	if err != nil {
-		return nil, flowError(err)
+		return nil, flowstate.Failure(err)
 	}
 	response := redirectTo(address)
 	response.Cookies = ownCookies(stored)
@@ -57,7 +58,7 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 	}
 	switch {
 	case err != nil:
-		return out, flowError(err)
+		return out, flowstate.Failure(err)
 	case answer.ForwardTo != "":
 		return outcome{response: redirectTo(answer.ForwardTo)}, nil
 	}
@@ -69,7 +70,7 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 	}
 	result, err := f.flow.Complete(ctx, answer, &oauthTools{f.oauthClient, *c})
 	if err != nil {
-		return out, flowError(err)
+		return out, flowstate.Failure(err)
 	}
 	tokens := f.tokenSet(result.Tokens)
 	tokens.Claims, tokens.Extra = exactjson.CloneObject(Profile(result.Claims)), maps.Clone(tokens.Extra)
@@ -90,7 +91,7 @@ func (f *oauthFlow) redirectPost(c *call) (outcome, error) {
 	query, stored, err := f.flow.StorePost(f.checks.flowsOf(c), c.fields)
 	out.cookies = ownCookies(stored)
 	out.response.Redirect += query
-	return out, flowError(err)
+	return out, flowstate.Failure(err)
 }
 
 // oauthTools implements [oauthflow.Tools] for one callback. It has a copy of the call, because the exchange may outlast

@@ -9,12 +9,15 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/internal/accounts"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/headers"
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 )
@@ -82,13 +85,13 @@ func (f *passkeyFlow) verify(ctx context.Context, c *call, purpose string) (out 
 	case unproved && c.csrf.SentFrom == csrf.AnotherSite:
 		return out, errorf(ErrMissingCSRF, "the passkey response was sent from another site: %s", c.csrf.Refusal)
 	case action != passkeys.Register && action != passkeys.Authenticate:
-		return out, errorf(ErrAuth, "%w", clientError(errors.New("action is neither register nor authenticate")))
+		return out, errorf(ErrAuth, "%w", errormarks.ByClient(errors.New("action is neither register nor authenticate")))
 	case data == "":
-		return out, errorf(ErrAuth, "%w", clientError(errors.New("data is missing: the credential as JSON text")))
+		return out, errorf(ErrAuth, "%w", errormarks.ByClient(errors.New("data is missing: the credential as JSON text")))
 	}
 	credentialID, err := passkey.CredentialID([]byte(data))
 	if err != nil {
-		return out, errorf(errCallbackRoute, "data: %w", clientError(err))
+		return out, errorf(autherr.CallbackRoute, "data: %w", errormarks.ByClient(err))
 	}
 	if unproved {
 		return out, errorf(ErrMissingCSRF,
@@ -137,7 +140,7 @@ func (f *passkeyFlow) authenticate(
 	switch {
 	case errors.Is(err, ErrNotFound):
 		out.cookies = append(out.cookies, f.unknownCookies(c, credentialID)...)
-		return nil, errorf(ErrAuth, "%w", clientError(auditReason(audit.ReasonPasskeyUnknown,
+		return nil, errorf(ErrAuth, "%w", errormarks.ByClient(errormarks.Denial(audit.ReasonPasskeyUnknown,
 			"no passkey with that credential ID is stored")))
 	case err != nil:
 		return nil, errorf(ErrStore, "%w", err)
@@ -150,7 +153,7 @@ func (f *passkeyFlow) authenticate(
 	if pending.Owner != "" && pending.Owner != stored.UserID {
 		current, err := f.signedIn(ctx, c)
 		if err != nil || current == nil || current.user.ID != pending.Owner {
-			return nil, errorf(errWebAuthnVerification, "the passkey is not one of those that were requested")
+			return nil, errorf(autherr.WebAuthnVerification, "the passkey is not one of those that were requested")
 		}
 	}
 	rp := f.ceremonies.At(c.at)
@@ -171,13 +174,13 @@ func (f *passkeyFlow) authenticate(
 func passkeyError(err error) error {
 	switch {
 	case errors.Is(err, passkeys.ErrUsed):
-		return callbackErrorf(errInvalidCheck, reasonUsed, "%w", err)
+		return NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Used, err))
 	case errors.Is(err, passkeys.ErrInvalid):
-		return errorf(errInvalidCheck, "%w", err)
+		return errorf(autherr.InvalidCheck, "%w", err)
 	case errors.Is(err, flowstate.ErrNoFlow), errors.Is(err, flowstate.ErrOtherBrowser):
-		return flowError(err)
+		return flowstate.Failure(err)
 	}
-	return errorf(errWebAuthnVerification, "%w", err)
+	return errorf(autherr.WebAuthnVerification, "%w", err)
 }
 
 // options implements [ceremonies]. It returns the input of navigator.credentials, and sets the challenge cookie.
@@ -193,83 +196,46 @@ func (f *passkeyFlow) options(ctx context.Context, c *call) (*Response, error) {
 	if err != nil {
 		return nil, errorf(ErrStore, "%w", err)
 	}
-	isGuest := current != nil && f.plugins.provisional.has(current.methods)
-	var found passkeys.Requester
-	if current == nil || isGuest && action != passkeys.Register { // a guest may have a passkey of another user
-		found, err = f.namedUser(ctx, c)
-	} else {
-		found = passkeys.Requester{User: current.user, SignedIn: true, Exists: true}
+	request := &passkeys.Request{
+		Action: action, Conditional: f.ConditionalCreate != False && c.query.Get("mediation") == passkeys.Conditional,
+		Address: typedAddress(c), Given: c.query.Get("email"),
+		MayCreate: func() (bool, error) {
+			session, _, err := f.sessions.read(ctx, c.session, sessionRead{})
+			if err != nil {
+				return false, errorf(ErrStore, "%w", err)
+			}
+			return f.mayCreate(session), nil
+		},
+		Handle: func(user *User, signedIn bool) ([]byte, error) { return f.userHandle(ctx, user, signedIn) },
 	}
-	switch {
-	case err != nil:
-		return nil, asError(err, ErrStore)
-	case f.SignUp != "" && action == passkeys.Register && (!found.SignedIn || isGuest):
-		return optionsRefused("Sign up at " + c.base + "/" + f.SignUp), nil
+	if current != nil {
+		request.User, request.Guest = current.user, f.plugins.provisional.has(current.methods)
 	}
-	switch found.Action(action, f.hidesUsers()) {
-	case passkeys.Authenticate:
-		owner := ""
-		if found.Exists {
-			owner = found.User.ID
-		}
-		return f.authenticationOptions(ctx, c, owner)
-	case passkeys.Register:
-		if f.ConditionalCreate == False || c.query.Get("mediation") != passkeys.Conditional {
-			return f.registrationOptions(ctx, c, found.User, found.SignedIn, false)
-		}
-		session, _, err := f.sessions.read(ctx, c.session, sessionRead{})
-		if err != nil {
-			return nil, errorf(ErrStore, "%w", err)
-		}
-		if f.mayCreate(session) {
-			return f.registrationOptions(ctx, c, found.User, found.SignedIn, true)
-		}
+	if f.SignUp != "" {
+		request.SignUp = c.base + "/" + f.SignUp
 	}
-	return optionsRefused("Invalid request"), nil
-}
-
-// namedUser returns the user that an unauthenticated request names.
-func (f *passkeyFlow) namedUser(ctx context.Context, c *call) (who passkeys.Requester, err error) {
 	if f.UserInfo != nil {
-		err = guard("UserInfo", func() (err error) {
-			who.User, who.Exists, err = f.UserInfo(ctx, c.r)
-			return err
-		})
-		who.Exists = who.Exists && who.User != nil
-	} else {
-		who.User, who.Exists, err = f.stores.Typed(ctx, f.ID, typedAddress(c), c.query.Get("email"), f.namesByTyped())
+		request.Named = func() (user *User, exists bool, err error) {
+			err = guard("UserInfo", func() (err error) {
+				user, exists, err = f.UserInfo(ctx, c.r)
+				return err
+			})
+			return user, exists, err
+		}
 	}
-	if err == nil && f.hidesUsers() && who.Exists { // linking refuses the taken address later
-		who.User, who.Exists = &User{Email: or(who.User.Email, typedAddress(c))}, false
+	ceremony, err := f.ceremonies.Prepare(ctx, &f.stores, request)
+	if refusal, ok := errors.AsType[passkeys.Refusal](err); ok {
+		return optionsRefused(string(refusal)), nil
 	}
-	return who, err
+	if err != nil {
+		return nil, errormarks.As(err, ErrStore)
+	}
+	return f.begin(ctx, c, ceremony)
 }
 
 func optionsRefused(reason string) *Response {
 	body := append(exactjson.AppendText([]byte(`{"error":`), reason), '}')
 	return refuse(&Response{}, http.StatusBadRequest, body)
-}
-
-// hidesUsers reports whether the options do not reveal which addresses have an account.
-func (p *webAuthn) hidesUsers() bool { return p.HideUsers || p.SignUp != "" }
-
-// namesByTyped reports whether the address that an unauthenticated user types is only a label for their passkeys.
-func (p *webAuthn) namesByTyped() bool { return p.UserInfo == nil && !p.InsecureTypedEmail }
-
-// authenticationOptions requests a passkey of the user with the ID owner, or of any user if owner is empty.
-func (f *passkeyFlow) authenticationOptions(ctx context.Context, c *call, owner string) (*Response, error) {
-	var allowed *[]passkey.Descriptor
-	if owner != "" {
-		described, err := f.stores.Described(ctx, owner)
-		if err != nil {
-			return nil, errorf(ErrStore, "%w", err)
-		}
-		allowed = &described
-	}
-	pending := &passkeys.Ceremony{Owner: owner}
-	return f.optionsResponse(ctx, c, pending, func(rp *RelyingParty) ([]byte, error) {
-		return f.ceremonies.AuthenticationOptions(pending, rp, allowed)
-	})
 }
 
 // userHandle returns the user handle of a registration. It is random, so that it reveals nothing about the user, and
@@ -279,66 +245,28 @@ func (f *passkeyFlow) userHandle(ctx context.Context, user *User, signedIn bool)
 		handle, err := guarded("PasskeyTracker.UserHandle", func() ([]byte, error) {
 			return t.UserHandle(ctx, user.ID)
 		})
-		if err != nil || len(handle) > 0 {
-			return handle, err
+		if err != nil {
+			return nil, errormarks.As(err, ErrAuth)
+		}
+		if len(handle) > 0 {
+			return handle, nil
 		}
 	}
 	return randomBytes(f.rand, 48)
 }
 
-// registrationOptions requests a new passkey for the user.
-func (f *passkeyFlow) registrationOptions(
-	ctx context.Context, c *call, user *User, signedIn, conditional bool,
-) (*Response, error) {
-	excluded := []passkey.Descriptor{}
-	if signedIn {
-		var err error
-		if excluded, err = f.stores.Described(ctx, user.ID); err != nil {
-			return nil, errorf(ErrStore, "%w", err)
-		}
-		if len(excluded) >= accounts.Max {
-			return optionsRefused("Too many passkeys: remove one first"), nil
-		}
-	}
-	handle, err := f.userHandle(ctx, user, signedIn)
-	if err != nil {
-		return nil, err
-	}
-	pending := &passkeys.Ceremony{Register: user, Conditional: conditional}
-	if !signedIn && f.namesByTyped() { // the address is unverified
-		pending.Register, pending.Typed = &User{}, user.Email
-	}
-	return f.creationOptions(ctx, c, user, handle, excluded, pending)
-}
-
-// creationOptions returns the options of a registration. The authenticator shows the name of user.
-func (f *passkeyFlow) creationOptions(
-	ctx context.Context, c *call, user *User, handle []byte, excluded []passkey.Descriptor, pending *passkeys.Ceremony,
-) (*Response, error) {
+// begin starts a ceremony, and returns the response with its options and its cookie.
+func (f *passkeyFlow) begin(ctx context.Context, c *call, ceremony *passkeys.Prepared) (*Response, error) {
 	if f.plugins.passkeys != nil {
-		pending.Handle = handle
-	}
-	return f.optionsResponse(ctx, c, pending, func(rp *RelyingParty) ([]byte, error) {
-		return f.ceremonies.RegistrationOptions(pending, rp, user, handle, excluded)
-	})
-}
-
-// optionsResponse starts a ceremony, and returns the response with its options and its cookie.
-func (f *passkeyFlow) optionsResponse(
-	ctx context.Context, c *call, pending *passkeys.Ceremony,
-	options func(rp *RelyingParty) ([]byte, error),
-) (*Response, error) {
-	cookie, err := f.ceremonies.Begin(ctx, f.checks.flowsOf(c), pending)
-	if err != nil {
-		return nil, flowError(err)
+		ceremony.Handle = ceremony.UserHandle
 	}
 	rp := f.ceremonies.At(c.at)
-	body, err := options(&rp)
+	body, cookie, err := f.ceremonies.Start(ctx, f.checks.flowsOf(c), &rp, ceremony)
 	if err != nil {
-		return nil, errorf(ErrAuth, "options: %w", err)
+		return nil, flowstate.Failure(err)
 	}
 	return &Response{
-		Header: newHeader("Content-Type", typeJSON), Body: body, Cookies: []Cookie{Cookie(cookie)},
+		Header: headers.New("Content-Type", typeJSON), Body: body, Cookies: []Cookie{Cookie(cookie)},
 	}, nil
 }
 
@@ -362,7 +290,7 @@ func (f *passkeyFlow) unknownCookies(c *call, credentialID string) []Cookie {
 		return nil
 	}
 	content, until := unknownPasskey{id, described.ID}, f.now().Add(unknownTTL)
-	cookie, err := f.plugins.cookie(&c.arrival, unknownCookie, content, until)
+	cookie, err := f.plugins.cookie(&c.arrival, plugincookies.Unknown, content, until)
 	if err != nil {
 		return nil // the sign-in has failed anyway, and the next attempt sets it
 	}

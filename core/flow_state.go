@@ -2,12 +2,10 @@ package core
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
-	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 )
 
@@ -54,41 +52,6 @@ func (c *call) flowReturn(ctx context.Context, flow *flowstate.Flow) string {
 		return now
 	}
 	return target
-}
-
-// flowErrors are the types of the errors of package oauthflow.
-var flowErrors = map[oauthflow.Kind]ErrorType{
-	oauthflow.Starting: ErrAuth, oauthflow.RequestToken: errOAuthSignIn, oauthflow.Check: errInvalidCheck,
-	oauthflow.Response: errOAuthCallback, oauthflow.Callback: errCallbackRoute,
-}
-
-// flowError returns an error of package flowstate or oauthflow with its type.
-func flowError(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, flowstate.ErrOtherBrowser):
-		return callbackErrorf(errInvalidCheck, reasonBrowser, "%w", err)
-	case errors.Is(err, flowstate.ErrOtherState):
-		return callbackErrorf(errCallbackRoute, reasonExpired, "%w", suspiciousError(err))
-	case errors.Is(err, flowstate.ErrNoFlow):
-		return callbackErrorf(errInvalidCheck, reasonExpired, "%w", err)
-	}
-	failed, ok := errors.AsType[*oauthflow.Error](err)
-	if !ok {
-		return asError(err, ErrAuth)
-	}
-	cause := failed.Err
-	switch failed.Blame {
-	case oauthflow.ByUser:
-		cause = clientError(cause)
-	case oauthflow.ByAttacker:
-		cause = suspiciousError(cause)
-	}
-	if failed.Used {
-		cause = &callbackError{cause, reasonUsed}
-	}
-	return NewError(flowErrors[failed.Kind], cause)
 }
 
 func ownCookies(all []cookie.Cookie) (own []Cookie) {

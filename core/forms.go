@@ -6,9 +6,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strings"
 
-	"github.com/latchkey-go/latchkey/internal/form"
+	"github.com/latchkey-go/latchkey/internal/forminput"
 	"github.com/latchkey-go/latchkey/internal/panics"
 )
 
@@ -17,21 +16,13 @@ import (
 // form has a field redirect with the value "false", the response is {"url": …} instead. Methods other than POST get
 // status 405.
 func (a *Auth) SignIn(ctx context.Context, r *Request) *Response {
-	return formAction(ctx, a, r, func(a *Auth, f form.Fields) string {
-		id, _ := f.Text("providerId")
+	return formAction(ctx, a, r, func(a *Auth, id string, params url.Values) string {
 		p := a.byID[id]
 		if p == nil && id != "" {
 			a.log.info(ctx, "a form asks for a provider that is not configured: its field providerId has another value",
 				slog.String("provider_id", panics.Bounded(id)))
 		}
-		query := url.Values{}
-		for _, name := range f.Names() {
-			if param, ok := strings.CutPrefix(name, "authorizationParams-"); ok {
-				value, _ := f.Text(name)
-				query.Set(param, value)
-			}
-		}
-		return signInRoute(p, query)
+		return signInRoute(p, params)
 	})
 }
 
@@ -49,12 +40,14 @@ func signInRoute(p *provider, query url.Values) string {
 // SignOut handles a form of the application that signs the user out. Its fields are csrfToken and redirectTo. Methods
 // other than POST get status 405.
 func (a *Auth) SignOut(ctx context.Context, r *Request) *Response {
-	return formAction(ctx, a, r, func(*Auth, form.Fields) string { return "/signout" })
+	return formAction(ctx, a, r, func(*Auth, string, url.Values) string { return "/signout" })
 }
 
 // formAction converts a form of the application to a request to the corresponding auth route, which does the CSRF
-// check.
-func formAction(ctx context.Context, a *Auth, r *Request, route func(*Auth, form.Fields) string) *Response {
+// check. route receives the provider ID and the parameters of the authorization request in the form.
+func formAction(
+	ctx context.Context, a *Auth, r *Request, route func(a *Auth, id string, params url.Values) string,
+) *Response {
 	a, refusal := forInput(ctx, a, r)
 	if refusal != nil {
 		return refusal
@@ -62,22 +55,10 @@ func formAction(ctx context.Context, a *Auth, r *Request, route func(*Auth, form
 	posted, err := readBody(ctx, r)
 	if err != nil {
 		c := a.site.callOf(r)
-		return c.refer(finish(r, a.pages.fail(ctx, c, err, nil)))
+		return c.complete(a.pages.fail(ctx, c, err, nil))
 	}
-	fields := url.Values{}
-	for _, name := range posted.Names() {
-		if value, ok := posted.Text(name); ok && !strings.HasPrefix(name, "authorizationParams-") {
-			fields.Set(name, value)
-		}
-	}
-	if to := fields.Get("redirectTo"); to != "" {
-		fields.Set("callbackUrl", to)
-	} else if !fields.Has("callbackUrl") {
-		fields.Set("callbackUrl", a.site.publicPath+"/")
-	}
-	fields.Del("redirectTo")
-	fields.Del("providerId")
-	return post(ctx, a, r, route(a, posted), fields, posted.Unread() == "")
+	id, params, fields := forminput.Form(&posted, a.site.publicPath+"/")
+	return post(ctx, a, r, route(a, id, params), fields, posted.Unread() == "")
 }
 
 // forInput returns the Auth of a request, or an error response.
@@ -85,7 +66,7 @@ func forInput(ctx context.Context, a *Auth, r *Request) (*Auth, *Response) {
 	a, err := a.resolve(ctx, r)
 	if err != nil {
 		c, pages, faults := withoutAuth(r, err)
-		return nil, c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
+		return nil, refuseAll(ctx, c, pages, faults)
 	}
 	if r.Method != http.MethodPost {
 		return nil, a.site.refuseForm(ctx, r)
@@ -130,5 +111,5 @@ func (s *site) refuseForm(ctx context.Context, r *Request) *Response {
 	s.log.failure(ctx, err, c.attrs()...)
 	response := refuse(&Response{Err: err}, http.StatusMethodNotAllowed, []byte(`{"message":"Send a POST."}`))
 	response.set("Allow", http.MethodPost)
-	return c.refer(finish(r, response))
+	return c.complete(response)
 }

@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 
@@ -89,26 +88,22 @@ func (a *Auth) SignInWith(ctx context.Context, r *Request, in *SignInInput) *Res
 	if refusal != nil {
 		return refusal
 	}
-	wrong := in.wrong.Clone()
-	query, fields := wrong.Query(in.AuthorizationParams), url.Values{}
-	for name, value := range in.Fields {
-		if name == "callbackUrl" || name == "providerId" {
-			wrong.Field("options", "%s: it has a field of its own", name)
-		}
-		fields.Set(name, value)
+	input := &forminput.Input{
+		RedirectTo: or(in.inOptions, in.RedirectTo), CSRFToken: in.CSRFToken,
+		AuthorizationParams: in.AuthorizationParams, Fields: in.Fields,
 	}
+	wrong := in.wrong.Clone()
+	params, fields := input.Post(wrong, a.site.publicPath+"/")
 	p := a.byID[in.ProviderID]
 	if p == nil && in.ProviderID != "" {
 		wrong.Field("providerId", "no provider of this id is configured")
 	}
-	redirectTo := or(in.inOptions, in.RedirectTo)
-	if v, err := a.site.arrive(r); err == nil && redirectTo != "" { // otherwise the route rejects the request
-		if _, err := callbackurl.SameOrigin(redirectTo, v.at, a.site.appSchemes); err != nil {
+	if v, err := a.site.arrive(r); err == nil && input.RedirectTo != "" { // otherwise the route rejects the request
+		if _, err := callbackurl.SameOrigin(input.RedirectTo, v.at, a.site.appSchemes); err != nil {
 			wrong.Field("redirectTo", "expected a path or an http(s) URL")
 		}
 	}
-	a.site.commonFields(fields, redirectTo, in.CSRFToken)
-	return answerInput(ctx, a, r, wrong, signInRoute(p, query), fields)
+	return answerInput(ctx, a, r, wrong, signInRoute(p, params), fields)
 }
 
 // SignOutWith signs the user out with the values of in instead of a form, like [Auth.SignInWith]. An unusable
@@ -121,17 +116,9 @@ func (a *Auth) SignOutWith(ctx context.Context, r *Request, in *SignOutInput) *R
 	if refusal != nil {
 		return refusal
 	}
-	wrong, fields := in.wrong.Clone(), url.Values{}
-	a.site.commonFields(fields, in.RedirectTo, in.CSRFToken)
+	input, wrong := forminput.Input{RedirectTo: in.RedirectTo, CSRFToken: in.CSRFToken}, in.wrong.Clone()
+	_, fields := input.Post(wrong, a.site.publicPath+"/")
 	return answerInput(ctx, a, r, wrong, "/signout", fields)
-}
-
-// commonFields sets the form fields that all inputs have.
-func (s *site) commonFields(fields url.Values, redirectTo, token string) {
-	fields.Set("callbackUrl", or(redirectTo, s.publicPath+"/"))
-	if token != "" {
-		fields.Set("csrfToken", token)
-	}
 }
 
 // answerInput calls the route, unless the input is invalid.
@@ -141,10 +128,7 @@ func answerInput(
 	if !wrong.Found() {
 		return post(ctx, a, r, route, fields, true)
 	}
-	body, err := json.Marshal(wrong)
-	if err != nil { // cannot happen: it is a map of strings
-		body = []byte("{}")
-	}
+	body, _ := wrong.MarshalJSON() // it has only texts
 	refused := &Response{Err: (*InvalidInputError)(wrong)}
 	return finish(r, refuse(refused, http.StatusUnprocessableEntity, body))
 }

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
+	"github.com/latchkey-go/latchkey/internal/headers"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/profiletext"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -74,16 +76,17 @@ func (v *Visit) guardErrorResponse(err error) *Response {
 	var again *StepUp
 	var problem *Problem
 	switch {
-	case errors.As(err, &again) && v.session != nil && v.session.Actor != "": // no sign-in is allowed
-		return v.forbiddenResponse(err)
 	case errors.As(err, &again):
+		if session, _ := v.Session(); session != nil && session.Actor != "" { // no sign-in is allowed
+			return v.forbiddenResponse(err)
+		}
 		return v.stepUpResponse(again)
 	case errors.As(err, &problem) && problem.SignIn:
 		return v.signInResponse(problem)
 	case errors.Is(err, ErrForbidden):
 		return v.forbiddenResponse(err)
 	}
-	v.at.log.failure(v.Context, asError(err, ErrAuth, serverError), v.at.attrs()...)
+	v.at.log.failure(v.Context, errormarks.As(err, ErrAuth, errormarks.ByServer), v.at.attrs()...)
 	return v.sessionErrorResponse(err)
 }
 
@@ -99,7 +102,7 @@ func (v *Visit) stepUpResponse(again *StepUp) *Response {
 // forbiddenResponse responds with 403. A browser gets a page that shows who is signed in and offers to use another
 // account. Other clients get a problem document (RFC 9457).
 func (v *Visit) forbiddenResponse(err error) *Response {
-	v.at.log.failure(v.Context, asError(err, ErrAccessDenied), v.at.attrs()...)
+	v.at.log.failure(v.Context, errormarks.As(err, ErrAccessDenied), v.at.attrs()...)
 	at, response := v.answering(), &Response{Err: err}
 	if v.at.readsPages() {
 		response = v.pages.errorView(v.Context, at, response, http.StatusForbidden, v.forbiddenView())
@@ -107,7 +110,7 @@ func (v *Visit) forbiddenResponse(err error) *Response {
 		problem := &Problem{Status: http.StatusForbidden, Code: "forbidden"}
 		response = problem.document(at, response)
 	}
-	return v.at.refer(finish(v.at.r, v.setGuardHeaders(response)))
+	return v.complete(response)
 }
 
 // forbiddenView returns the content of the 403 page.
@@ -181,15 +184,6 @@ func AllOf(guards ...Guard) Guard {
 	}
 }
 
-// HasRole returns a guard that allows users with at least one of the roles. The comparison is case-sensitive. The
-// permissions of a role are best checked with a method of T and [SessionData.Guard].
-func HasRole[T interface{ Roles() []string }](d *SessionData[T], anyOf ...string) Guard {
-	anyOf = slices.Clone(anyOf)
-	return d.Guard(func(data T) bool {
-		return slices.ContainsFunc(data.Roles(), func(role string) bool { return slices.Contains(anyOf, role) })
-	})
-}
-
 // Require returns the session if the user is signed in and all guards allow the request. Otherwise it returns the
 // response to send, which depends on the client: a browser is redirected to the sign-in page with 303; HTMX gets 401
 // with HX-Redirect, and Datastar 401 with an event that redirects; scripts, API clients, WebSockets and event streams
@@ -243,12 +237,8 @@ func (v *Visit) signInProblem() *Problem {
 // with 303, HTMX with the header HX-Redirect, and Datastar with an event; the sign-in page returns to this page. Other
 // clients get the problem document with its challenge (RFC 9110 section 11.6.1).
 func (v *Visit) signInResponse(problem *Problem) *Response {
-	target, err := v.at.page(
-		v.pages.config.SignIn, "signin", "error", sessionRequired, "callbackUrl", v.at.currentPage(),
-	)
-	if err != nil {
-		target = ""
-	}
+	own := v.pages.config.SignIn // New has checked it
+	target, _ := v.at.page(own, "signin", "error", sessionRequired, "callbackUrl", v.at.currentPage())
 	return v.pageOrProblem(target, problem)
 }
 
@@ -277,16 +267,7 @@ func (v *Visit) pageOrProblem(target string, problem *Problem) *Response {
 		response.Body = negotiate.DatastarRedirect(target)
 		response.set("Content-Type", "text/event-stream")
 	}
-	return v.setGuardHeaders(response)
-}
-
-// setGuardHeaders sets the headers of every response of a guard: no cache may store it or send it to another kind of
-// client.
-func (v *Visit) setGuardHeaders(response *Response) *Response {
-	if response.Header.Get("Cache-Control") == "" {
-		response.set("Cache-Control", noStore)
-	}
-	response.set("X-Content-Type-Options", "nosniff")
+	headers.Set(response.Header, "Cache-Control", noStore, "X-Content-Type-Options", "nosniff")
 	v.at.varies(response, "Accept, Cookie")
 	return response
 }
@@ -306,8 +287,13 @@ func (v *Visit) sessionErrorResponse(err error) *Response {
 	} else {
 		response = serverErrorJSON(&v.at, response)
 	}
-	at.varies(response, "Accept, Cookie")
-	return v.at.refer(finish(v.at.r, response))
+	return v.complete(response)
+}
+
+// complete completes a response that depends on the session and on the kind of client.
+func (v *Visit) complete(response *Response) *Response {
+	v.at.varies(response, "Accept, Cookie")
+	return v.at.complete(response)
 }
 
 // PathPrefix returns a condition for the RequireSessionWhere of the adapters. It is true if the request's path equals
@@ -362,13 +348,13 @@ func (v *Visit) ProblemResponse(problem *Problem) *Response {
 
 // problemResponse returns the response to a program with a problem.
 func (v *Visit) problemResponse(problem *Problem, err error) *Response {
-	v.at.log.failure(v.Context, asError(err, ErrAccessDenied, clientError), v.at.attrs()...)
+	v.at.log.failure(v.Context, errormarks.As(err, ErrAccessDenied, errormarks.ByClient), v.at.attrs()...)
 	response := problem.document(v.answering(), &Response{Err: err})
 	problem.retryAfter(response)
 	if problem.challenge != "" {
 		response.set("Www-Authenticate", problem.challenge)
 	}
-	return v.at.refer(finish(v.at.r, v.setGuardHeaders(response)))
+	return v.complete(response)
 }
 
 // NotImpersonated returns a guard that refuses a session in which an administrator impersonates the user. Use it for

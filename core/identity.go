@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/exchange"
@@ -110,11 +111,6 @@ func (id *identity) sid() string {
 	return ""
 }
 
-// isCurrent reports whether the user of an OAuth sign-in was already signed in.
-func (id *identity) isCurrent(userID string) bool {
-	return id.oauth != nil && id.oauth.current == userID
-}
-
 // member is the result of linking: the user who will be signed in.
 type member struct {
 	user    *User
@@ -194,7 +190,7 @@ func (id *identity) authenticatedAt(now time.Time, who member) authentication {
 	case id.isUnconfirmed(who):
 		at = time.Time{}
 	}
-	if id.isCurrent(who.user.ID) && id.oauth.currentAuthTime.After(at) {
+	if id.oauth != nil && id.oauth.current == who.user.ID && id.oauth.currentAuthTime.After(at) {
 		at = id.oauth.currentAuthTime
 	}
 	return authentication{at, id.proofs(), id.acr, id.short, id.actor}
@@ -230,13 +226,13 @@ func identityOf(
 ) (*identity, error) {
 	person, given, err := c.personOf(ctx, profile, tokens)
 	if err != nil {
-		return nil, errorf(errOAuthProfileParse, "provider %q: %w", c.ID, tokens.hide(err))
+		return nil, errorf(autherr.OAuthProfileParse, "provider %q: %w", c.ID, tokens.hide(err))
 	}
 	accountID := person.AccountID
 	if err := profiletext.CheckID(accountID); err != nil {
-		return nil, errorf(errOAuthProfileParse, "provider %q: %w", c.ID, err)
+		return nil, errorf(autherr.OAuthProfileParse, "provider %q: %w", c.ID, err)
 	}
-	userID, err := newID(c.ID, accountID)
+	userID, err := drawn(newID(c.ID, accountID))
 	if err != nil {
 		return nil, err
 	}
@@ -244,13 +240,9 @@ func identityOf(
 		ID: userID, Name: person.Name, Email: person.Email, Image: person.Image, Null: person.Null,
 		Extra: maps.Clone(person.Extra),
 	}
-	account := &Account{
-		Type: c.Type, Provider: c.ID, ProviderAccountID: accountID,
-		AccessToken: tokens.AccessToken, RefreshToken: tokens.RefreshToken, IDToken: tokens.IDToken,
-		Scope: tokens.Scope, TokenType: tokens.TokenType, ExpiresIn: tokens.ExpiresIn, ExpiresAt: tokens.ExpiresAt,
-		SessionState: tokens.further("session_state"), AuthorizationDetails: tokens.further("authorization_details"),
-		Extra: maps.Clone(tokens.Extra),
-	}
+	account := defaultAccount(tokens)
+	account.Type, account.Provider, account.ProviderAccountID = c.Type, c.ID, accountID
+	account.ExpiresIn, account.Extra = tokens.ExpiresIn, maps.Clone(tokens.Extra)
 	delete(account.Extra, "session_state")
 	delete(account.Extra, "authorization_details")
 	return &identity{

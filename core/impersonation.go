@@ -7,6 +7,8 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
@@ -81,7 +83,7 @@ func (s *sessions) restore(ctx context.Context, c tokenCarrier) (requestSession,
 
 // errImpersonationEnded means that an impersonated session is not valid: the administrator is signed out, or may not
 // impersonate the user any more.
-var errImpersonationEnded = clientError(errors.New("the impersonation has ended"))
+var errImpersonationEnded = errormarks.ByClient(errors.New("the impersonation has ended"))
 
 // checkActor returns the own session of the user who impersonates userID, or nil without impersonation. It runs with
 // each request, so that the end of that session, or of the permission, ends the impersonation. The error is
@@ -112,7 +114,7 @@ func (s *sessions) askImpersonation(ctx context.Context, by *Session, userID str
 	case errors.Is(err, ErrForbidden), errors.Is(err, ErrAccessDenied), errors.As(err, new(*StepUp)):
 		return fmt.Errorf("%w: %w", errImpersonationEnded, err)
 	}
-	return asError(err, ErrSessionToken, serverError).withType(ErrSessionToken)
+	return errormarks.Typed(err, ErrSessionToken, errormarks.ByServer)
 }
 
 // withoutVisit hides the visit of a request: its session is being read.
@@ -163,7 +165,7 @@ func (s *sessions) endImpersonated(ctx context.Context, r requestSession, why er
 	c.at.log.info(ctx, "an impersonation has ended: "+why.Error(), c.at.attrs()...)
 	event, err := r.end(ctx)
 	if err != nil {
-		c.at.log.failure(ctx, asError(err, ErrSessionToken), c.at.attrs()...)
+		c.at.log.failure(ctx, errormarks.As(err, ErrSessionToken), c.at.attrs()...)
 	}
 	c.at.note(ctx, audit.Event{
 		Name: audit.SessionEnded, Outcome: audit.OK, Reason: audit.ReasonImpersonation, UserID: event.userID(),
@@ -216,7 +218,7 @@ func (s *sessions) readFor(ctx context.Context, to *rule, c *call) (err error) {
 	if c.plugin {
 		return problem
 	}
-	return errorf(ErrAccessDenied, "%w", clientError(problem))
+	return errorf(ErrAccessDenied, "%w", errormarks.ByClient(problem))
 }
 
 // endActor ends the own session of a user who signs out during an impersonation. It returns false if there is none.
@@ -230,7 +232,7 @@ func (s *sessions) endActor(ctx context.Context, v *arrival) (there bool) {
 		_, err = own.end(ctx)
 	}
 	if err != nil {
-		v.log.failure(ctx, asError(err, errSignOut).withType(errSignOut), v.attrs()...)
+		v.log.failure(ctx, errormarks.Typed(err, autherr.SignOut), v.attrs()...)
 	}
 	return true
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/internal/accountcookie"
 	"github.com/latchkey-go/latchkey/ui"
@@ -154,7 +155,7 @@ func (s *sessions) keptUser(
 	current, err := r.current(ctx)
 	switch {
 	case err != nil:
-		return nil, false, asError(err, ErrSessionToken)
+		return nil, false, errormarks.As(err, ErrSessionToken)
 	case current != nil:
 		return current.user, true, nil
 	}

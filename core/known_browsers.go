@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/internal/knownbrowser"
 	"github.com/latchkey-go/latchkey/internal/purposekey"
 )
@@ -27,7 +29,7 @@ type knownBrowsers struct {
 }
 
 func (k *knownBrowsers) read(c *call) (b knownbrowser.Browser) {
-	spec := c.partCookie(knownCookie)
+	spec := c.cookies.Plugin(plugincookies.Known)
 	value, there := c.jar.Get(spec.Name())
 	if !there || k.seals.Decrypt(knownPurpose, value, &b) != nil {
 		return knownbrowser.Browser{}
@@ -59,10 +61,10 @@ func (k *knownBrowsers) remember(ctx context.Context, c *call, names ...string) 
 		sealed, err = k.seals.Encrypt(knownPurpose, b, expires)
 	}
 	if err != nil {
-		c.log.failure(ctx, asError(err, ErrAuth), c.attrs()...)
+		c.log.failure(ctx, errormarks.As(err, ErrAuth), c.attrs()...)
 		return nil
 	}
-	spec := c.partCookie(knownCookie)
+	spec := c.cookies.Plugin(plugincookies.Known)
 	cookie := Cookie(spec.SetUntil(sealed, expires))
 	cookie.HasMaxAge, cookie.MaxAge = true, int(knownFor.Seconds())
 	return []Cookie{cookie}

@@ -2,13 +2,13 @@ package core
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/netip"
 	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/forwarded"
@@ -30,13 +30,6 @@ type Limits struct {
 	// Default means on if Shared or Rates is set, or if a plugin such as providers/password requests it; otherwise off,
 	// as in Auth.js.
 	KnownBrowsers OptionalBool
-}
-
-// tooMany is the error of an attempt that exceeds a limit.
-type tooMany struct{ wait time.Duration }
-
-func (e *tooMany) Error() string {
-	return fmt.Sprintf("core: too many attempts: retry after %v", e.wait)
 }
 
 // counter counts attempts: a *limit.Limiter or a *limit.Shared.
@@ -86,7 +79,7 @@ func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
 	c.note(ctx, audit.Event{
 		Name: audit.Limit, Outcome: audit.Refused, Attempt: string(p.Attempt), Subject: p.Identifier,
 	})
-	return &Error{Type: ErrTooManyRequests, Cause: &tooMany{wait}}
+	return &Error{Type: ErrTooManyRequests, Cause: &problems.TooMany{Wait: wait}}
 }
 
 // right tells the Forgive callback and the limiter that an attempt was correct, so that it no longer counts. A failure
@@ -141,7 +134,7 @@ const nameProxies = "TrustedProxies is empty: clients behind a proxy share the l
 // attempt sets the provider, the request, the peer and the known browser of an attempt.
 func (l *limits) attempt(c *call, p LimitParams) LimitParams {
 	p.Provider, p.Request = c.providerID, c.r
-	p.Peer, p.PeerIsVisitor = c.peer(c.r)
+	p.Peer, p.PeerIsVisitor = c.client()
 	p.Browser = l.known.of(c, p.Identifier)
 	if p.Browser == "" && p.Attempt == limit.AttemptWebAuthn { // the user is not known before the passkey is used
 		p.Browser = l.known.anyID(c)
@@ -170,8 +163,8 @@ func ClientFromContext(ctx context.Context) Client {
 
 func (l *limits) withClient(ctx context.Context, c *call, identifier string) context.Context {
 	who := Client{Known: l.known.of(c, identifier) != ""}
-	if from := c.client(); from.identified {
-		who.Networks = limit.Networks(from.network)
+	if network, identified := c.client(); identified {
+		who.Networks = limit.Networks(network)
 	}
 	return context.WithValue(ctx, clientKey{}, who)
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/accounts"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -19,14 +21,12 @@ type linker struct {
 	sessions *sessions
 	events   *Events
 	plugins  *plugins
-	// gated reports that there are sign-in gates. createSession then creates the session, after the gates have passed.
-	gated bool
 }
 
 // linkRefusal returns the error for an account that is, or may be, another person's.
 func linkRefusal(r accounts.Refusal) error {
 	if r.OtherSession {
-		return callbackErrorf(errInvalidCheck, reasonUsed, "%s", r.Text)
+		return NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Used, errors.New(r.Text)))
 	}
 	of := ErrOAuthAccountNotLinked
 	if r.Passkey {
@@ -35,22 +35,14 @@ func linkRefusal(r accounts.Refusal) error {
 	return NewError(of, &audit.Denial{Reason: audit.ReasonNotLinked, UserID: r.UserID, Err: errors.New(r.Text)})
 }
 
-// link finds or creates the user of an identity, and creates their session (docs/protocol.md §14). If the application
-// has authenticated or created the user, no account is linked. Under the database strategy the user must then be in the
-// store.
+// link finds or creates the user of an identity (docs/protocol.md §14). Without gates, the transaction also creates a
+// stored session. If the application has authenticated or created the user, no account is linked. Under the database
+// strategy the user must then be in the store.
 func (l *linker) link(ctx context.Context, r requestSession, id *identity) (member, error) {
 	c := r.carrier()
-	switch who := (member{user: id.user, created: id.signUp != nil}); {
-	case l.store.Store == nil:
-		return who, nil
-	case id.account.Type == TypeCredentials || id.newPasskey != nil:
-		if !l.gated {
-			err := l.sessions.createStored(ctx, c, id, &who)
-			return who, err
-		}
-		return who, nil
+	if l.store.Store == nil || id.account.Type == TypeCredentials || id.newPasskey != nil {
+		return member{user: id.user, created: id.signUp != nil}, nil
 	}
-	token := c.Value()
 	current, methods, err := l.current(ctx, r)
 	if err != nil {
 		return member{}, errorf(ErrStore, "%w", err)
@@ -69,14 +61,11 @@ func (l *linker) link(ctx context.Context, r requestSession, id *identity) (memb
 		err = l.plugins.provisional.upgraded(ctx, c.at, m.User.ID)
 	}
 	if err != nil {
-		return member{}, asError(err, ErrStore)
+		return member{}, errormarks.As(err, ErrStore)
 	}
 	who := member{m.User, m.Session, m.Created, m.KeepsSession, m.Upgraded}
 	if who.session != nil && !who.keepsSession {
-		if id.endsReplaced() && !l.sessions.keepsReplaced(ctx, c, who.user.ID) {
-			l.sessions.endReplacedRow(ctx, c.at, token, who.session)
-		}
-		l.sessions.endOldest(ctx, c.at, who.session)
+		l.sessions.endReplaced(ctx, c, id, who.session)
 	}
 	return who, nil
 }
@@ -95,7 +84,7 @@ func (e *linkEffects) signIn() *accounts.SignIn {
 	if id.passkey != nil {
 		in.Passkey, in.Typed = id.passkey.Authenticator, id.passkey.typed
 	}
-	if l.StoredSessions && !l.gated && !id.byApp { // gates must pass first; an app gets no session
+	if l.StoredSessions && len(l.plugins.gates) == 0 && !id.byApp { // gates must pass first; an app gets no session
 		in.NewSession = func(
 			ctx context.Context, sessions store.SessionStore, m accounts.Member,
 		) (*store.Session, error) {
@@ -122,15 +111,6 @@ func (l *linker) upgrade(in *accounts.SignIn, id *identity, userID string) {
 		}
 		return upgraded, err
 	}
-}
-
-// createSession creates the session of a user after the gates have passed, under the database strategy. Without gates,
-// linking has already created it.
-func (l *linker) createSession(ctx context.Context, c *tokenCarrier, id *identity, who *member) error {
-	if !l.gated || who.keepsSession {
-		return nil
-	}
-	return l.sessions.createStored(ctx, c, id, who)
 }
 
 // current reads the user of the request's session, and how they authenticated. An unreadable token means that no user
@@ -208,14 +188,14 @@ func (ps *plugins) trackPasskey(ctx context.Context, v *arrival, made *passkeyRe
 		return nil
 	})
 	if err != nil {
-		v.log.failure(ctx, asError(err, ErrAuth), v.attrs()...)
+		v.log.failure(ctx, errormarks.As(err, ErrAuth), v.attrs()...)
 	}
 }
 
 func (e *Events) linkedAccount(ctx context.Context, v *arrival, u *User, account *Account, profile *User) {
 	if e.LinkAccount != nil {
-		emit(ctx, v, "linkAccount", func() error {
-			return e.LinkAccount(ctx, LinkAccountEvent{User: u.Clone(), Account: account.Clone(), Profile: profile.Clone()})
+		emit(ctx, v, "linkAccount", e.LinkAccount, LinkAccountEvent{
+			User: u.Clone(), Account: account.Clone(), Profile: profile.Clone(),
 		})
 	}
 }

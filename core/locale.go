@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -17,7 +19,7 @@ func (v *arrival) settleLocale(ctx context.Context, asked string) {
 	if v.decideLocale != nil {
 		tag, err := guarded("Callbacks.Locale", func() (string, error) { return v.decideLocale(ctx, v.r), nil })
 		if err != nil {
-			v.log.failure(ctx, asError(err, ErrAuth), v.attrs()...)
+			v.log.failure(ctx, errormarks.As(err, ErrAuth), v.attrs()...)
 		}
 		chosen = v.locales.Find(tag)
 	}
@@ -34,7 +36,7 @@ func (v *arrival) settleLocale(ctx context.Context, asked string) {
 func (v *arrival) browserLocale() *ui.Locale {
 	stored := ""
 	if v.cookies != nil {
-		spec := v.partCookie(localeCookie)
+		spec := v.cookies.Plugin(plugincookies.Locale)
 		stored, _ = v.jar.Get(spec.Name())
 	}
 	return v.locales.Browser(stored, v.header("Accept-Language"))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/panics"
 )
@@ -21,7 +22,7 @@ type reporter struct {
 // failure logs a failure: its type, cause and reference, and no value that the client sent. The level depends on the
 // error.
 func (l *reporter) failure(ctx context.Context, err *Error, attrs ...slog.Attr) {
-	level := err.level()
+	level := errormarks.Level(err)
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // the client disconnected
 		level = min(level, slog.LevelInfo)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
 	"github.com/latchkey-go/latchkey/core/internal/notices"
 )
@@ -30,7 +31,7 @@ func newMailQueue(c *Config, a *Auth) *mailqueue.Queue {
 		return func(ctx context.Context, err error) { a.log.failure(ctx, errorf(t, "%w", err)) }
 	}
 	return mailqueue.New(mailqueue.Config{
-		Records: a.store.records, Lister: a.store.listing, Keys: &a.plugins.seals, Rand: c.Rand, Now: c.Now,
+		Records: a.store.Records, Lister: a.store.RecordLister, Keys: &a.plugins.seals, Rand: c.Rand, Now: c.Now,
 		Retries: c.Mail.Retries, Theme: c.Theme, Locales: c.Locales, Calls: a.store.watch, Logger: c.Logger,
 		Failed: failed(ErrAuth), NotListed: failed(ErrStore), Outside: mailOrigin{a.site.audit, nil},
 		Made: a.plugins.noticeMade, Bounced: a.plugins.bouncedSince,
@@ -63,7 +64,7 @@ func (ps *plugins) mailJob(
 ) (*mailqueue.Job, error) {
 	j, err := ps.auth.mail.Job(ctx, mailOrigin{ps.auth.site.audit, at}, lane, e)
 	if err != nil {
-		return nil, asError(err, ErrAuth)
+		return nil, errormarks.As(err, ErrAuth)
 	}
 	return j, nil
 }
@@ -71,7 +72,7 @@ func (ps *plugins) mailJob(
 func (ps *plugins) notifyLater(ctx context.Context, at *arrival, e BackgroundEmail) {
 	j, err := ps.mailJob(ctx, at, mailqueue.Notices, e)
 	if err != nil {
-		ps.auth.log.failure(ctx, asError(err, ErrAuth))
+		ps.auth.log.failure(ctx, errormarks.As(err, ErrAuth))
 		return
 	}
 	ps.auth.mail.Notify(j)
@@ -93,7 +94,7 @@ func (c *ActionRequest) NotifyAround(
 // aroundNotice stores a notice, makes its change, and sends the notice. j may be nil.
 func (ps *plugins) aroundNotice(ctx context.Context, j *mailqueue.Job, change func(ctx context.Context) error) error {
 	if err := ps.auth.mail.Plan(ctx, nil, j); err != nil {
-		return asError(err, ErrStore)
+		return errormarks.As(err, ErrStore)
 	}
 	if err := change(ctx); err != nil {
 		ps.auth.mail.Cancel(j, !refusesChange(err))
@@ -108,8 +109,7 @@ func (ps *plugins) aroundNotice(ctx context.Context, j *mailqueue.Job, change fu
 // e.Subject has a separate share. The error is [ErrMailQueueFull]. If emails are in memory only, they are lost when the
 // process ends: call [Auth.FlushMail] before.
 func (c *ActionRequest) SendLater(ctx context.Context, e BackgroundEmail) error {
-	from := c.in.client()
-	lane, quotas := mailqueue.Open, mailqueue.Client(from.network, from.identified)
+	lane, quotas := mailqueue.Open, mailqueue.Client(c.in.client())
 	if browser := c.plugins.limits.known.of(c.in, e.Subject); browser != "" {
 		lane, quotas = mailqueue.Known, mailqueue.Browser(browser)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/accounts"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
 	"github.com/latchkey-go/latchkey/core/internal/notices"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -30,7 +31,7 @@ func (h *PluginHost) NotifyMethodChanges(action string, mailer Mailer) {
 	w := &notices.Writer{
 		Links: &h.plugins.noticeLinks, Page: action, Service: h.plugins.providerName,
 		User:     func(ctx context.Context, id string) (*User, error) { return h.Auth.store.User(ctx, id) },
-		Accounts: h.Auth.store.linked,
+		Accounts: h.Auth.store.Linked,
 		LinkFailed: func(ctx context.Context, err error) {
 			h.Auth.log.failure(ctx, errorf(ErrAuth, "%w", err))
 		},
@@ -173,7 +174,7 @@ func (ps *plugins) notify(ctx context.Context, v *arrival, user *User, n Securit
 	j, err := ps.noticeJob(ctx, v, user, n)
 	switch {
 	case err != nil:
-		v.log.failure(ctx, asError(err, ErrAuth), v.attrs()...)
+		v.log.failure(ctx, errormarks.As(err, ErrAuth), v.attrs()...)
 	case j != nil:
 		ps.auth.mail.Notify(j)
 	}
@@ -247,7 +248,7 @@ func (ps *plugins) noticeJob(
 		l.Request = v.r
 	}
 	if v.base != "" {
-		l.Host = hostOf(v.origin)
+		l.Host = v.at.Host
 		l = v.describeIn(l)
 	}
 	j, err := ps.mailJob(ctx, v, mailqueue.Notices, BackgroundEmail{
@@ -265,8 +266,8 @@ func (ps *plugins) noticeJob(
 func (c *ActionRequest) AddClient(e Email) Email { return c.in.describeIn(e) }
 
 func (v *arrival) describeIn(e Email) Email {
-	if from := v.client(); from.identified {
-		e.Peer = from.network
+	if network, identified := v.client(); identified {
+		e.Peer = network
 	}
 	browser, system := ui.Device(v.header("User-Agent"))
 	e.Device = strings.Trim(browser+", "+system, ", ")
@@ -291,7 +292,7 @@ func (e *linkEffects) Add(
 	mail, records := e.plugins.auth.mail, a.Records()
 	if records != nil || !a.InTransaction() {
 		if err := mail.Plan(ctx, records, j); err != nil {
-			return asError(err, ErrStore)
+			return errormarks.As(err, ErrStore)
 		}
 	}
 	if err := write(ctx); err != nil {

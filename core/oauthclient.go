@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -61,23 +62,6 @@ func (t *TokenSet) further(name string) json.RawMessage {
 	return nil
 }
 
-// outward contains the HTTP client and the discovery documents that are shared by providers without their own
-// HTTPClient.
-type outward struct {
-	client    *upstream.Client
-	documents *oidc.Discovery
-}
-
-func newOutward(c *Config, client *upstream.Client, acceptIssuer func(configured, found string) bool) outward {
-	accept := acceptIssuer
-	if acceptIssuer != nil {
-		accept = func(configured, found string) bool {
-			return guardedTrue("AcceptIssuer", func() bool { return acceptIssuer(configured, found) })
-		}
-	}
-	return outward{client, oidc.New(oidc.Options{Client: client, Now: c.Now, Logger: c.Logger, AcceptIssuer: accept})}
-}
-
 // guardedTrue calls a function of the application. It returns false if the function panics.
 func guardedTrue(where string, call func() bool) bool {
 	ok, err := guarded(where, func() (bool, error) { return call(), nil })
@@ -86,7 +70,7 @@ func guardedTrue(where string, call func() bool) bool {
 
 // newOAuthClient completes a provider's configuration from the environment and with defaults, checks it, and creates
 // the client.
-func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *ConfigError) *oauthClient {
+func newOAuthClient(c *Config, declared *OAuthProvider, shared *oidc.Discovery, faults *ConfigError) *oauthClient {
 	o := &oauthClient{OAuthProvider: *declared}
 	if o.Fault != nil {
 		faults.add(ErrInvalidConfig, "provider %q: %w", o.ID, o.Fault)
@@ -100,7 +84,7 @@ func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *
 	for _, problem := range setup.Complete(c.Getenv) {
 		kind := ErrInvalidConfig
 		if problem.Endpoint {
-			kind = errInvalidEndpoints
+			kind = autherr.InvalidEndpoints
 		}
 		faults.add(kind, "%w", problem.Err)
 	}
@@ -108,8 +92,8 @@ func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *
 	o.ClientID, o.ClientSecret, o.ClientAuth = setup.ClientID, Secret(setup.ClientSecret), ClientAuth(setup.ClientAuth)
 	o.ClientKey, o.ClientKeyID = setup.ClientKey, setup.ClientKeyID
 	o.Authorization, o.Token, o.Userinfo = Endpoint(setup.Authorization), Endpoint(setup.Token), Endpoint(setup.Userinfo)
-	shared = o.outward(c, shared, setup.InsecureHosts())
-	setup.HTTP, setup.Documents = shared.client, shared.documents
+	setup.Documents = o.documents(c, shared, setup.InsecureHosts())
+	setup.HTTP = setup.Documents.Client()
 	o.client = oauth.Observed{Client: oauth.New(setup.Config)}
 	o.flow = oauthflow.Flow{
 		Client: &o.client, OpenID: setup.OpenID, Issuer: o.Issuer, Authorization: setup.Authorization, Scope: setup.Scope,
@@ -140,19 +124,24 @@ func retyped[To, From ~string](list []From) []To {
 	return all
 }
 
-// outward returns the HTTP client and documents of this provider: the shared ones, unless a field of the provider
-// changes their rules. insecure are the hosts that may be reached with plain http.
-func (o *oauthClient) outward(c *Config, shared outward, insecure []string) outward {
-	client := shared.client
+// documents returns the discovery documents of this provider and their HTTP client: the shared ones, unless a field of
+// the provider changes their rules. insecure are the hosts that may be reached with plain http.
+func (o *oauthClient) documents(c *Config, shared *oidc.Discovery, insecure []string) *oidc.Discovery {
+	if o.HTTPClient == nil && len(insecure) == 0 && o.AcceptIssuer == nil {
+		return shared
+	}
+	options := oidc.Options{Client: shared.Client(), Now: c.Now, Logger: c.Logger}
 	if o.HTTPClient != nil || len(insecure) > 0 {
-		client = upstream.New(upstream.Options{
+		options.Client = upstream.New(upstream.Options{
 			HTTP: cmp.Or(o.HTTPClient, c.HTTPClient), InsecureHosts: insecure, OnDate: clockCheck(c),
 		})
 	}
-	if client == shared.client && o.AcceptIssuer == nil {
-		return shared
+	if accept := o.AcceptIssuer; accept != nil {
+		options.AcceptIssuer = func(configured, found string) bool {
+			return guardedTrue("AcceptIssuer", func() bool { return accept(configured, found) })
+		}
 	}
-	return newOutward(c, client, o.AcceptIssuer)
+	return oidc.New(options)
 }
 
 // clientConfig returns the configuration of the protocol client. Panics in functions of the application become errors.

@@ -3,25 +3,23 @@ package core
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
+	"github.com/latchkey-go/latchkey/core/internal/verdict"
 	"github.com/latchkey-go/latchkey/core/observe"
-	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/panics"
-	"github.com/latchkey-go/latchkey/internal/upstream"
 )
 
 // TestEveryStoreCallIsObserved calls each method of each store interface with a canceled context.
 func TestEveryStoreCallIsObserved(t *testing.T) {
 	t.Parallel()
 	told := map[observe.Call]observe.Outcome{}
-	faces := newStores(stuck{}, observed.Calls{Outcome: callOutcome, Observe: func(
+	faces := newStores(stuck{}, observed.Calls{Outcome: verdict.OfCall, Observe: func(
 		ctx context.Context, c observe.Call,
 	) (context.Context, func(observe.Outcome)) {
 		return ctx, func(o observe.Outcome) { told[c] = o }
@@ -30,8 +28,8 @@ func TestEveryStoreCallIsObserved(t *testing.T) {
 	cancel()
 	methods := 0
 	for _, face := range []any{
-		faces.Store, faces.sessions, faces.tokens, faces.tx, faces.accounts, faces.deleter, faces.lister, faces.passkeys,
-		faces.unkey, faces.records, storecalls.New(stuck{}, storeCall(faces.watch, 0)).Cleaner,
+		faces.Store, faces.Sessions, faces.Tokens, faces.Transactor, faces.Accounts, faces.UserDeleter, faces.SessionLister,
+		faces.Passkeys, faces.PasskeyDeleter, faces.Records, storecalls.New(stuck{}, storeCall(faces.watch, 0)).Cleaner,
 	} {
 		if face == nil {
 			t.Log("stuck has no passkeys to delete")
@@ -65,37 +63,6 @@ func TestEveryStoreCallIsObserved(t *testing.T) {
 	}
 }
 
-func TestCallOutcome(t *testing.T) {
-	t.Parallel()
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	for name, row := range map[string]struct {
-		ctx  context.Context
-		err  error
-		want observe.Outcome
-	}{
-		"no error":       {gone, nil, observe.OK},
-		"absent":         {gone, fmt.Errorf("read: %w", ErrNotFound), observe.Absent},
-		"conflict":       {t.Context(), fmt.Errorf("write: %w", ErrConflict), observe.Conflict},
-		"wrong password": {t.Context(), NewError(ErrCredentialsSignin, nil), observe.Refused},
-		"rolled back by a linking rule": {
-			t.Context(), fmt.Errorf("undone: %w", NewError(ErrAccountNotLinked, nil)), observe.Refused,
-		},
-		"an internal error":     {t.Context(), NewError(errCallbackRoute, errors.New("x")), observe.Failed},
-		"invalid_grant":         {t.Context(), fmt.Errorf("token: %w", &oauth.Refusal{Status: 400}), observe.Refused},
-		"client disconnected":   {gone, context.Canceled, observe.Canceled},
-		"no answer in time":     {t.Context(), context.DeadlineExceeded, observe.Unavailable},
-		"database unavailable":  {t.Context(), store.Unavailable(errors.New("refused")), observe.Unavailable},
-		"provider unavailable":  {t.Context(), &upstream.Error{Err: errors.New("refused")}, observe.Unavailable},
-		"anything else":         {t.Context(), errors.New("secret"), observe.Failed},
-		"canceled by the store": {t.Context(), context.Canceled, observe.Failed},
-	} {
-		if got := callOutcome(row.ctx, row.err); got != row.want {
-			t.Errorf("%s: %s, want %s", name, got, row.want)
-		}
-	}
-}
-
 // TestAPanickingCallHasFailed checks that a panic of the store is returned as an error and reported as a failure.
 func TestAPanickingCallHasFailed(t *testing.T) {
 	t.Parallel()
@@ -103,7 +70,7 @@ func TestAPanickingCallHasFailed(t *testing.T) {
 	observer := func(context.Context, observe.Call) (context.Context, func(observe.Outcome)) {
 		return nil, func(o observe.Outcome) { told = o }
 	}
-	w := observed.Calls{Outcome: callOutcome, Observe: observer}
+	w := observed.Calls{Outcome: verdict.OfCall, Observe: observer}
 	broken := struct{ Store }{} // each method panics
 	_, err := newStores(broken, w, time.Second).User(t.Context(), "1")
 	var panicked *panics.Error
@@ -129,7 +96,7 @@ func TestEveryProviderCallIsObserved(t *testing.T) {
 		client1:       oauth.Observed1{Client1: oauth.New1(oauth.Config{})},
 	}
 	o.FetchUserinfo = func(context.Context, *UserinfoRequest) (Profile, error) { return nil, errors.New("away") }
-	o.watchedBy(observed.Calls{Outcome: callOutcome, Observe: observer})
+	o.watchedBy(observed.Calls{Outcome: verdict.OfCall, Observe: observer})
 	for _, client := range []any{o.client, o.client1} {
 		v := reflect.ValueOf(client)
 		for i := range v.NumMethod() {

@@ -3,13 +3,14 @@ package core
 import (
 	"bytes"
 	"context"
-	"io"
 	"net/http"
 
 	"github.com/a-h/templ"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/pagepolicy"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/headers"
 	"github.com/latchkey-go/latchkey/internal/pagecache"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -37,24 +38,9 @@ func newPages(c *Config, providers []ui.Provider) *pages {
 		logos = append(logos, p.Style.Logo)
 	}
 	return &pages{
-		config: c.Pages, views: renderLazily(c.Views.WithDefaults()), theme: c.Theme, providers: providers,
+		config: c.Pages, views: c.Views.WithDefaults(), theme: c.Theme, providers: providers,
 		policy: pagepolicy.Of(logos...), builtIn: c.Views.SignIn == nil,
 		cached: pagecache.Cache{Languages: max(1, len(c.Locales))},
-	}
-}
-
-// renderLazily makes the application's view functions run while their page is rendered, so that render recovers their
-// panics. Error pages are rendered without another recover.
-func renderLazily(v ui.Views) ui.Views {
-	return ui.Views{
-		SignIn: lazy(v.SignIn), SignOut: lazy(v.SignOut), Error: lazy(v.Error), VerifyRequest: lazy(v.VerifyRequest),
-		Confirm: lazy(v.Confirm), Switch: lazy(v.Switch),
-	}
-}
-
-func lazy[V any](draw func(V) templ.Component) func(V) templ.Component {
-	return func(view V) templ.Component {
-		return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error { return draw(view).Render(ctx, w) })
 	}
 }
 
@@ -63,7 +49,7 @@ func (p *pages) shell(v *arrival) ui.Page {
 	page := ui.Page{
 		BasePath: v.publicBase, Theme: p.theme, StylesheetURL: p.style, SheetURL: p.sheet, ScriptURL: p.script,
 		Locale:  v.language(),
-		HomeURL: v.home, Host: hostOf(v.origin), RememberMe: p.sessions != nil && p.sessions.config.RememberMe,
+		HomeURL: v.home, Host: v.at.Host, RememberMe: p.sessions != nil && p.sessions.config.RememberMe,
 	}
 	if b, err := randomBytes(v.rand, pagepolicy.NonceBytes); err == nil {
 		page.Nonce = pagepolicy.Nonce(b)
@@ -83,7 +69,7 @@ func (p *pages) signedIn(ctx context.Context, c *call) (user ui.Visitor, provisi
 		current, err = session.current(ctx)
 	}
 	if err != nil {
-		c.log.failure(ctx, asError(err, ErrSessionToken), c.attrs()...)
+		c.log.failure(ctx, errormarks.As(err, ErrSessionToken), c.attrs()...)
 	}
 	if err != nil || current == nil {
 		return user, false
@@ -108,7 +94,7 @@ func (p *pages) render(
 	if err := guard("page", func() error { return page.Render(ctx, &b) }); err != nil {
 		v.log.failure(ctx, errorf(ErrAuth, "render page: %w", err), v.attrs()...)
 		response.Status, response.Err = http.StatusInternalServerError, err
-		response.Header = newHeader("Content-Type", typeJSON)
+		response.Header = headers.New("Content-Type", typeJSON)
 		response.Body = append(exactjson.AppendText([]byte(`{"message":`), configMessage), '}')
 		return response
 	}

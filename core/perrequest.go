@@ -1,18 +1,19 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/mounts"
 	"github.com/latchkey-go/latchkey/core/internal/tenants"
+	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/internal/reference"
 	"github.com/latchkey-go/latchkey/internal/weburl"
-	"github.com/latchkey-go/latchkey/ui"
 )
 
 // PerRequest returns an Auth that calls choose to find the Auth of each request, for example by host. Use it for
@@ -43,9 +44,7 @@ func PerRequest(
 	if len(options) > 0 {
 		o = options[0]
 	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now //nolint:forbidigo // the default of the option
 	}
@@ -82,9 +81,9 @@ type chooser struct {
 	basePath string
 	choose   func(ctx context.Context, r *Request) (*Auth, error)
 	options  PerRequestOptions
-	mounted  *mounts.State       // state of the Auth of PerRequest
-	known    tenants.Known[Auth] // the Auths that were checked for shared sessions
-	unknown  tenants.Lines       // limit for requests without a tenant
+	mounted  *mounts.State // state of the Auth of PerRequest
+	known    tenants.Known // the Auths that were checked for shared sessions
+	unknown  tenants.Lines // limit for requests without a tenant
 }
 
 func (c *chooser) resolve(ctx context.Context, r *Request) (*Auth, error) {
@@ -115,7 +114,7 @@ func (c *chooser) find(ctx context.Context, r *Request) (*Auth, error) {
 		return nil, errorf(ErrInvalidConfig, "the Auth for this request has the base path %q, and PerRequest has %q: "+
 			"set the Auth's Config.BasePath to %q", a.site.basePath, c.basePath, c.basePath)
 	}
-	if first := c.known.Add(a, realmOf); first != nil && a.sharesSessions(first) {
+	if c.known.Add(&a.realm) {
 		a.warnShared(ctx)
 	}
 	return a, nil
@@ -125,26 +124,23 @@ func (c *chooser) find(ctx context.Context, r *Request) (*Auth, error) {
 // configuration that are known.
 func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
 	var faults *ConfigError
-	var chosen *chooserError
-	logger := slog.Default()
-	if errors.As(err, &chosen) {
-		logger = chosen.logger
-	}
 	if !errors.As(err, &faults) {
-		unknown := errorf(ErrInvalidConfig, "%w", err)
+		cause := err
 		if errors.Is(err, ErrNoTenant) {
-			unknown = errorf(ErrInvalidConfig, "%w", clientError(err))
+			cause = errormarks.ByClient(err)
 		}
-		faults = &ConfigError{Problems: []*Error{unknown}, views: ui.Views{}.WithDefaults()}
+		faults = &ConfigError{Problems: []*Error{errorf(ErrInvalidConfig, "%w", cause)}}
 	}
-	if faults.logger == nil {
-		faults.logger = logger
+	c := Config{Pages: faults.pages, Theme: faults.theme, Views: faults.views, Logger: faults.logger}
+	var chosen *chooserError
+	if c.Logger == nil && errors.As(err, &chosen) {
+		c.Logger = chosen.logger
 	}
-	c := Config{Logger: faults.logger, Theme: faults.theme, Pages: faults.pages, Views: faults.views}
 	defaults(&c)
 	base := or(faults.basePath, "/auth")
 	site := &site{basePath: base, publicBase: base, rand: c.Rand, log: &reporter{logger: c.Logger}}
-	arrival := arrival{site: site, r: r, place: site.placeOf(weburl.Origin{}), misconfigured: randomReference(c.Rand)}
+	id, _ := random.Bytes(c.Rand, reference.Len) // crypto/rand never fails
+	arrival := arrival{site: site, r: r, place: site.placeOf(weburl.Origin{}), misconfigured: reference.Of(id)}
 	return &call{arrival: arrival}, newPages(&c, nil), faults
 }
 
@@ -156,13 +152,4 @@ func logAll(ctx context.Context, v *arrival, faults *ConfigError) {
 	for _, p := range faults.Problems {
 		v.log.failure(ctx, p, v.attrs()...)
 	}
-}
-
-// randomReference returns the code of a request if no Auth could be selected for it.
-func randomReference(source io.Reader) string {
-	b, err := randomBytes(source, reference.Len)
-	if err != nil {
-		return "none"
-	}
-	return reference.Of(b)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
+	"github.com/latchkey-go/latchkey/core/internal/gates"
 	"github.com/latchkey-go/latchkey/core/internal/notices"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -94,12 +95,11 @@ func (a *Action) path() string { return actions.Path(a.Name, a.Verb) }
 
 // plugins has what the configured plugins have registered.
 type plugins struct {
-	actions       []*partAction
+	actions       []*pluginAction // those of plugins, and of core for re-authentication
 	reauthMethods []ReauthMethod
 	idTokens      []idTokenProvider // PluginHost.AcceptIDTokens
 	oneTap        *oneTapPrompt     // PluginHost.OfferOneTap, or nil
-	reauth        []*partAction     // the actions of core for re-authentication
-	gates         []partGate
+	gates         gates.Gates[*PendingSignIn]
 	// documents are the well-known documents by name, with those of core.
 	documents map[string]wellKnown
 	facts     bool // PluginHost.TrackAuthentication was called
@@ -138,8 +138,8 @@ type plugins struct {
 	kept        *keptSessions // nil if no plugin called PluginHost.KeepSessions
 }
 
-// partAction is an action and the name of its plugin in configuration errors.
-type partAction struct {
+// pluginAction is an action and the name of its plugin in configuration errors.
+type pluginAction struct {
 	*Action
 	plugin string
 	inputs actions.Fields // those of Input
@@ -165,13 +165,7 @@ func (ps *plugins) attach(a *Auth, c *Config, faults *ConfigError) {
 		}
 		providers = append(providers, ps.attachOne(a, c, faults, plugin, fmt.Sprintf("Plugins[%d] (%T)", i, plugin))...)
 	}
-	if len(ps.hosts) == 0 {
-		return
-	}
 	c.Providers = providers
-	if len(ps.actions) > 0 {
-		a.site.plugins = ps.paths()
-	}
 }
 
 func sameID(declared Provider) func(Provider) bool {
@@ -213,10 +207,10 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 	h := &PluginHost{
 		Auth: a, BasePath: a.site.basePath, Strategy: c.Session.Strategy, Theme: c.Theme,
 		Now: c.Now, Rand: c.Rand, Getenv: c.Getenv, Logger: c.Logger, HTTPClient: c.HTTPClient,
-		Store: a.store.Store, Accounts: a.store.accounts, Authenticators: a.store.passkeys,
-		AuthenticatorDeleter: a.store.unkey, Transactor: a.store.tx, UserDeleter: a.store.deleter,
-		SessionLister: a.store.lister, RecordLister: a.store.listing, RecordPairs: a.store.pairs,
-		UserFinder: a.store.finder,
+		Store: a.store.Store, Accounts: a.store.Accounts, Authenticators: a.store.Passkeys,
+		AuthenticatorDeleter: a.store.PasskeyDeleter, Transactor: a.store.Transactor, UserDeleter: a.store.UserDeleter,
+		SessionLister: a.store.SessionLister, RecordLister: a.store.RecordLister, RecordPairs: a.store.RecordPairs,
+		UserFinder: a.store.UserFinder,
 		faults:     faults, plugins: &a.plugins, plugin: name, cookieDomain: c.Cookies.SessionToken.Domain,
 		Merge: c.Callbacks.Merge,
 	}
@@ -229,17 +223,8 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *PluginHost {
 	return h
 }
 
-// paths returns the routing table of all actions.
-func (ps *plugins) paths() *actions.Table {
-	all := &actions.Table{}
-	for _, a := range slices.Concat(ps.actions, ps.reauth) {
-		all.Add(a.Name, a.Verb, a.Method)
-	}
-	return all
-}
-
 // csrf reports whether a request to an action for programs must contain the CSRF token.
-func (a *partAction) csrf(c *call) bool {
+func (a *pluginAction) csrf(c *call) bool {
 	return a.Method != http.MethodGet && len(c.r.Header["Cookie"]) > 0 && unlessBearer(c)
 }
 
@@ -249,7 +234,7 @@ func (ps *plugins) assemble(a *Auth, entry *signIns, limits *limits) {
 }
 
 // act returns the handler for requests to an action.
-func (ps *plugins) act(a *partAction) func(context.Context, *call) (*Response, error) {
+func (ps *plugins) act(a *pluginAction) func(context.Context, *call) (*Response, error) {
 	return func(ctx context.Context, in *call) (*Response, error) {
 		c := newCall(in, ps, a.plugin)
 		c.action = a
@@ -263,7 +248,7 @@ func (ps *plugins) act(a *partAction) func(context.Context, *call) (*Response, e
 }
 
 // answer runs the guards, counts the attempt, and calls Handle.
-func (a *partAction) answer(ctx context.Context, c *ActionRequest) (*Response, error) {
+func (a *pluginAction) answer(ctx context.Context, c *ActionRequest) (*Response, error) {
 	if a.NoCookies {
 		c.read, c.in.jar = true, cookie.Jar{}
 		for _, name := range c.in.fields.Names() {
@@ -295,14 +280,18 @@ func (a *partAction) answer(ctx context.Context, c *ActionRequest) (*Response, e
 	return response, nil
 }
 
-// runGuards runs the guards. refused is the redirect to the sign-in page for a browser without a session.
+// runGuards runs the guards. Without a session, refused redirects a browser to the sign-in page, and the error is for
+// API clients.
 func runGuards(ctx context.Context, c *ActionRequest, guards []Guard) (refused *Response, err error) {
 	session, err := c.Session(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case session == nil || session.User == nil:
-		return requireSignIn(c)
+		if c.WantsJSON {
+			return nil, &Problem{Status: http.StatusUnauthorized, Code: "session_required", unlogged: true}
+		}
+		return redirectToSignIn(c)
 	}
 	for _, ask := range guards {
 		if err := guard("guard", func() error { return ask(ctx, session) }); err != nil {
@@ -335,15 +324,6 @@ func guardError(c *ActionRequest, err error) (*Response, error) {
 		return redirectToSignIn(c)
 	}
 	return c.Redirect(c.in.reauthURL(again, c.returnPage())), nil
-}
-
-// requireSignIn responds to a request without a session: a redirect to the sign-in page for browsers, 401 for API
-// clients.
-func requireSignIn(c *ActionRequest) (*Response, error) {
-	if c.WantsJSON {
-		return nil, &Problem{Status: http.StatusUnauthorized, Code: "session_required", unlogged: true}
-	}
-	return redirectToSignIn(c)
 }
 
 // returnPage returns the page to open after a sign-in: the requested page. A form post cannot be repeated, so it is the
@@ -418,14 +398,6 @@ type PendingSignIn struct {
 	data    pendingData
 }
 
-// partGate is a sign-in gate and its plugin.
-type partGate struct {
-	ask    func(ctx context.Context, p *PendingSignIn) (next string, err error)
-	plugin string
-	number int // position among the plugin's gates
-	final  bool
-}
-
 // idTokenProvider is the ID of a provider whose ID tokens a plugin accepts from apps.
 type idTokenProvider struct{ provider, plugin string }
 
@@ -468,7 +440,7 @@ type oneTapPrompt struct {
 }
 
 // refuse calls Guard before an action of another plugin that requires a session or is for programs.
-func (p *provisional) refuse(ctx context.Context, c *ActionRequest, a *partAction) error {
+func (p *provisional) refuse(ctx context.Context, c *ActionRequest, a *pluginAction) error {
 	if p == nil || a.plugin == "" || a.plugin == p.plugin || len(a.Require) == 0 && !a.Programs || a.NoCookies {
 		return nil
 	}
@@ -477,4 +449,13 @@ func (p *provisional) refuse(ctx context.Context, c *ActionRequest, a *partActio
 		return err
 	}
 	return guard("guard", func() error { return p.Guard(ctx, session, a.Name) })
+}
+
+// shown returns the prompt for a page. It is nil if there is none.
+func (p *oneTapPrompt) shown() *ui.OneTapPrompt {
+	if p == nil {
+		return nil
+	}
+	shown := p.OneTapPrompt
+	return &shown
 }

@@ -93,37 +93,37 @@ func (h *PluginHost) AddProvider(p Provider) {
 // AddAction adds an action. An invalid action is a configuration error.
 func (h *PluginHost) AddAction(a Action) {
 	h.attaching("AddAction")
-	h.plugins.add(h, &a)
-}
-
-// add validates an action and adds it if it is valid.
-func (ps *plugins) add(h *PluginHost, a *Action) {
-	fail := func(format string, args ...any) {
-		h.fault("action %q: %w", a.Method+" "+a.path(), fmt.Errorf(format, args...))
-	}
+	table := &h.Auth.site.plugins
 	own := actions.Action{
 		Method: a.Method, Name: a.Name, Verb: a.Verb, Handled: a.Handle != nil, NoCookies: a.NoCookies, Input: a.Input,
 		Guards: len(a.Require), NilGuard: slices.ContainsFunc(a.Require, func(g Guard) bool { return g == nil }),
 	}
-	faults := own.Faults()
+	faults := own.Faults(table, h.plugin)
 	for _, reason := range faults {
-		fail("%s", reason)
+		h.fault("action %q: %s", a.Method+" "+a.path(), reason)
 	}
-	for _, other := range ps.actions {
-		switch {
-		case other.Name == a.Name && other.plugin != h.plugin:
-			fail("%s has actions with this Name: a Name belongs to one plugin", other.plugin)
-			return
-		case other.path() == a.path() && other.Method == a.Method:
-			fail("it was added twice")
-			return
-		}
+	if len(faults) > 0 {
+		return
 	}
-	if len(faults) == 0 {
-		own := *a
-		own.Require = slices.Clone(a.Require)
-		ps.actions = append(ps.actions, &partAction{&own, h.plugin, actions.FieldsOf(a.Input)})
-	}
+	a.Require = slices.Clone(a.Require)
+	h.plugins.add(table, &pluginAction{&a, h.plugin, actions.FieldsOf(a.Input)})
+}
+
+// add adds a valid action.
+func (ps *plugins) add(table *actions.Table, a *pluginAction) {
+	table.Add(a.plugin, a.Name, a.Verb, a.Method)
+	ps.actions = append(ps.actions, a)
+}
+
+// AddTask adds periodic work of the plugin, such as emails that are due. Core calls run in the background, about every
+// ten minutes while the site has requests, and in one process at a time if the store stores verification tokens. run
+// has a minute; it must be idempotent, because it can be called twice, or be interrupted. An error is logged.
+func (h *PluginHost) AddTask(run func(ctx context.Context) error) {
+	h.attaching("AddTask")
+	name := "task of " + h.plugin
+	h.plugins.tasks = append(h.plugins.tasks, func(ctx context.Context) error {
+		return guard(name, func() error { return run(ctx) })
+	})
 }
 
 // TrackAuthentication stores in every session when and how the user authenticated, as [Session] describes.
@@ -204,7 +204,7 @@ func (h *PluginHost) attaching(method string) {
 // Records returns the store's records. If the configuration has no Store, or a Store without records, a call in Attach
 // adds a configuration error and returns nil.
 func (h *PluginHost) Records() store.RecordStore {
-	records := h.Auth.store.records
+	records := h.Auth.store.Records
 	switch {
 	case records != nil || h.attached:
 	case h.Auth.store.given == nil:
@@ -306,16 +306,12 @@ func (h *PluginHost) Decrypt(purpose, sealed string, v any) error {
 // reads the store learns nothing about text. After a rotation of the secrets, [PluginHost.Digests] returns the older
 // values too.
 func (h *PluginHost) Digest(purpose, text string) string {
-	return digest(h.plugins.seals.Secrets[0], purpose, text)
+	return purposekey.Digest(h.plugins.seals.Secrets[0], purpose, text)
 }
 
 // Digests returns the digests of text under all entries of Config.Secrets, the newest first.
 func (h *PluginHost) Digests(purpose, text string) []string {
-	all := make([]string, len(h.plugins.seals.Secrets))
-	for i, secret := range h.plugins.seals.Secrets {
-		all[i] = digest(secret, purpose, text)
-	}
-	return all
+	return purposekey.Digests(h.plugins.seals.Secrets, purpose, text)
 }
 
 // FindRecord returns the unexpired record of a kind with one of the digests as its key: those of [PluginHost.Digests],
@@ -335,8 +331,6 @@ func (h *PluginHost) FindRecord(
 	}
 	return nil, ErrNotFound
 }
-
-func digest(secret, purpose, text string) string { return purposekey.Digest(secret, purpose, text) }
 
 // noRequest returns the arrival of a notice outside of a request.
 func (h *PluginHost) noRequest() *arrival {

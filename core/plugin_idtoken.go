@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 	"github.com/latchkey-go/latchkey/internal/oidc"
@@ -68,7 +70,7 @@ func (c *ActionRequest) VerifyIDToken(
 		claims, err = flow.client.VerifyAppIDToken(ctx, at, idToken, nonce, clientIDs)
 		if err != nil && !errors.Is(err, oidc.ErrNoKeys) {
 			problem = &Problem{Code: "id_token_invalid"}
-			err = suspiciousError(&audit.Denial{Reason: audit.ReasonCheck, Err: err})
+			err = errormarks.Suspicious(&audit.Denial{Reason: audit.ReasonCheck, Err: err})
 		}
 	}
 	if err != nil {
@@ -92,7 +94,7 @@ func (c *ActionRequest) VerifyIDToken(
 
 // reportAppFailure logs and audits a sign-in that has failed.
 func (c *ActionRequest) reportAppFailure(ctx context.Context, err error) {
-	failed := asError(err, errCallbackRoute)
+	failed := errormarks.As(err, autherr.CallbackRoute)
 	c.in.log.failure(ctx, failed, c.in.attrs()...)
 	c.in.auditCallback(ctx, "", failed)
 }

@@ -14,12 +14,3 @@ func (h *PluginHost) OfferOneTap(provider string, p ui.OneTapPrompt) {
 	}
 	h.plugins.oneTap = &oneTapPrompt{p, provider}
 }
-
-// shown returns the prompt for a page. It is nil if there is none.
-func (p *oneTapPrompt) shown() *ui.OneTapPrompt {
-	if p == nil {
-		return nil
-	}
-	shown := p.OneTapPrompt
-	return &shown
-}

@@ -26,19 +26,12 @@ func (h *PluginHost) ProtectOrigins(origins ...string) func(*Request) (origin st
 	}
 	var protected []weburl.Origin
 	for _, text := range origins {
-		at, path, err := weburl.ParseOrigin(text)
-		switch {
-		case err != nil || path != "":
-			h.fault("the origin %q: write https://app.example.com, without a path", text)
-		case s.pinned && at.Scheme != s.origins.Pinned.Scheme:
-			h.fault("the origin %q: browsers send no session cookie there, because URL is %s: use the same scheme",
-				text, s.pinnedOrigin)
-		case s.pinned && !forwarded.SendsCookie(at, s.origins.Pinned, h.cookieDomain):
-			h.fault("the origin %q: browsers send no session cookie there: set Cookies.SessionToken.Domain to the domain "+
-				"that it has in common with URL, for example example.com", text)
-		default:
-			protected = append(protected, at)
+		at, err := forwarded.ParseProtected(text, s.origins.Pinned, h.cookieDomain)
+		if err != nil {
+			h.fault("the origin %q: %w", text, err)
+			continue
 		}
+		protected = append(protected, at)
 	}
 	s.protected = append(s.protected, protected...)
 	return func(r *Request) (string, error) {

@@ -6,8 +6,10 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -75,7 +77,7 @@ func (p *pages) unknownSignals(c *call) *ui.PasskeySignals {
 	}
 	var unknown unknownPasskey
 	_, err := p.plugins.passkeyFlow("")
-	if err != nil || !p.plugins.readCookie(&c.arrival, unknownCookie, &unknown) {
+	if err != nil || !p.plugins.readCookie(&c.arrival, plugincookies.Unknown, &unknown) {
 		return nil
 	}
 	return &ui.PasskeySignals{RPID: unknown.RPID, Unknown: []string{unknown.ID}}
@@ -103,7 +105,11 @@ func (c *ActionRequest) PasskeyOptions(ctx context.Context, userID string) (*Res
 	if err != nil {
 		return nil, err
 	}
-	response, err := f.authenticationOptions(ctx, c.in, userID)
+	ceremony, err := f.stores.Authentication(ctx, userID)
+	if err != nil {
+		return nil, errorf(ErrStore, "%w", err)
+	}
+	response, err := f.begin(ctx, c.in, ceremony)
 	return c.keepCookies(response, err)
 }
 
@@ -112,9 +118,7 @@ func (c *ActionRequest) keepCookies(response *Response, err error) (*Response, e
 	if err != nil {
 		return nil, err
 	}
-	for _, cookie := range response.Cookies {
-		c.keep(cookie)
-	}
+	c.keep(response.Cookies...)
 	response.Cookies = nil
 	return response, nil
 }
@@ -126,7 +130,7 @@ func (c *ActionRequest) keepCookies(response *Response, err error) (*Response, e
 func (c *ActionRequest) VerifyPasskey(ctx context.Context, userID string) ([]amr.Method, error) {
 	id, err := c.verifyPasskey(ctx, "", passkeys.Authenticate, "")
 	if err == nil && (id.user.ID != userID || id.started != flowstate.SameSession) {
-		err = errorf(errWebAuthnVerification, "the passkey belongs to another user, or the challenge to another session")
+		err = errorf(autherr.WebAuthnVerification, "the passkey belongs to another user, or the challenge to another session")
 	}
 	if err != nil {
 		return nil, err
@@ -145,11 +149,9 @@ func (c *ActionRequest) verifyPasskey(ctx context.Context, id, action, purpose s
 		return nil, err
 	}
 	if named, _ := c.in.fields.Text("action"); named != action {
-		return nil, errorf(errWebAuthnVerification, "the field action is not %s", action)
+		return nil, errorf(autherr.WebAuthnVerification, "the field action is not %s", action)
 	}
 	out, err := f.verify(ctx, c.in, purpose)
-	for _, cookie := range out.cookies {
-		c.keep(cookie)
-	}
+	c.keep(out.cookies...)
 	return out.identity, err
 }

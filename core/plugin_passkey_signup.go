@@ -34,9 +34,10 @@ func (c *ActionRequest) NewPasskeyOptions(ctx context.Context, r PasskeyRegistra
 	if err != nil {
 		return nil, err
 	}
-	pending := &passkeys.Ceremony{Register: &User{}, Purpose: r.Purpose}
-	response, err := f.creationOptions(
-		ctx, c.in, &User{Email: r.Address}, r.Handle, []passkey.Descriptor{}, pending)
+	response, err := f.begin(ctx, c.in, &passkeys.Prepared{
+		Ceremony: passkeys.Ceremony{Register: &User{}, Purpose: r.Purpose},
+		Listed:   []passkey.Descriptor{}, User: &User{Email: r.Address}, UserHandle: r.Handle,
+	})
 	return c.keepCookies(response, err)
 }
 
@@ -63,11 +64,11 @@ func (p *NewUserPasskey) Store(ctx context.Context, tx Store, userID string) err
 	if tx != nil {
 		in = newStores(tx, p.stores.watch, 0)
 	}
-	if in.passkeys == nil {
+	if in.Passkeys == nil {
 		return errors.New("core: NewUserPasskey.Store: the store of the transaction does not implement " +
 			"store.AuthenticatorStore")
 	}
-	err := (&passkeys.Stores{Users: in, Passkeys: in.passkeys}).Add(ctx, *p.id.passkey.Authenticator, p.id.account, userID)
+	err := (&passkeys.Stores{Users: in, Passkeys: in.Passkeys}).Add(ctx, *p.id.passkey.Authenticator, p.id.account, userID)
 	if err == nil {
 		p.stored = userID
 	}

@@ -9,7 +9,10 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/sessionlist"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 )
@@ -67,11 +70,18 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 	if err := c.in.refuseBearer(); err != nil {
 		return nil, err
 	}
-	switch {
-	case s.User == nil || s.User.ID == "":
+	if s.User == nil || s.User.ID == "" {
 		return nil, errors.New("core: ActionRequest.SignIn: SignIn.User is nil, or has no ID")
-	case s.identity != nil:
-		return c.signInByIDToken(ctx, &s)
+	}
+	var out outcome
+	if s.CallbackURL != "" {
+		var err error
+		if out.returnTo, err = c.in.redirectTarget(ctx, s.CallbackURL); err != nil {
+			return nil, err
+		}
+	}
+	if s.identity != nil {
+		return c.signInByIDToken(ctx, &s, &out)
 	}
 	account := s.Account
 	if account == nil {
@@ -91,16 +101,9 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 	if c.plugins.provisional.has(id.methods) { // nothing has authenticated the user
 		id.authTime = new(time.Time)
 	}
-	out := outcome{identity: id}
-	if s.CallbackURL != "" {
-		target, err := c.in.redirectTarget(ctx, s.CallbackURL)
-		if err != nil {
-			return nil, err
-		}
-		out.returnTo = target
-	}
+	out.identity = id
 	redirect, err := c.plugins.entry.complete(ctx, c.in, &out)
-	return c.signedIn(&out, redirect, err)
+	return c.signedIn(ctx, &out, redirect, err)
 }
 
 // SignOut ends the user's session and deletes its cookies, as POST signout does. The cookies are deleted even if the
@@ -127,12 +130,9 @@ func (c *ActionRequest) EndSessions(ctx context.Context, o EndOptions) (ended in
 	if c.in.r.Method != "POST" {
 		return 0, errNeedsPost
 	}
-	session, err := c.Session(ctx)
-	switch {
-	case err != nil:
+	session, err := c.signedInSession(ctx, "EndSessions")
+	if err != nil {
 		return 0, err
-	case session == nil:
-		return 0, errSignedOut("EndSessions")
 	}
 	list, ended, err := c.plugins.auth.endSessions(ctx, session.UserID, o)
 	switch {
@@ -143,7 +143,7 @@ func (c *ActionRequest) EndSessions(ctx context.Context, o EndOptions) (ended in
 		return ended, nil
 	}
 	if err := c.SignOut(ctx); err != nil { // the session has ended, and its cookies are deleted anyway
-		c.plugins.auth.log.failure(ctx, asError(err, errSignOut), c.in.attrs()...)
+		c.plugins.auth.log.failure(ctx, errormarks.As(err, autherr.SignOut), c.in.attrs()...)
 	}
 	return ended, nil
 }
@@ -151,17 +151,24 @@ func (c *ActionRequest) EndSessions(ctx context.Context, o EndOptions) (ended in
 // EndOtherSessions ends all sessions of the signed-in user except this one, and their pending sign-ins. It returns the
 // number of ended sessions. Requirements and errors are those of [Auth.EndSessions].
 func (c *ActionRequest) EndOtherSessions(ctx context.Context) (int, error) {
-	session, err := c.Session(ctx)
+	session, err := c.signedInSession(ctx, "EndOtherSessions")
 	switch {
 	case err != nil:
 		return 0, err
-	case session == nil:
-		return 0, errSignedOut("EndOtherSessions")
 	case session.ID == "":
 		return 0, errors.New("core: ActionRequest.EndOtherSessions: the session has no ID: " +
 			"call PluginHost.TrackAuthentication in Attach")
 	}
 	return c.plugins.auth.EndSessions(ctx, session.UserID, EndOptions{Except: session.ID})
+}
+
+// signedInSession returns the session. If there is none, it returns the error of a method.
+func (c *ActionRequest) signedInSession(ctx context.Context, method string) (*Session, error) {
+	session, err := c.Session(ctx)
+	if err == nil && session == nil {
+		err = errSignedOut(method)
+	}
+	return session, err
 }
 
 func errSignedOut(method string) error {
@@ -183,12 +190,8 @@ func (c *ActionRequest) RenewSession(ctx context.Context, methods ...amr.Method)
 	if c.in.r.Method != "POST" {
 		return errNeedsPost
 	}
-	session, err := c.Session(ctx)
-	if err != nil {
+	if _, err := c.signedInSession(ctx, "RenewSession"); err != nil {
 		return err
-	}
-	if session == nil {
-		return errSignedOut("RenewSession")
 	}
 	if len(methods) == 0 && c.plugins.auth.sessions.config.Strategy != StrategyJWT {
 		return nil // the store has the address
@@ -203,13 +206,9 @@ func (c *ActionRequest) renew(ctx context.Context, by string, methods []amr.Meth
 	if err != nil {
 		return err
 	}
-	all := slices.Clone(session.Methods)
-	for _, m := range methods {
-		if !slices.Contains(all, m) {
-			all = append(all, m)
-		}
+	again := &reauthentication{
+		by: by, methods: reauth.AddMethods(session.Methods, methods), now: len(methods) > 0, acr: acr, moved: c.moved,
 	}
-	again := &reauthentication{by: by, methods: all, now: len(methods) > 0, acr: acr, moved: c.moved}
 	cookies, err := c.in.session.renew(ctx, again)
 	if err == nil {
 		err = c.plugins.checkRenewed(ctx, session.UserID)
@@ -271,22 +270,12 @@ func (a *Auth) NewSession(
 			return out.cookies, err
 		}
 	}
-	if err := a.sessions.createStored(ctx, session.carrier(), id, &who); err != nil {
+	cookies, sessionID, err := a.plugins.entry.openSession(ctx, session, id, &who)
+	if err != nil {
 		return nil, err
 	}
-	cookies, sessionID, err := a.sessions.issue(ctx, session, id, who)
-	if err == nil {
-		if err = a.plugins.checkUser(ctx, user.ID); err == nil {
-			err = a.plugins.provisional.signedIn(ctx, id, user.ID)
-		}
-		if err != nil {
-			a.sessions.takeBack(ctx, &v, who, sessionID)
-			return nil, err
-		}
-		cookies = append(cookies, a.sessions.providerLogouts.forget(ctx, &v)...)
-		v.decidedOf(ctx, audit.SignIn, "", user.ID, sessionID)
-	}
-	return cookies, err
+	v.decidedOf(ctx, audit.SignIn, "", user.ID, sessionID)
+	return append(cookies, a.sessions.providerLogouts.forget(ctx, &v)...), nil
 }
 
 // vouchedFor returns the identity of a user whose session the application creates.
@@ -331,7 +320,7 @@ func (ps *plugins) checkRenewed(ctx context.Context, userID string) error {
 }
 
 // signInByIDToken is [ActionRequest.SignIn] with the result of VerifyIDToken.
-func (c *ActionRequest) signInByIDToken(ctx context.Context, s *SignIn) (*Response, error) {
+func (c *ActionRequest) signInByIDToken(ctx context.Context, s *SignIn, out *outcome) (*Response, error) {
 	if c.action.NoCookies {
 		return nil, errors.New("core: ActionRequest.SignIn: the action has NoCookies: pass the result of VerifyIDToken to " +
 			"SignInApp")
@@ -343,19 +332,14 @@ func (c *ActionRequest) signInByIDToken(ctx context.Context, s *SignIn) (*Respon
 	if current != nil && c.plugins.provisional.has(current.methods) && s.StartedBy == current.user.ID {
 		s.identity.started = flowstate.SameSession
 	}
-	out := outcome{identity: s.identity}
-	if s.CallbackURL != "" {
-		if out.returnTo, err = c.in.redirectTarget(ctx, s.CallbackURL); err != nil {
-			return nil, err
-		}
-	}
-	response, err := c.plugins.entry.signIn(ctx, c.in, &out)
+	out.identity = s.identity
+	response, err := c.plugins.entry.signIn(ctx, c.in, out)
 	switch {
 	case err != nil:
 		c.in.plugin = false // the response is that of a failed callback
-		return nil, err
+		return c.signedIn(ctx, out, "", err)
 	case response.Redirect == "": // the page that asks whether to continue as another user
 		return response, nil
 	}
-	return c.signedIn(&out, response.Redirect, nil)
+	return c.signedIn(ctx, out, response.Redirect, nil)
 }

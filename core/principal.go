@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/limit"
 )
 
@@ -71,7 +73,8 @@ func (a *Auth) verifyCredential(
 		}
 	}
 	p, err := guarded("Credential.Verify", func() (*Principal, error) {
-		return kind.Verify(ctx, token, v.client().network)
+		network, _ := v.client()
+		return kind.Verify(ctx, token, network)
 	})
 	if err != nil || p == nil {
 		a.validTokens.Remove(hash)
@@ -93,8 +96,7 @@ func (a *Auth) verifyCredential(
 // Principal returns who makes the request, or nil if it has neither a valid credential nor a session. It is determined
 // once for each request. An error means that it is unknown, for example because the store failed.
 func (v *Visit) Principal() (*Principal, error) {
-	v.principalRead.Do(func() { v.principal, v.principalFailed = v.readPrincipal() })
-	return v.principal, v.principalFailed
+	return v.principal.Do(v.readPrincipal)
 }
 
 func (v *Visit) readPrincipal() (*Principal, error) {
@@ -128,15 +130,15 @@ func PrincipalFrom(ctx context.Context) (*Principal, error) {
 func (v *Visit) RequirePrincipal(guards ...PrincipalGuard) (*Principal, *Response) {
 	p, err := v.Principal()
 	var problem *Problem
-	var soon *tooMany
+	var soon *problems.TooMany
 	switch {
 	case errors.As(err, &soon):
-		problem = &Problem{Status: http.StatusTooManyRequests, Code: "too_many_requests", RetryAfter: soon.wait}
+		problem = &Problem{Status: http.StatusTooManyRequests, Code: "too_many_requests", RetryAfter: soon.Wait}
 		return nil, v.problemResponse(problem, err)
 	case errors.As(err, &problem):
 		return nil, v.problemResponse(problem, err)
 	case err != nil:
-		v.at.log.failure(v.Context, asError(err, ErrAuth, serverError), v.at.attrs()...)
+		v.at.log.failure(v.Context, errormarks.As(err, ErrAuth, errormarks.ByServer), v.at.attrs()...)
 		return nil, v.sessionErrorResponse(err)
 	case p == nil:
 		return nil, v.unauthenticated()

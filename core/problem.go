@@ -10,7 +10,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
-	"github.com/latchkey-go/latchkey/internal/form"
+	"github.com/latchkey-go/latchkey/internal/headers"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -64,29 +64,11 @@ func (p *Problem) status() int { return problems.Status(p.Status) }
 // problemOf returns the Problem to send to the client for any error.
 func problemOf(err error) *Problem {
 	var problem *Problem
-	var body *form.BodyError
-	var bad *badRequest
-	switch e := asError(err, ErrAuth); {
-	case errors.As(err, &problem):
+	if errors.As(err, &problem) {
 		return problem
-	case errors.As(err, &body):
-		return &Problem{Status: body.Status, Code: "bad_request"}
-	case errors.As(err, &bad), e.Type == errInvalidCallbackURL:
-		return &Problem{Code: "bad_request"}
-	case errors.As(err, new(*tooMany)):
-		return &Problem{Status: http.StatusTooManyRequests, Code: "too_many"}
-	case errors.Is(err, ErrStoreUnavailable):
-		return &Problem{Status: http.StatusServiceUnavailable, Code: "unavailable"}
-	case e.Type == ErrMissingCSRF:
-		return &Problem{Status: http.StatusForbidden, Code: "missing_csrf"}
-	case e.Type == ErrAccessDenied:
-		return &Problem{Status: http.StatusForbidden, Code: "access_denied"}
-	case e.Type == ErrCredentialsSignin:
-		return &Problem{Status: http.StatusUnauthorized, Code: problems.Code(e.Code)}
-	case e.Type == errInvalidCheck, e.Type == ErrVerification: // any client can cause them
-		return &Problem{Code: "bad_request"}
 	}
-	return &Problem{Status: http.StatusInternalServerError, Code: "server_error"}
+	status, code := problems.Of(err)
+	return &Problem{Status: status, Code: code}
 }
 
 // document returns the problem document (RFC 9457).
@@ -101,7 +83,7 @@ func (p *Problem) document(v *arrival, response *Response) *Response {
 		response.Err = fmt.Errorf("%w: %w", response.Err, err)
 	}
 	response.Status, response.Body = status, body
-	response.Header = newHeader("Content-Type", "application/problem+json")
+	response.Header = headers.New("Content-Type", "application/problem+json")
 	v.spoken(response)
 	return response
 }

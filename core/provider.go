@@ -59,6 +59,36 @@ func (p *CredentialsProvider) Describe() (string, string, ProviderType) {
 
 func (p *CredentialsProvider) declaration() Provider { return p }
 
+// completed returns a copy with Identifier and Admit.
+func (p *CredentialsProvider) completed() *CredentialsProvider {
+	own := *p
+	own.Fields = ownFields(p.Fields)
+	for _, f := range own.Fields {
+		if own.Identifier == "" && slices.Contains([]string{"text", "email", "tel"}, f.Type) {
+			own.Identifier = f.Name
+		}
+	}
+	if given := own; given.Admit != nil || given.Authorize != nil {
+		own.Admit = given.admit
+	}
+	return &own
+}
+
+// admit calls Admit or Authorize. No user and no error is a denial.
+func (p *CredentialsProvider) admit(ctx context.Context, credentials map[string]string, r *Request) (
+	user *User, still func(ctx context.Context) error, err error,
+) {
+	if p.Admit != nil {
+		user, still, err = p.Admit(ctx, credentials, r)
+	} else {
+		user, err = p.Authorize(ctx, credentials, r)
+	}
+	if err == nil && user == nil {
+		err = errorf(ErrCredentialsSignin, "Authorize refused")
+	}
+	return user, still, err
+}
+
 func or(s, otherwise string) string {
 	if s == "" {
 		return otherwise

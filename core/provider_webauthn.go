@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 	"github.com/latchkey-go/latchkey/core/passkey"
 )
@@ -120,7 +121,7 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 	}
 	p.Fields = ownFields(p.Fields)
 	if !c.EnableWebAuthn {
-		faults.add(errExperimentalFeatureNotEnabled, "provider %q is of type webauthn: set Config.EnableWebAuthn", p.ID)
+		faults.add(autherr.ExperimentalFeatureNotEnabled, "provider %q is of type webauthn: set Config.EnableWebAuthn", p.ID)
 	}
 	if p.Verifier == nil {
 		faults.add(ErrInvalidConfig, "provider %q has no Verifier: use the constructors of providers/webauthn", p.ID)
@@ -131,11 +132,12 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 		Attestation: p.Attestation, RequireUserVerification: p.RequireUserVerification != False, Hints: p.Hints,
 		Algorithms: p.Algorithms, RegistrationExtensions: p.RegistrationExtensions,
 		AuthenticationExtensions: p.AuthenticationExtensions,
+		HideUsers:                p.HideUsers || p.SignUp != "", Labels: p.UserInfo == nil && !p.InsecureTypedEmail,
 	}, c.Now, c.Rand, func(format string, args ...any) {
 		faults.add(ErrInvalidConfig, "provider %q: %w", p.ID, fmt.Errorf(format, args...))
 	})
 	if p.ConditionalUI != False && !p.fillsPasskeys() {
-		faults.add(errMissingWebAuthnAutocomplete, "provider %q: conditional UI needs a field with Autocomplete "+
+		faults.add(autherr.MissingWebAuthnAutocomplete, "provider %q: conditional UI needs a field with Autocomplete "+
 			`"username webauthn": add it, or set ConditionalUI to False`, p.ID)
 	}
 	return p

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/observed"
+	"github.com/latchkey-go/latchkey/core/internal/verdict"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/internal/ascii"
+	"github.com/latchkey-go/latchkey/internal/oidc"
 	"github.com/latchkey-go/latchkey/internal/upstream"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -18,7 +20,7 @@ import (
 // newProviders copies, completes and validates the providers. Their flows are set later.
 func newProviders(c *Config, faults *ConfigError) (all []*provider) {
 	client := upstream.New(upstream.Options{HTTP: c.HTTPClient, OnDate: clockCheck(c)})
-	shared := newOutward(c, client, nil)
+	shared := oidc.New(oidc.Options{Client: client, Now: c.Now, Logger: c.Logger})
 	ids := map[string]bool{}
 	for i, declared := range c.Providers {
 		if declared == nil || reflect.ValueOf(declared.declaration()).IsNil() {
@@ -43,7 +45,7 @@ func newProviders(c *Config, faults *ConfigError) (all []*provider) {
 }
 
 // newProvider completes one provider.
-func newProvider(c *Config, declared Provider, shared outward, faults *ConfigError) *provider {
+func newProvider(c *Config, declared Provider, shared *oidc.Discovery, faults *ConfigError) *provider {
 	p := &provider{}
 	p.id, p.name, p.kind = declared.Describe()
 	p.name = or(p.name, p.id)
@@ -54,18 +56,8 @@ func newProvider(c *Config, declared Provider, shared outward, faults *ConfigErr
 	case *EmailProvider:
 		p.email, p.view.Style = newEmail(c, d, faults), d.Style
 	case *CredentialsProvider:
-		own := *d
-		own.Fields = ownFields(d.Fields)
-		p.credentials, p.view.Fields, p.view.Style = &own, own.Fields, d.Style
-		p.view.Links = own.Links
-		if authorize := own.Authorize; own.Admit == nil && authorize != nil {
-			own.Admit = func(ctx context.Context, fields map[string]string, r *Request) (
-				user *User, still func(ctx context.Context) error, err error,
-			) {
-				user, err = authorize(ctx, fields, r)
-				return user, nil, err
-			}
-		}
+		p.credentials, p.view.Style, p.view.Links = d.completed(), d.Style, d.Links
+		p.view.Fields = p.credentials.Fields
 	case *WebAuthnProvider:
 		p.webauthn, p.view.Style = newWebAuthn(c, d, faults), d.Style
 		p.view.Fields = p.webauthn.Fields
@@ -109,27 +101,6 @@ type provider struct {
 	webauthn    *webAuthn
 }
 
-type admitter = func(ctx context.Context, fields map[string]string, r *Request) (
-	user *User, still func(ctx context.Context) error, err error)
-
-// watchedAdmit turns "no user and no error" into the error that the flow would return for it, so that the outcome is
-// "refused".
-func watchedAdmit(admit admitter, w observed.Calls, id string) admitter {
-	asked := observe.Call{Target: observe.Provider, Name: "authorize", Provider: id}
-	return func(ctx context.Context, fields map[string]string, r *Request) (
-		user *User, still func(ctx context.Context) error, err error,
-	) {
-		user, err = observed.Call(ctx, w, asked, func(ctx context.Context) (user *User, err error) {
-			user, still, err = admit(ctx, fields, r)
-			if err == nil && user == nil {
-				err = errorf(ErrCredentialsSignin, "Authorize refused")
-			}
-			return user, err
-		})
-		return user, still, err
-	}
-}
-
 // isProviderID reports whether id is valid as a provider ID.
 func isProviderID(id string) bool {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
@@ -155,7 +126,7 @@ func (o *oauthClient) watchedBy(w observed.Calls) {
 	}
 	observer := func(ctx context.Context, operation string) (context.Context, func(error)) {
 		ctx, end := w.Begin(ctx, asked(operation))
-		return ctx, func(err error) { end(callOutcome(ctx, err)) }
+		return ctx, func(err error) { end(verdict.OfCall(ctx, err)) }
 	}
 	o.client.Observer, o.client1.Observer = observer, observer
 	if fetch := o.FetchUserinfo; fetch != nil {
@@ -175,7 +146,16 @@ func watchProviders(all []*provider, w observed.Calls) {
 		case p.oauth != nil:
 			p.oauth.watchedBy(w)
 		case p.credentials != nil && p.credentials.Admit != nil:
-			p.credentials.Admit = watchedAdmit(p.credentials.Admit, w, p.id)
+			admit, told := p.credentials.Admit, observe.Call{Target: observe.Provider, Name: "authorize", Provider: p.id}
+			p.credentials.Admit = func(ctx context.Context, fields map[string]string, r *Request) (
+				user *User, still func(ctx context.Context) error, err error,
+			) {
+				err = w.Do(ctx, told, func(ctx context.Context) (err error) {
+					user, still, err = admit(ctx, fields, r)
+					return err
+				})
+				return user, still, err
+			}
 		case p.email != nil && p.email.Send != nil:
 			send, told := p.email.Send, observe.Call{Target: observe.Provider, Name: "mail", Provider: p.id}
 			p.email.Send = func(ctx context.Context, m Email) error {

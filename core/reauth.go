@@ -11,7 +11,10 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
@@ -31,9 +34,9 @@ import (
 const reauthAction = "reauth"
 
 // reauthActions returns the actions of a configuration with these providers.
-func (s *signIns) reauthActions(providers []*provider) []*partAction {
+func (s *signIns) reauthActions(providers []*provider) []*pluginAction {
 	signedIn := []Guard{func(context.Context, *Session) error { return nil }}
-	all := []*partAction{
+	all := []*pluginAction{
 		{Action: &Action{
 			Method: http.MethodGet, Handle: s.reauthPage, Input: reauth.Query{}, Output: reauth.Methods{},
 			Summary: "Get the methods by which the user can authenticate again",
@@ -45,7 +48,7 @@ func (s *signIns) reauthActions(providers []*provider) []*partAction {
 	}
 	for _, p := range providers {
 		if can, _ := p.canReauthenticate(); can {
-			all = append(all, &partAction{Action: &Action{
+			all = append(all, &pluginAction{Action: &Action{
 				Method: http.MethodPost, Verb: p.id, Handle: s.reauthWith(p), Input: reauth.Form{},
 				Summary: "Authenticate again with a provider",
 			}})
@@ -214,13 +217,13 @@ func reauthFields(p *provider, user *User) []ui.Field {
 func (s *signIns) reauthProviders(
 	ctx context.Context, session *Session, user *User, request *reauthRequest,
 ) (found []*provider, err error) {
-	linked, err := s.store.linked(ctx, user)
+	linked, err := s.store.Linked(ctx, user.ID)
 	if err != nil {
 		return nil, err
 	}
 	hasPasskey := false
-	if s.store.passkeys != nil {
-		keys, err := s.store.passkeys.Authenticators(ctx, user.ID)
+	if s.store.Passkeys != nil {
+		keys, err := s.store.Passkeys.Authenticators(ctx, user.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -231,7 +234,7 @@ func (s *signIns) reauthProviders(
 		can, _ := p.canReauthenticate()
 		switch {
 		case !can,
-			p.oauth != nil && s.store.accounts != nil && !isLinked,
+			p.oauth != nil && s.store.Accounts != nil && !isLinked,
 			p.webauthn != nil && !hasPasskey,
 			!reauth.Satisfies(request, session.Methods, p.adds(), p.kind == TypeOIDC):
 			continue
@@ -394,7 +397,7 @@ func (s *signIns) canEmailCode(ctx context.Context, user *User) (bool, error) {
 	if !user.EmailVerified.IsZero() {
 		return true, nil
 	}
-	linked, err := s.store.linked(ctx, user)
+	linked, err := s.store.Linked(ctx, user.ID)
 	return slices.ContainsFunc(linked, func(a *Account) bool { return a.VerifiedEmail == user.Email }), err
 }
 
@@ -446,7 +449,7 @@ func (s *signIns) reauthByCode(ctx context.Context, a *ActionRequest) (*Response
 	if err != nil {
 		return s.reauthFailed(ctx, a, request, a.CallbackURL, err, "step", "code")
 	}
-	a.DeleteEncryptedCookie(codeCookie + codeReauth)
+	a.DeleteEncryptedCookie(plugincookies.Code + codeReauth)
 	id := &identity{user: user, account: &Account{Type: TypeEmail, Provider: "code"}}
 	return s.finishReauth(ctx, a, &outcome{identity: id}, request, nil)
 }
@@ -470,14 +473,14 @@ func (s *signIns) sendReauthCode(ctx context.Context, a *ActionRequest, request 
 	a.keep(cookie)
 	email := Email{
 		To: to, Kind: mailkind.Reauth, Code: code, Expires: s.sessions.now().Add(emailcode.Life), Theme: s.pages.theme,
-		Host: hostOf(c.origin), Request: c.r, Locale: c.language(),
+		Host: c.at.Host, Request: c.r, Locale: c.language(),
 	}
 	send := s.plugins.codeMailer()
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
 	err = guard("Send", func() error { return send(ctx, email) })
 	if err != nil {
-		return asError(redact.Mail(err, "", to, string(code)), ErrEmailSignIn)
+		return errormarks.As(redact.Mail(err, "", to, string(code)), ErrEmailSignIn)
 	}
 	c.note(ctx, audit.Event{Name: audit.MailAsked, Outcome: audit.OK, UserID: user.ID})
 	return nil
@@ -504,7 +507,7 @@ func (s *signIns) reauthFailed(
 ) (*Response, error) {
 	c := a.in
 	c.refused(ctx, audit.Reauth, "", err)
-	e := asError(err, errCallbackRoute)
+	e := errormarks.As(err, autherr.CallbackRoute)
 	var problem *Problem
 	isProblem := errors.As(err, &problem)
 	switch {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/internal/reference"
 )
 
@@ -37,7 +38,7 @@ func (v *arrival) browserRef() string {
 			return reference.Browser(v.secrets[0], value)
 		}
 	}
-	network, _ := v.peer(v.r)
+	network, _ := v.client()
 	agent, language := strings.Join(v.r.Header["User-Agent"], ","), strings.Join(v.r.Header["Accept-Language"], ",")
 	return reference.Browser(v.secrets[0], agent+"\x00"+language+"\x00"+network.String())
 }
@@ -75,7 +76,7 @@ func (v *arrival) attrs() []slog.Attr {
 
 // storeFailed returns a function that logs a failure of the store without effect on the request.
 func (v *arrival) storeFailed(ctx context.Context) func(error) {
-	return func(err error) { v.log.failure(ctx, asError(err, ErrStore), v.attrs()...) }
+	return func(err error) { v.log.failure(ctx, errormarks.As(err, ErrStore), v.attrs()...) }
 }
 
 // debug writes a line of [Config.Debug] about a request.

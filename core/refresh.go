@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/refresh"
 )
 
@@ -50,12 +51,12 @@ func (c *oauthClient) refresh(ctx context.Context, account *Account) (*Account, 
 	}
 	answered, err := c.client.Refresh(ctx, at, string(account.RefreshToken))
 	if err != nil {
-		return nil, errorf(errCallbackRoute, "%w", err)
+		return nil, errorf(autherr.CallbackRoute, "%w", err)
 	}
 	if answered.IDToken != "" && c.Type == TypeOIDC {
 		err := c.client.VerifyRefreshed(ctx, at, answered, string(account.IDToken), account.ProviderAccountID)
 		if err != nil {
-			return nil, errorf(errCallbackRoute, "%w", err)
+			return nil, errorf(autherr.CallbackRoute, "%w", err)
 		}
 	}
 	tokens := c.tokenSet(answered)

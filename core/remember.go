@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/internal/csrf"
 )
 
@@ -44,7 +45,7 @@ func (c *call) rememberedChoice() bool {
 	if c.cookies == nil {
 		return false
 	}
-	spec := c.partCookie(rememberCookie)
+	spec := c.cookies.Plugin(plugincookies.Remember)
 	value, _ := c.jar.Get(spec.Name())
 	return value == "1"
 }
@@ -52,7 +53,7 @@ func (c *call) rememberedChoice() bool {
 // storeRemember returns the cookie that stores the choice until the session starts, or that deletes it. A choice is for
 // one session: on a shared computer, the next user must choose again.
 func (c *call) storeRemember(choice bool) []Cookie {
-	spec := c.partCookie(rememberCookie)
+	spec := c.cookies.Plugin(plugincookies.Remember)
 	value, there := c.jar.Get(spec.Name())
 	switch {
 	case choice && value != "1":

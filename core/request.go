@@ -20,14 +20,6 @@ type Request = request.Request
 // is known.
 func MetadataRequest(metadata map[string][]string) *Request { return request.FromMetadata(metadata) }
 
-// first returns the first value of a header field with a canonical name.
-func first(h http.Header, name string) string {
-	if all := h[name]; len(all) > 0 {
-		return all[0]
-	}
-	return ""
-}
-
 // isSafe reports whether a method is safe (RFC 9110 section 9.2.1).
 func isSafe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 

@@ -2,10 +2,9 @@ package core
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/headers"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 )
 
@@ -39,18 +38,7 @@ func (r *Response) set(name, value string) {
 // Fill writes the header fields and cookies to the header of an HTTP response. A field replaces values set by earlier
 // handlers, except that cookies and the names in Vary are added. The Response and the header share no memory.
 func (r *Response) Fill(answer http.Header) {
-	copied := make([]string, 0, len(r.Header))
-	for name, values := range r.Header {
-		if name == "Vary" && len(answer["Vary"]) > 0 {
-			if more := negotiate.MissingVary(answer["Vary"], r.Header.Get("Vary")); more != "" {
-				answer.Add("Vary", more)
-			}
-			continue
-		}
-		first := len(copied)
-		copied = append(copied, values...)
-		answer[name] = slices.Clip(copied[first:])
-	}
+	headers.Copy(answer, r.Header)
 	for _, c := range r.Cookies {
 		answer.Add("Set-Cookie", c.String())
 	}
@@ -71,22 +59,6 @@ func (r *Response) Failure(answer http.Header) error {
 		answer.Add("Retry-After", wait)
 	}
 	return r.Err
-}
-
-// newHeader returns a header with the given canonical names and values, which alternate.
-func newHeader(fields ...string) http.Header {
-	h := http.Header{}
-	setFields(h, fields...)
-	return h
-}
-
-// setFields sets several header fields. Canonical names and values alternate.
-func setFields(h http.Header, fields ...string) {
-	values := make([]string, 0, len(fields)/2)
-	for pair := range slices.Chunk(fields, 2) {
-		values = append(values, pair[1])
-		h[pair[0]] = slices.Clip(values[len(values)-1:])
-	}
 }
 
 // finish completes a Response: it sets the redirect and the common header fields, and replaces a redirect by JSON for
@@ -114,10 +86,10 @@ func finish(request *Request, r *Response) *Response {
 		r.Status = http.StatusOK
 	}
 	if h.Get("Cache-Control") == "" {
-		setFields(h, "Cache-Control", noStore)
+		headers.Set(h, "Cache-Control", noStore)
 	}
 	referrer := or(h.Get("Referrer-Policy"), sameOriginReferrer) // the page of One Tap has another
-	setFields(h, "X-Content-Type-Options", "nosniff", "Referrer-Policy", referrer)
+	headers.Set(h, "X-Content-Type-Options", "nosniff", "Referrer-Policy", referrer)
 	return r
 }
 
@@ -133,12 +105,12 @@ func redirectTo(target string) *Response { return &Response{Redirect: target} }
 
 // jsonResponse returns a JSON response that no cache may store.
 func jsonResponse(body []byte) *Response {
-	return &Response{Body: body, Header: newHeader("Content-Type", typeJSON)}
+	return &Response{Body: body, Header: headers.New("Content-Type", typeJSON)}
 }
 
 // uncachedJSON is jsonResponse with the fields that also prevent caching by HTTP/1.0 caches.
 func uncachedJSON(body []byte) *Response {
-	return &Response{Body: body, Header: newHeader("Content-Type", typeJSON, "Expires", "0", "Pragma", "no-cache")}
+	return &Response{Body: body, Header: headers.New("Content-Type", typeJSON, "Expires", "0", "Pragma", "no-cache")}
 }
 
 // absolute prepends the origin to a path. It returns other targets unchanged.
@@ -153,13 +125,8 @@ const configMessage = "There was a problem with the server configuration. Check 
 
 func refuse(response *Response, status int, body []byte) *Response {
 	response.Status, response.Body = status, body
-	response.Header = newHeader("Content-Type", typeJSON)
+	response.Header = headers.New("Content-Type", typeJSON)
 	return response
-}
-
-func hostOf(origin string) string {
-	_, host, _ := strings.Cut(origin, "://")
-	return host
 }
 
 func serverErrorJSON(v *arrival, response *Response) *Response {

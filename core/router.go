@@ -6,7 +6,11 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
+	"github.com/latchkey-go/latchkey/core/internal/problems"
 	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 	"github.com/latchkey-go/latchkey/internal/callbackurl"
 	"github.com/latchkey-go/latchkey/internal/csrf"
@@ -71,9 +75,9 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 			response.Cookies = append(response.Cookies, c.storeRemember(remember)...)
 		}
 	}
-	response = c.refer(finish(r, response))
+	response = c.complete(response)
 	c.answerBearer(response)
-	c.share(r, response)
+	c.cors.Share(r.Header, response.Header)
 	return response
 }
 
@@ -83,7 +87,7 @@ func (c *call) rememberLocale(response *Response) {
 		return
 	}
 	chosen := c.locales.Find(c.askedLocale())
-	spec := c.partCookie(localeCookie)
+	spec := c.cookies.Plugin(plugincookies.Locale)
 	kept, _ := c.jar.Get(spec.Name())
 	if chosen == nil || kept == or(chosen.Tag, "en") {
 		return
@@ -109,38 +113,37 @@ func (c *call) auditGuard(ctx context.Context, err error) {
 // read reads a request into c, finds the rule of its action and checks the rule's requirements. If it fails, the error
 // response uses the parts of c that were already read.
 func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err error) {
-	to, err := rt.site.route(r)
+	to, badQuery, err := c.route()
 	if err == nil {
 		err = c.settle()
 	}
-	c.action, c.query, c.plugin = to.action, to.query, to.plugin
-	if to.action == "webauthn-options" && to.providerID == "" {
-		to.providerID = rt.passkeys
+	if to.Action == "webauthn-options" && to.Provider == "" {
+		to.Provider = rt.passkeys
 	}
-	if p := rt.byID[to.providerID]; p != nil {
+	if p := rt.byID[to.Provider]; p != nil {
 		c.providerID, c.kind, c.flow = p.id, p.kind, p.flow
 	}
 	if err != nil {
 		return rule, err
 	}
-	rule, known := rt.rules[route{r.Method, to.rule}]
-	lenient := rule.ends || to.plugin // a callback URL stops neither a sign-out nor an action of a plugin
-	if to.badQuery != nil && (!lenient || r.Method != http.MethodPost) {
-		return rule, to.badQuery
+	rule, known := rt.rules[route{r.Method, to.Rule}]
+	lenient := rule.ends || to.Plugin // a callback URL stops neither a sign-out nor an action of a plugin
+	if badQuery != nil && (!lenient || r.Method != http.MethodPost) {
+		return rule, badQuery
 	}
 	c.settleLocale(ctx, c.askedLocale())
 	if !lenient {
-		foreign := to.action == "signin" || to.action == "callback"
+		foreign := to.Action == "signin" || to.Action == "callback"
 		if err := callbackurl.Validate(c.query.Get("callbackUrl"), c.at, foreign); err != nil {
-			return rule, NewError(errInvalidCallbackURL, err)
+			return rule, NewError(autherr.InvalidCallbackURL, err)
 		}
 	}
 	var unreadable error
 	if c.fields, unreadable = readBody(ctx, r); unreadable != nil && !rule.ends {
 		return rule, unreadable
 	}
-	if to.providerID != "" && c.flow == nil {
-		return rule, errorf(ErrAuth, "%w", clientError(errNoProvider))
+	if to.Provider != "" && c.flow == nil {
+		return rule, errorf(ErrAuth, "%w", errormarks.ByClient(problems.ErrNoProvider))
 	}
 	if !rule.bare {
 		if c.csrf, err = c.checkCSRF(c.fields); err != nil {
@@ -156,7 +159,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 		return rule, err
 	}
 	if !known {
-		return rule, rt.unknown(r, to.plugin, to.rule, c.action)
+		return rule, rt.unknown(r, to.Plugin, to.Rule, c.action)
 	}
 	if rule.csrf != nil && rule.csrf(c) && !c.csrf.Verified {
 		return rule, errorf(ErrMissingCSRF, "%s: %s", c.action, c.csrf.Refusal)
@@ -179,11 +182,11 @@ func (c *call) callbackURLOrHome(ctx context.Context) callbackurl.Choice {
 	if err == nil {
 		return urls
 	}
-	level := clientError
+	level := errormarks.ByClient
 	if c.redirect != nil { // the application's callback may have failed
-		level = serverError
+		level = errormarks.ByServer
 	}
-	c.log.failure(ctx, errorf(errInvalidCallbackURL, "%s continues to the home page: %w", c.action, level(err)),
+	c.log.failure(ctx, errorf(autherr.InvalidCallbackURL, "%s continues to the home page: %w", c.action, level(err)),
 		c.attrs()...)
 	return callbackurl.Choice{Target: c.home}
 }
@@ -203,17 +206,12 @@ func (rt *router) unknown(r *Request, plugin bool, rule, action string) error {
 // or JSON if the action has no pages. The configuration errors are logged.
 func misconfigured(ctx context.Context, r *Request, err error) *Response {
 	c, pages, faults := withoutAuth(r, err)
-	if errors.Is(faults, ErrNoTenant) {
-		return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
-	}
-	if _, ok := wellknown.Name(r.Target); !ok {
-		to, err := c.route(r)
-		c.action, c.query = to.action, to.query
-		if err != nil {
-			return c.refer(finish(r, pages.fail(ctx, c, err, nil)))
+	if _, document := wellknown.Name(r.Target); !document && !errors.Is(faults, ErrNoTenant) {
+		if _, _, err := c.route(); err != nil {
+			return c.complete(pages.fail(ctx, c, err, nil))
 		}
 	}
-	return c.refer(finish(r, refuseAll(ctx, c, pages, faults)))
+	return refuseAll(ctx, c, pages, faults)
 }
 
 // refuseAll logs the configuration errors and responds with status 500, or 404 to a request without a tenant.
@@ -221,9 +219,19 @@ func refuseAll(ctx context.Context, c *call, pages *pages, faults *ConfigError) 
 	logAll(ctx, &c.arrival, faults)
 	response := &Response{Err: faults}
 	if errors.Is(faults, ErrNoTenant) {
-		return pages.notFound(ctx, &c.arrival, response)
+		return c.complete(pages.notFound(ctx, &c.arrival, response))
 	}
-	return pages.serverError(ctx, c, response)
+	return c.complete(pages.serverError(ctx, c, response))
+}
+
+// preflight returns the response to a CORS preflight request of a trusted origin, or nil if the request is not one.
+func (s *site) preflight(r *Request) *Response {
+	if !s.cors.IsPreflight(r.Method, r.Header) {
+		return nil
+	}
+	response := finish(r, &Response{Status: http.StatusNoContent})
+	s.cors.Preflight(r.Header, response.Header)
+	return response
 }
 
 // asset returns the response to a GET request for an asset, or nil if the request is for something else.
@@ -240,6 +248,6 @@ func (s *site) asset(r *Request) *Response {
 		response.Status = http.StatusNotModified
 	}
 	response = finish(r, response)
-	s.share(r, response)
+	s.cors.Share(r.Header, response.Header)
 	return response
 }

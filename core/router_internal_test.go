@@ -81,7 +81,7 @@ func TestPluginsReplaceNoActions(t *testing.T) {
 
 // TestRulesAreNotReplaced: an action name of core that Reserved does not know is a configuration error too.
 func TestRulesAreNotReplaced(t *testing.T) {
-	ps := plugins{actions: []*partAction{{Action: &Action{Method: "GET", Name: "new"}, plugin: "Plugins[0]"}}}
+	ps := plugins{actions: []*pluginAction{{Action: &Action{Method: "GET", Name: "new"}, plugin: "Plugins[0]"}}}
 	faults := &ConfigError{}
 	rules := map[route]rule{{"GET", "new"}: {bare: true}}
 	ps.addRules(rules, faults)

@@ -115,8 +115,8 @@ func perProvider(at route) func(*provider) bool {
 }
 
 // action returns the plugin action of a route, or nil.
-func (ps *plugins) action(at route) *partAction {
-	for _, a := range slices.Concat(ps.actions, ps.reauth) {
+func (ps *plugins) action(at route) *pluginAction {
+	for _, a := range ps.actions {
 		if a.Method == at.method && a.path() == at.action {
 			return a
 		}

@@ -34,9 +34,7 @@ func (s *sessions) notifySignOut(ctx context.Context, v *arrival, e SignOutEvent
 	if e.Token != nil || e.Session != nil {
 		v.decidedOf(ctx, audit.SignOut, "", e.userID(), e.SessionID)
 	}
-	if s.events.SignOut != nil {
-		emit(ctx, v, "signOut", func() error { return s.events.SignOut(ctx, e) })
-	}
+	emit(ctx, v, "signOut", s.events.SignOut, e)
 }
 
 // userID returns the user of the session that ended, or "".
@@ -111,7 +109,7 @@ func (s *sessions) notifyEnded(ctx context.Context, a *Auth, userID string, ende
 		} else {
 			e.Session = &store.Session{Token: Secret(session.Token), UserID: userID, Expires: session.Expires}
 		}
-		emit(ctx, &at, "signOut", func() error { return s.events.SignOut(ctx, e) })
+		emit(ctx, &at, "signOut", s.events.SignOut, e)
 	}
 }
 
@@ -150,10 +148,10 @@ func (a *Auth) sessionsToEnd(ctx context.Context, userID string, o EndOptions) (
 
 // endPending deletes the pending sign-ins of a user.
 func (ps *plugins) endPending(ctx context.Context, userID string) error {
-	if len(ps.gates) == 0 || ps.auth.store.records == nil {
+	if len(ps.gates) == 0 || ps.auth.store.Records == nil {
 		return nil
 	}
-	_, err := ps.auth.store.records.DeleteUserRecords(ctx, userID, pending.Kind)
+	_, err := ps.auth.store.Records.DeleteUserRecords(ctx, userID, pending.Kind)
 	if err != nil {
 		return errorf(ErrStore, "delete the pending sign-ins of a user: %w", err)
 	}

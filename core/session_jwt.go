@@ -9,6 +9,8 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
@@ -42,7 +44,7 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 		return nil, nil, err
 	}
 	if err != nil {
-		p.at.log.failure(ctx, asError(err, errJWTSession).withType(errJWTSession), p.at.attrs()...)
+		p.at.log.failure(ctx, errormarks.Typed(err, autherr.JWTSession), p.at.attrs()...)
 		p.at.sessionEnded(ctx, err)
 		return nil, p.clearEnded(), nil
 	}
@@ -62,7 +64,7 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 	}
 	session, cookies, err := p.resume(ctx, token, by, why)
 	if err != nil {
-		return nil, nil, &Error{Type: errJWTSession, Cause: serverError(err)}
+		return nil, nil, &Error{Type: autherr.JWTSession, Cause: errormarks.ByServer(err)}
 	}
 	return session, cookies, nil
 }
@@ -175,7 +177,7 @@ func (p *jwtSession) reissue(
 	cookies, err = p.set(value, p.jwt.CookieExpiry(sessionstate.IsShort(next.token), next.expires))
 	var small *sessioncookies.LimitError
 	if errors.As(err, &small) {
-		p.at.log.failure(ctx, asError(err, ErrSessionToken), p.at.attrs()...)
+		p.at.log.failure(ctx, errormarks.As(err, ErrSessionToken), p.at.attrs()...)
 		cookies, err = nil, nil
 	}
 	switch {
@@ -233,7 +235,7 @@ func (p *jwtSession) firstToken(ctx context.Context, id *identity, who member) (
 	}
 	token, err := p.jwt.First(ctx, start)
 	if err != nil {
-		return nil, asError(err, ErrAuth)
+		return nil, errormarks.As(err, ErrAuth)
 	}
 	params := JWTParams{
 		Token: token, User: who.user, Account: id.account, Profile: id.profile, Trigger: TriggerSignIn, NewUser: who.created,
@@ -279,7 +281,7 @@ func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cook
 	if recent {
 		by := authentication{time: p.now(), methods: again.methods, acr: or(again.acr, sessiontoken.ACR(before))}
 		if err := p.jwt.SetFacts(ctx, after, by.facts()); err != nil {
-			return nil, asError(err, ErrAuth)
+			return nil, errormarks.As(err, ErrAuth)
 		}
 		if _, err := p.active(ctx); err != nil { // the session may have ended before SetFacts read the epoch
 			return nil, err
@@ -331,7 +333,7 @@ func (p *jwtSession) end(ctx context.Context) (event SignOutEvent, err error) {
 	token, err := p.Claims(ctx)
 	switch {
 	case err != nil && !errors.Is(err, ErrSessionToken):
-		return event, clientError(err) // no session was ended, but the cookie is cleared
+		return event, errormarks.ByClient(err) // no session was ended, but the cookie is cleared
 	case err != nil:
 		return event, err
 	}

@@ -103,7 +103,7 @@ func (s *sessions) recordSignIn(
 func (s *sessions) addRecord(ctx context.Context, v *arrival, id, userID string, note sessionrecord.Note) {
 	if note.Made == 0 {
 		note.Agent = cleantext.Escaped(v.header("User-Agent"))
-		if peer, _ := v.peer(v.r); peer.IsValid() {
+		if peer, _ := v.client(); peer.IsValid() {
 			note.Peer = peer.String()
 		}
 	}

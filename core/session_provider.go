@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/providersessions"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
@@ -49,7 +50,7 @@ func (a *providerLogouts) leave(ctx context.Context, c *call, userID string, res
 			slog.String("provider", to.Shortened))
 	}
 	if err != nil {
-		c.log.failure(ctx, errorf(errSignOut, "the local session has ended, the one at the provider has not: %w", err),
+		c.log.failure(ctx, errorf(autherr.SignOut, "the local session has ended, the one at the provider has not: %w", err),
 			c.attrs()...)
 	}
 	response.Redirect = or(to.Target, response.Redirect)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
 )
@@ -83,12 +84,7 @@ func (s *sessions) sessionCallback(ctx context.Context, p SessionParams) (*Sessi
 
 // notifyRead calls Events.Session.
 func (s *sessions) notifyRead(ctx context.Context, v *arrival, session *Session, token *Token) {
-	if s.events.Session == nil {
-		return
-	}
-	emit(ctx, v, "session", func() error {
-		return s.events.Session(ctx, SessionEvent{Session: session, Token: token})
-	})
+	emit(ctx, v, "session", s.events.Session, SessionEvent{Session: session, Token: token})
 }
 
 // carryData adds the application's data to the token of a session; see [sessiondata.Keeper.Carry]. If the data
@@ -99,7 +95,7 @@ func (s *sessions) carryData(
 	user := &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}
 	raw, data, changed := s.data.Carry(ctx, token.Subject, user, before.Extra[sessiondata.Claim])
 	if data.Failed != nil {
-		v.log.failure(ctx, asError(data.Failed, ErrAuth, serverError), v.attrs()...)
+		v.log.failure(ctx, errormarks.As(data.Failed, ErrAuth, errormarks.ByServer), v.attrs()...)
 	}
 	return sessionstate.WithData(token, raw), data, changed
 }
@@ -111,6 +107,6 @@ func (s *sessions) showData(ctx context.Context, v *arrival, session *Session) {
 	case err == nil:
 		session.Extra = extra
 	case session.data.Failed == nil: // otherwise it is already logged
-		v.log.failure(ctx, asError(err, ErrAuth, serverError), v.attrs()...)
+		v.log.failure(ctx, errormarks.As(err, ErrAuth, errormarks.ByServer), v.attrs()...)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -113,7 +115,7 @@ func unknownSession(err error) error {
 	if err == nil {
 		return nil
 	}
-	return asError(err, ErrSessionToken).withType(ErrSessionToken)
+	return errormarks.Typed(err, ErrSessionToken)
 }
 
 // tokenCarrier is the session token of a request, and its cookies or header field.
@@ -173,7 +175,7 @@ type sessionRead struct {
 func (s *sessions) read(ctx context.Context, r requestSession, why sessionRead) (*Session, []Cookie, error) {
 	c := r.carrier()
 	if c.Tokens.Stray() { // treated like a token that cannot be read
-		c.at.log.failure(ctx, &Error{Type: errJWTSession, Cause: sessionstate.ErrAbsent}, c.at.attrs()...)
+		c.at.log.failure(ctx, &Error{Type: autherr.JWTSession, Cause: sessionstate.ErrAbsent}, c.at.attrs()...)
 		return nil, c.clearEnded(), nil
 	}
 	if c.Value() != "" {
@@ -184,7 +186,7 @@ func (s *sessions) read(ctx context.Context, r requestSession, why sessionRead) 
 		return session, cookies, err
 	}
 	if _, _, malformed := c.at.bearer(); c.FromHeader && malformed != nil {
-		c.at.log.failure(ctx, &Error{Type: errJWTSession, Cause: clientError(malformed)}, c.at.attrs()...)
+		c.at.log.failure(ctx, &Error{Type: autherr.JWTSession, Cause: errormarks.ByClient(malformed)}, c.at.attrs()...)
 	}
 	return nil, nil, nil
 }
@@ -198,5 +200,5 @@ type reauthentication struct {
 	moved   sessionstate.Moved
 }
 
-var errEndedMeanwhile = clientError(
+var errEndedMeanwhile = errormarks.ByClient(
 	fmt.Errorf("ActionRequest.RenewSession: the session has ended since the request arrived: %w", ErrNotFound))

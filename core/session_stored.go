@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/sessionlist"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -68,7 +69,7 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 	var cookies []Cookie
 	if (why.updates() || extended || p.Outdated()) && p.MayRenew(why.updates()) {
 		if cookies, err = p.setRow(found.Session); err != nil {
-			return nil, nil, asError(err, ErrSessionToken)
+			return nil, nil, errormarks.As(err, ErrSessionToken)
 		}
 	}
 	p.notifyRead(ctx, p.at, session, nil)
@@ -116,7 +117,7 @@ func (p *storedSession) start(
 func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]Cookie, error) {
 	current, err := p.current(ctx)
 	if err != nil {
-		return nil, asError(err, ErrSessionToken)
+		return nil, errormarks.As(err, ErrSessionToken)
 	}
 	if current == nil || !p.MayRenew(true) {
 		return nil, errEndedMeanwhile
@@ -167,11 +168,17 @@ func (s *sessions) createStored(ctx context.Context, c *tokenCarrier, id *identi
 	if err := s.newRow(ctx, id, who); err != nil {
 		return err
 	}
-	if id.endsReplaced() && !s.keepsReplaced(ctx, c, who.user.ID) {
-		s.endReplacedRow(ctx, c.at, c.Value(), who.session)
-	}
-	s.endOldest(ctx, c.at, who.session)
+	s.endReplaced(ctx, c, id, who.session)
 	return nil
+}
+
+// endReplaced ends the session of the request, which a stored session replaces after a sign-in, and enforces
+// Session.MaxPerUser.
+func (s *sessions) endReplaced(ctx context.Context, c *tokenCarrier, id *identity, by *store.Session) {
+	if id.endsReplaced() && !s.keepsReplaced(ctx, c, by.UserID) {
+		s.endReplacedRow(ctx, c.at, c.Value(), by)
+	}
+	s.endOldest(ctx, c.at, by)
 }
 
 // newRow stores a new session. It does not change the session of the request.

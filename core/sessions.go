@@ -2,13 +2,13 @@ package core
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/core/internal/providersessions"
 	"github.com/latchkey-go/latchkey/core/internal/records"
@@ -63,11 +63,11 @@ func newSessions(
 ) *sessions {
 	s := &sessions{
 		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, providerSessions: providersessions.New(c.Now), facts: facts,
-		revoked: newRevocations(c, store.records, log), exchanges: exchange.New[*oauthflow.Result](c.Now),
+		revoked: newRevocations(c, store.Records, log), exchanges: exchange.New[*oauthflow.Result](c.Now),
 		config: c.Session, replaced: supersede.New[sessioncookies.Replacement](c.Now),
 		cleaning: cleaning,
 		rows: sessionstate.Rows{
-			Lifetimes: c.Session.lifetimes(), Store: store.sessions, Now: c.Now, Rand: c.Rand, Audience: c.Audience,
+			Lifetimes: c.Session.lifetimes(), Store: store.Sessions, Now: c.Now, Rand: c.Rand, Audience: c.Audience,
 			HashTokens: c.Session.HashTokens, Facts: facts, Created: cleaning.Perhaps,
 			Generate: c.Session.GenerateToken,
 		},
@@ -75,13 +75,13 @@ func newSessions(
 	s.jwt = newSessionTokens(c, seal, secrets, store.Store, proofs, facts, s.revoked)
 	if facts {
 		s.records = sessionrecord.New(sessionrecord.Options{
-			Records: records.Of(store.records), Now: c.Now,
+			Records: records.Of(store.Records), Now: c.Now,
 			Failed: func(ctx context.Context, err error) { log.failure(ctx, errorf(ErrStore, "%w", err)) },
 		})
 		s.rows.Records = s.records
 	}
 	s.all = sessionlist.Sessions{
-		Lister: store.lister, Revoked: s.revoked, Records: s.records, Now: c.Now,
+		Lister: store.SessionLister, Revoked: s.revoked, Records: s.records, Now: c.Now,
 		Forget: func(userID string) { s.exchanges.Erase("", userID) },
 	}
 	if c.Session.Strategy == StrategyDatabase {
@@ -120,14 +120,6 @@ func newSessionTokens(
 	j := sessionstate.Tokens{
 		Sealer: seal, Lifetimes: c.Session.lifetimes(), EncodedMaxAge: c.JWT.MaxAge, Users: users, Proofs: proofs,
 		Facts: facts, Revocations: revoked, IsRevoked: c.JWT.Revoked,
-		Errors: sessionstate.Errors{
-			TooOld:    clientError(auditReason(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge")),
-			Ended:     clientError(errors.New("the session was ended")),
-			Revoked:   clientError(auditReason(audit.ReasonRevoked, "the token was revoked")),
-			Unknown:   func(err error) error { return errorf(ErrSessionToken, "%w", err) },
-			IsUnknown: func(err error) bool { return errors.Is(err, ErrSessionToken) },
-			Store:     func(err error) error { return errorf(ErrStore, "%w", err) },
-		},
 	}
 	list := make([]Secret, len(secrets))
 	for i, s := range secrets {
@@ -146,4 +138,4 @@ func newSessionTokens(
 	return j
 }
 
-var errExpired = clientError(auditReason(audit.ReasonExpired, "token has expired"))
+var errExpired = errormarks.ByClient(errormarks.Denial(audit.ReasonExpired, "token has expired"))

@@ -7,8 +7,11 @@ import (
 	"net/url"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/signinmethods"
+	"github.com/latchkey-go/latchkey/core/internal/verdict"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/passkey"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -29,7 +32,7 @@ func (s *signIns) start(ctx context.Context, c *call) (*Response, error) {
 
 // auditStart notes a sign-in that could not be started. For an email provider, that is an email that was not sent.
 func (c *call) auditStart(ctx context.Context, err error) {
-	if c.audit == nil || alreadyNoted(err) {
+	if verdict.IsNoted(err) {
 		return
 	}
 	name, typed := audit.SignIn, ""
@@ -43,14 +46,11 @@ func (c *call) auditStart(ctx context.Context, err error) {
 // signIn signs in the user of an outcome. If another user is signed in, it asks for confirmation first.
 func (s *signIns) signIn(ctx context.Context, c *call, out *outcome) (*Response, error) {
 	response, err := s.confirmUser(ctx, c, out)
-	if err == nil && response == nil {
-		err = s.dateAuthentication(ctx, c, out.identity)
-	}
-	if err != nil {
-		c.auditCallback(ctx, out.typed, err)
-	}
 	if err != nil || response != nil {
 		return response, err
+	}
+	if err := s.dateAuthentication(ctx, c, out.identity); err != nil {
+		return nil, err
 	}
 	response = &Response{}
 	response.Redirect, err = s.complete(ctx, c, out)
@@ -62,14 +62,14 @@ func (s *signIns) signIn(ctx context.Context, c *call, out *outcome) (*Response,
 // registration of a passkey, whose user must know that it failed.
 func (s *signIns) alreadySignedIn(ctx context.Context, c *call, out *outcome, err error) *Response {
 	action, _ := c.fields.Text("action")
-	if reasonIn(err) == "" || c.kind == TypeWebAuthn && action == passkey.Register {
+	if errormarks.ReasonIn(err) == "" || c.kind == TypeWebAuthn && action == passkey.Register {
 		return nil
 	}
 	current, notKnown := c.session.current(ctx)
 	if notKnown != nil || current == nil || c.kind == TypeEmail && current.user.Email != c.query.Get("email") {
 		return nil
 	}
-	failed := asError(err, errCallbackRoute)
+	failed := errormarks.As(err, autherr.CallbackRoute)
 	c.log.failure(ctx, failed, c.attrs()...)
 	response := redirectTo(or(out.returnTo, c.callbackURL.Target))
 	response.Err = failed
@@ -101,7 +101,8 @@ func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Resp
 	case err == nil && owner.ID == current.user.ID:
 		return nil, nil
 	case id.started == flowstate.OtherSession || !id.byOAuth():
-		return nil, callbackErrorf(errInvalidCheck, reasonUsed, "the sign-in was started under another session")
+		return nil, NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Used,
+			errors.New("the sign-in was started under another session")))
 	}
 	view := ui.SwitchView{
 		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.Token, Current: nameOf(current.user), Other: nameOf(id.user),
@@ -117,11 +118,6 @@ func nameOf(u *User) string { return or(or(u.Email, u.Name), u.ID) }
 // complete runs the steps that follow every flow: allow, create, link, gates, session. It returns the redirect URL, and
 // adds the session's cookies to the outcome.
 func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect string, err error) {
-	defer func() {
-		if err != nil {
-			c.auditCallback(ctx, out.typed, err)
-		}
-	}()
 	who, redirect, err := s.decide(ctx, c, out)
 	if err != nil || redirect != "" {
 		return redirect, err
@@ -214,8 +210,8 @@ func (s *signIns) create(ctx context.Context, c *call, id *identity) (upgraded b
 		}
 		id.become(user)
 		if id.newPasskey != nil {
-			if err := id.newPasskey.checkStored(user); err != nil {
-				return false, err
+			if id.newPasskey.stored != user.ID {
+				return false, errors.New("core: SignIn.Create did not store SignIn.Passkey for the user")
 			}
 			defer s.addedPasskey(ctx, c, id)
 		}
@@ -248,31 +244,26 @@ func (id *identity) become(stored *User) {
 // allow calls Callbacks.SignIn, with the stored user if the account is known. Linking looks the account up again,
 // because the callback may have changed the store.
 func (s *signIns) allow(ctx context.Context, c *call, id *identity) (redirect string, err error) {
-	user := id.user
-	if s.gate.signIn != nil && s.store.Store != nil && id.byOAuth() {
-		switch known, err := userByAccount(ctx, s.store, id.account); {
-		case err == nil:
-			user = known
-		case !errors.Is(err, ErrNotFound):
-			return "", errorf(ErrStore, "%w", err)
+	if s.gate.signIn == nil {
+		return "", nil
+	}
+	p := SignInParams{User: id.user, Account: id.account, Profile: id.profile}
+	if id.form != nil {
+		p.Credentials = id.form.credentials
+	}
+	if id.byOAuth() {
+		if s.store.Store != nil {
+			switch known, err := userByAccount(ctx, s.store, id.account); {
+			case err == nil:
+				p.User = known
+			case !errors.Is(err, ErrNotFound):
+				return "", errorf(ErrStore, "%w", err)
+			}
 		}
+		p.Account = id.account.Clone()
+		p.Account.VerifiedEmail = id.verifiedAddress()
 	}
-	account := id.account
-	if s.gate.signIn != nil && id.byOAuth() {
-		account = account.Clone()
-		account.VerifiedEmail = id.verifiedAddress()
-	}
-	return s.gate.allow(ctx, &c.arrival, SignInParams{
-		User: user, Account: account, Profile: id.profile, Credentials: id.credentials(),
-	})
-}
-
-// credentials returns the fields of a sign-in form.
-func (id *identity) credentials() map[string]string {
-	if id.form == nil {
-		return nil
-	}
-	return id.form.credentials
+	return s.gate.allow(ctx, &c.arrival, p)
 }
 
 // signInRedirect returns the redirect target of [RedirectTo]. It logs a warning if the redirect callback replaced the
@@ -305,21 +296,13 @@ func (g gatekeeper) allow(ctx context.Context, v *arrival, p SignInParams) (redi
 	result, err := guarded("signIn callback", func() (SignInResult, error) { return g.signIn(ctx, p) })
 	switch {
 	case err != nil:
-		return "", asError(err, ErrAccessDenied, serverError)
+		return "", errormarks.As(err, ErrAccessDenied, errormarks.ByServer)
 	case result.redirect != "":
 		return v.signInRedirect(ctx, result.redirect)
 	case !result.allow:
 		return "", errorf(ErrAccessDenied, "the signIn callback denied")
 	}
 	return "", nil
-}
-
-// checkStored returns an error if SignIn.Create did not store the passkey for the user.
-func (p *NewUserPasskey) checkStored(user *User) error {
-	if p.stored != user.ID {
-		return errors.New("core: SignIn.Create did not store SignIn.Passkey for the user")
-	}
-	return nil
 }
 
 // addedPasskey reports that a new user has a passkey, after the transaction.

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/pendingsignin"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
+	"github.com/latchkey-go/latchkey/core/internal/reauth"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/internal/knownbrowser"
@@ -19,10 +20,10 @@ import (
 // noticeBrowser emails a user who has signed in in a new browser. known reports whether the browser was known before.
 // Of concurrent sign-ins, in any process, one sends the email. A failure is logged and does not affect the sign-in.
 func (ps *plugins) noticeBrowser(ctx context.Context, c *call, who member, known bool) {
-	if ps.notifier == nil || ps.auth.store.records == nil || ps.limits.known == nil || who.keepsSession {
+	if ps.notifier == nil || ps.auth.store.Records == nil || ps.limits.known == nil || who.keepsSession {
 		return
 	}
-	notices := &knownbrowser.Notices{Records: records.Of(ps.auth.store.records), Now: ps.now}
+	notices := &knownbrowser.Notices{Records: records.Of(ps.auth.store.Records), Now: ps.now}
 	change, err := notices.Due(ctx, who.user.ID, publicID("user "+who.user.ID), known)
 	if err == nil && change != nil {
 		n := SecurityNotice{Kind: mailkind.NewDevice, UserID: who.user.ID}
@@ -36,29 +37,16 @@ func (ps *plugins) noticeBrowser(ctx context.Context, c *call, who member, known
 // admit issues the session after all gates have passed. It is the last step of a sign-in.
 func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) (redirect string, err error) {
 	id := out.identity
-	if err := s.linker.createSession(ctx, c.session.carrier(), id, &who); err != nil {
-		return "", err
-	}
-	cookies, sessionID, err := s.sessions.issue(ctx, c.session, id, who)
+	issued, sessionID, err := s.openSession(ctx, c.session, id, &who)
 	if err != nil {
-		return "", err
-	}
-	err = id.recheckCredentials(ctx)
-	if err == nil && !who.keepsSession {
-		err = s.plugins.checkUser(ctx, who.user.ID)
-	}
-	if err == nil {
-		err = s.plugins.provisional.signedIn(ctx, id, who.user.ID)
-	}
-	if err != nil {
-		s.sessions.takeBack(ctx, &c.arrival, who, sessionID)
 		return "", err
 	}
 	c.admitted = true
 	c.debug(ctx, "session issued", slog.String("user_id", who.user.ID),
-		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(cookies)))
-	out.cookies = append(append(out.cookies, cookies...), c.storeRemember(false)...)
-	out.cookies = append(out.cookies, c.confirmAttempt()...)
+		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(issued)))
+	out.cookies = append(append(out.cookies, issued...), c.storeRemember(false)...)
+	confirmed := cookies.ConfirmAttempt(c.jar, or(c.publicBase, "/"), c.at.Scheme == "https")
+	out.cookies = append(out.cookies, ownCookies(confirmed)...)
 	known := s.plugins.limits.known.of(c, who.user.ID) != ""
 	out.cookies = append(out.cookies, s.plugins.limits.known.remember(ctx, c, provenNames(out, who.user)...)...)
 	if !who.keepsSession {
@@ -70,6 +58,35 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)
 	}
 	return redirect, nil
+}
+
+// openSession creates the session of a sign-in, unless linking has created it or the current one continues. The session
+// ends immediately if its user may get none.
+func (s *signIns) openSession(
+	ctx context.Context, r requestSession, id *identity, who *member,
+) (cookies []Cookie, sessionID string, err error) {
+	c := r.carrier()
+	if who.session == nil && !who.keepsSession {
+		if err := s.sessions.createStored(ctx, c, id, who); err != nil {
+			return nil, "", err
+		}
+	}
+	cookies, sessionID, err = s.sessions.issue(ctx, r, id, *who)
+	if err != nil {
+		return nil, "", err
+	}
+	err = id.recheckCredentials(ctx)
+	if err == nil && !who.keepsSession {
+		err = s.plugins.checkUser(ctx, who.user.ID)
+	}
+	if err == nil {
+		err = s.plugins.provisional.signedIn(ctx, id, who.user.ID)
+	}
+	if err != nil {
+		s.sessions.takeBack(ctx, c.at, *who, sessionID)
+		return nil, "", err
+	}
+	return cookies, sessionID, nil
 }
 
 // report calls the events of a complete sign-in, emails the user about a new browser, and audits the sign-in. known
@@ -88,28 +105,10 @@ func (s *signIns) report(ctx context.Context, c *call, id *identity, who member,
 	}
 }
 
-// attemptCookie is set by the script of the sign-in page, which marks the last used sign-in method, when the user
-// presses a button. Only this site knows whether the user was signed in: a page that is shown again says nothing.
-const attemptCookie = "latchkey-tried"
-
-// confirmAttempt returns the cookie that tells the script that the user was signed in. A browser without the script
-// gets none. The cookie has no data about the user or the method, and its path is that of the auth routes.
-func (c *call) confirmAttempt() []Cookie {
-	if value, _ := c.jar.Get(attemptCookie); value != "1" {
-		return nil
-	}
-	return []Cookie{{
-		Name: attemptCookie, Value: "ok", Path: or(c.publicBase, "/"), SameSite: "Lax",
-		Secure: strings.HasPrefix(c.origin, "https:"), HasMaxAge: true, MaxAge: 400 * 24 * 60 * 60,
-	}}
-}
-
 func (e *Events) signedIn(ctx context.Context, v *arrival, u *User, id *identity, created bool) {
 	if e.SignIn != nil {
-		emit(ctx, v, "signIn", func() error {
-			return e.SignIn(ctx, SignInEvent{
-				User: u.Clone(), Account: id.account.Clone(), Profile: id.profile, NewUser: created,
-			})
+		emit(ctx, v, "signIn", e.SignIn, SignInEvent{
+			User: u.Clone(), Account: id.account.Clone(), Profile: id.profile, NewUser: created,
 		})
 	}
 }
@@ -144,7 +143,7 @@ func (c *ActionRequest) CompleteSignIn(
 	if err := c.in.refuseBearer(); err != nil {
 		return nil, err
 	}
-	c.DeleteEncryptedCookie(pendingCookie)
+	c.DeleteEncryptedCookie(plugincookies.Pending)
 	switch took, err := c.plugins.pendingStore().Take(ctx, p.name); {
 	case err != nil:
 		return nil, errorf(ErrStore, "delete a pending sign-in: %w", err)
@@ -155,11 +154,7 @@ func (c *ActionRequest) CompleteSignIn(
 	if len(methods) > 0 {
 		id.authTime = nil // the user has just authenticated with them
 	}
-	for _, m := range methods {
-		if !slices.Contains(id.methods, m) {
-			id.methods = append(id.methods, m)
-		}
-	}
+	id.methods = reauth.AddMethods(id.methods, methods)
 	who := member{user: id.user, created: p.data.Created}
 	if p.data.Stored {
 		stored, err := p.data.ReadUser(ctx, c.plugins.auth.store.Store, c.verified)
@@ -179,8 +174,15 @@ func (c *ActionRequest) CompleteSignIn(
 	if err == nil && redirect == "" {
 		redirect, err = entry.admit(ctx, c.in, &out, who)
 	}
+	return c.signedIn(ctx, &out, redirect, err)
+}
+
+// signedIn returns the response to a sign-in, or audits its failure.
+func (c *ActionRequest) signedIn(ctx context.Context, out *outcome, redirect string, err error) (*Response, error) {
 	if err != nil {
 		c.in.auditCallback(ctx, "", err)
+		return nil, err
 	}
-	return c.signedIn(&out, redirect, err)
+	c.replaceSession(out.cookies)
+	return c.Redirect(redirect), nil
 }

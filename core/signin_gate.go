@@ -6,14 +6,13 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/pendingsignin"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/records"
 	"github.com/latchkey-go/latchkey/internal/pending"
 )
@@ -63,17 +62,14 @@ func (h *PluginHost) addGate(g func(ctx context.Context, p *PendingSignIn) (next
 		return
 	}
 	h.Records()
-	n := 0
-	for _, other := range h.plugins.gates {
-		if other.plugin == h.plugin {
-			n++
+	h.plugins.gates.Add(h.plugin, final, func(ctx context.Context, p *PendingSignIn) (string, error) {
+		next, err := guarded("gate of "+h.plugin, func() (string, error) { return g(ctx, p) })
+		actions := &h.Auth.site.plugins
+		if err == nil && next != "" && (!actions.HasPage(next) || actions.Owner(next) != h.plugin) {
+			err = errorf(ErrAuth, "gate of plugin %s returned %q: return one of the plugin's GET actions", h.plugin, next)
 		}
-	}
-	gates, at := h.plugins.gates, len(h.plugins.gates)
-	for !final && at > 0 && gates[at-1].final {
-		at--
-	}
-	h.plugins.gates = slices.Insert(gates, at, partGate{ask: g, plugin: h.plugin, number: n, final: final})
+		return next, err
+	})
 }
 
 // runGates runs the gates that are not in released. It returns the URL of the action that continues the sign-in, or ""
@@ -84,12 +80,15 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 	}
 	id := out.identity
 	url := or(out.returnTo, c.callbackURL.Target)
-	gate, next, err := ps.askGates(ctx, c, released, func(p *PendingSignIn) {
-		p.User, p.Account, p.Methods = who.user.Clone(), id.account.Clone(), slices.Clone(id.proofs())
-		p.CallbackURL, p.Created = url, who.created
+	next, gate, err := ps.gates.Ask(ctx, &c.site.plugins, released, func() *PendingSignIn {
+		p := &PendingSignIn{
+			User: who.user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(id.proofs()),
+			CallbackURL: url, Created: who.created, Request: c.r, in: c, plugins: ps,
+		}
 		if id.oauth != nil && id.oauth.tokens != nil {
 			p.Claims = maps.Clone(id.oauth.tokens.Claims)
 		}
+		return p
 	})
 	if err != nil || next == "" {
 		return "", err
@@ -97,7 +96,7 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 	if !id.byApp { // an app has no cookie that could continue it
 		pending := newPendingData(id, who, url)
 		pending.Typed = out.typed
-		pending.Next, pending.Released = next, append(slices.Clone(released), gate.named(next))
+		pending.Next, pending.Released = next, append(slices.Clone(released), gate)
 		cookie, err := ps.storePendingSignIn(ctx, c, pending)
 		if err == nil {
 			err = id.recheckCredentials(ctx)
@@ -108,29 +107,6 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 		out.cookies = append(out.cookies, cookie)
 	}
 	return c.held(ctx, who.user.ID, id.proofs(), next), nil
-}
-
-// askGates calls the gates that are not in released, until one returns an action. fill sets the sign-in of each call.
-func (ps *plugins) askGates(
-	ctx context.Context, c *call, released []string, fill func(p *PendingSignIn),
-) (gate *partGate, next string, err error) {
-	for i := range ps.gates {
-		gate := &ps.gates[i]
-		if slices.ContainsFunc(released, func(name string) bool { return ps.isGate(gate, name) }) {
-			continue
-		}
-		p := &PendingSignIn{Request: c.r, in: c, plugins: ps}
-		fill(p)
-		next, err := guarded("gate of "+gate.plugin, func() (string, error) { return gate.ask(ctx, p) })
-		if err == nil && next != "" &&
-			(!ps.auth.site.plugins.HasPage(next) || ps.owner(next) != gate.plugin) {
-			err = errorf(ErrAuth, "gate of plugin %s returned %q: return one of the plugin's GET actions", gate.plugin, next)
-		}
-		if err != nil || next != "" {
-			return gate, next, err
-		}
-	}
-	return nil, "", nil
 }
 
 // held notes a sign-in that a gate does not complete, and returns the URL of the action that continues it.
@@ -169,35 +145,16 @@ func (s *signIns) gateLink(ctx context.Context, c *call, out *outcome) (string, 
 	if err != nil {
 		return "", errorf(ErrStore, "read the user: %w", err)
 	}
-	_, next, err := s.plugins.askGates(ctx, c, nil, func(p *PendingSignIn) {
-		p.User, p.Account, p.Methods = user.Clone(), id.account.Clone(), slices.Clone(session.Methods)
-		p.Linking, p.CallbackURL = true, or(out.returnTo, c.callbackURL.Target)
+	next, _, err := s.plugins.gates.Ask(ctx, &c.site.plugins, nil, func() *PendingSignIn {
+		return &PendingSignIn{
+			User: user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(session.Methods), Linking: true,
+			CallbackURL: or(out.returnTo, c.callbackURL.Target), Request: c.r, in: c, plugins: s.plugins,
+		}
 	})
 	if err != nil || next == "" {
 		return "", err
 	}
 	return c.held(ctx, user.ID, session.Methods, next), nil
-}
-
-// named returns the gate's name in a pending sign-in: an action of its plugin and the gate's position there. The name
-// stays valid in a process that has other plugins configured before this one.
-func (g *partGate) named(next string) string { return next + "#" + strconv.Itoa(g.number) }
-
-// isGate reports whether name, a result of named, belongs to g.
-func (ps *plugins) isGate(g *partGate, name string) bool {
-	next, number, _ := strings.Cut(name, "#")
-	return ps.owner(next) == g.plugin && number == strconv.Itoa(g.number)
-}
-
-// owner returns the plugin that has the action at path, or "".
-func (ps *plugins) owner(path string) string {
-	name, _, _ := strings.Cut(path, "/")
-	for _, a := range ps.actions {
-		if a.Name == name {
-			return a.plugin
-		}
-	}
-	return ""
 }
 
 // pendingData is the stored content of a pending sign-in.
@@ -240,17 +197,17 @@ func (ps *plugins) storePendingSignIn(ctx context.Context, c *call, pending pend
 		return Cookie{}, errorf(ErrStore, "store a pending sign-in: %w", err)
 	}
 	ps.auth.sessions.cleaning.Perhaps()
-	return ps.cookie(&c.arrival, pendingCookie, name, expires)
+	return ps.cookie(&c.arrival, plugincookies.Pending, name, expires)
 }
 
 func (ps *plugins) pendingStore() *pending.Store {
-	return &pending.Store{Records: records.Of(ps.auth.store.records), Keys: &ps.seals}
+	return &pending.Store{Records: records.Of(ps.auth.store.Records), Keys: &ps.seals}
 }
 
 // pending reads the pending sign-in of the browser. It returns nil if there is none or it has expired.
 func (ps *plugins) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
 	p := &PendingSignIn{Request: c.r, in: c, plugins: ps}
-	if !ps.readCookie(&c.arrival, pendingCookie, &p.name) || ps.auth.store.records == nil {
+	if !ps.readCookie(&c.arrival, plugincookies.Pending, &p.name) || ps.auth.store.Records == nil {
 		return nil, nil
 	}
 	found, err := ps.pendingStore().Read(ctx, p.name, &p.data)
@@ -270,7 +227,7 @@ func (ps *plugins) pending(ctx context.Context, c *call) (*PendingSignIn, error)
 // nil if there is none: it was completed, it is older than ten minutes, or it belongs to another plugin.
 func (c *ActionRequest) PendingSignIn(ctx context.Context) (*PendingSignIn, error) {
 	p, err := c.plugins.pending(ctx, c.in)
-	if err != nil || p == nil || c.plugins.owner(p.data.Next) != c.plugin {
+	if err != nil || p == nil || c.in.site.plugins.Owner(p.data.Next) != c.plugin {
 		return nil, err
 	}
 	return p, nil
@@ -282,15 +239,6 @@ func errPendingOver(cause error) error {
 		Status: http.StatusConflict, Code: "sign_in_over", Cause: cause,
 		Detail: "This sign-in has ended, or went on elsewhere. Sign in again.",
 	}
-}
-
-// signedIn returns the response to a sign-in. Its cookies replace those that reading the session set.
-func (c *ActionRequest) signedIn(out *outcome, redirect string, err error) (*Response, error) {
-	if err != nil {
-		return nil, err
-	}
-	c.replaceSession(out.cookies)
-	return c.Redirect(redirect), nil
 }
 
 // reauthUser returns the session's user as the store has them. If the store does not have them, it returns the user in

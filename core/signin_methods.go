@@ -54,7 +54,7 @@ func (ps *plugins) signInMethods(ctx context.Context, userID string) (all []Sign
 func (ps *plugins) methods() *signinmethods.Methods {
 	s := &ps.auth.store
 	return &signinmethods.Methods{
-		Accounts: s.accounts, Passkeys: s.passkeys, Deleter: s.unkey, Records: s.records, Now: ps.now,
+		Accounts: s.Accounts, Passkeys: s.Passkeys, Deleter: s.PasskeyDeleter, Records: s.Records, Now: ps.now,
 	}
 }
 

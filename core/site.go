@@ -38,7 +38,7 @@ type site struct {
 	// cookieSets contains the cookies for http and https origins. Both are the same if UseSecureCookies is set.
 	cookieSets [2]*cookies.Set
 	secrets    []string
-	plugins    *actions.Table // nil without plugins
+	plugins    actions.Table
 	csrf       csrf.Guard
 	redirect   func(ctx context.Context, p RedirectParams) (string, error) // Callbacks.Redirect
 	appSchemes []string                                                    // Config.AppSchemes, in lower case

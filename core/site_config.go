@@ -19,10 +19,14 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	for _, secret := range c.Secrets {
 		s.secrets = append(s.secrets, tokensource.BindSecret(c.Audience, string(secret)))
 	}
-	s.cors.Trusted = configcheck.TrustedOrigins(c.TrustedOrigins, faults.report)
+	s.cors.Trusted = configcheck.TrustedOrigins(c.TrustedOrigins, faults.add)
 	s.cors.Expose = "Retry-After, " + renewedField + ", WWW-Authenticate"
-	s.appSchemes = configcheck.AppSchemes(c.AppSchemes, faults.report)
-	s.audit = newAuditor(c, s.secrets, log)
+	s.appSchemes = configcheck.AppSchemes(c.AppSchemes, faults.add)
+	if c.Audit != nil && len(s.secrets) > 0 {
+		s.audit = &auditor.Auditor{
+			Sink: auditSink(log, c.Audit), Now: c.Now, Secret: s.secrets[0], Tenant: c.Audience,
+		}
+	}
 	s.decideLocale = c.Callbacks.Locale
 	switch {
 	case len(c.Locales) > 0:
@@ -34,22 +38,14 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 			"list the languages there, for example locales.All()")
 	}
 	s.csrf = csrf.Guard{SameOrigin: c.CSRF.sameOrigin, Skip: c.CSRF.skip, Secrets: s.secrets, Rand: c.Rand}
-	s.basePath, s.publicPath = configcheck.Paths(c.BasePath, c.PublicPath, faults.report)
+	s.basePath, s.publicPath = configcheck.Paths(c.BasePath, c.PublicPath, faults.add)
 	s.publicBase = s.publicPath + s.basePath
 	s.origins.TrustHost = c.TrustHost == True || len(c.TrustedHosts) > 0
 	s.origins.Proxies, s.origins.Derive = c.TrustedProxies, s.placeOf
-	s.origins.TrustedHosts = configcheck.Hosts(c.TrustedHosts, faults.report)
+	s.origins.TrustedHosts = configcheck.Hosts(c.TrustedHosts, faults.add)
 	if origin, _, err := weburl.ParseOrigin(c.URL); c.URL != "" && err == nil { // readEnvironment has reported the error
 		s.pinned, s.pinnedOrigin, s.origins.Pinned, s.origins.TrustHost = true, origin.String(), origin, true
 	}
 	s.unknownPlace = s.placeOf(weburl.Origin{})
 	return s
-}
-
-// newAuditor returns nil if Config.Audit is nil.
-func newAuditor(c *Config, secrets []string, log *reporter) *auditor.Auditor {
-	if c.Audit == nil || len(secrets) == 0 {
-		return nil
-	}
-	return &auditor.Auditor{Sink: auditSink(log, c.Audit), Now: c.Now, Secret: secrets[0], Tenant: c.Audience}
 }

@@ -3,34 +3,18 @@ package core
 import (
 	"context"
 	"errors"
-	"reflect"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
-	"github.com/latchkey-go/latchkey/core/observe"
-	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// stores contains the interfaces of the configured store, or of a transaction, that core calls. A field is nil if the
-// store does not implement the interface. All calls pass through [storeCall].
+// stores contains the interfaces of the configured store, or of a transaction, that core calls. All calls pass through
+// [storeCall].
 type stores struct {
-	Store
-	given    Store // without decorator
-	sessions store.SessionStore
-	tokens   store.VerificationTokenStore
-	tx       store.Transactor
-	accounts store.AccountStore
-	deleter  store.UserDeleter
-	lister   store.SessionLister
-	passkeys store.AuthenticatorStore
-	unkey    store.AuthenticatorDeleter
-	records  store.RecordStore
-	listing  store.RecordLister
-	pairs    store.RecordPairReader
-	finder   store.UserFinder
-	calls    storecalls.Stores
-	watch    observed.Calls
+	storecalls.Stores
+	given Store // without decorator
+	watch observed.Calls
 }
 
 // newStores decorates the interfaces that s implements. s may be nil. limit is Config.StoreTimeout; 0 means none.
@@ -38,57 +22,15 @@ func newStores(s Store, w observed.Calls, limit time.Duration) stores {
 	if s == nil {
 		return stores{watch: w}
 	}
-	v := storecalls.New(s, storeCall(w, limit))
-	return stores{
-		Store: v.Store, given: s, sessions: v.Sessions, tokens: v.Tokens, tx: v.Transactor, accounts: v.Accounts,
-		deleter: v.UserDeleter, lister: v.SessionLister, passkeys: v.Passkeys, unkey: v.PasskeyDeleter, records: v.Records,
-		listing: v.RecordLister, pairs: v.RecordPairs, finder: v.UserFinder, calls: v, watch: w,
-	}
+	return stores{storecalls.New(s, storeCall(w, limit)), s, w}
 }
 
-// storeCall returns the function that makes the calls of the store: with a time limit, the report to Config.Observe and
-// recovery from panics. The recovery is inside and the observation outside, so that a call that panics is reported as
-// failed. A transaction is one call. The calls within it have the context of the transaction with its time limit. Core
-// observes them and recovers from their panics; plugins get the store of a transaction without either.
+// storeCall returns the function that makes the calls of the store. Core observes the calls in a transaction and
+// recovers from their panics; plugins get the store of a transaction without either.
 func storeCall(w observed.Calls, limit time.Duration) storecalls.Call {
-	return func(ctx context.Context, name string, call func(context.Context) error) error {
-		told := observe.Call{Target: observe.Store, Name: name}
-		return w.Do(ctx, told, func(ctx context.Context) error {
-			return guard("Store", func() error { return timed(ctx, limit, call) })
-		})
-	}
+	return storecalls.Limited(w, limit, func(err error) bool { return errors.As(err, new(*Error)) })
 }
 
 func userByAccount(ctx context.Context, s Store, account *Account) (*User, error) {
 	return s.UserByAccount(ctx, account.Provider, account.ProviderAccountID)
-}
-
-// timed makes a call with a context that expires after limit, or at the caller's own deadline if that is earlier. It
-// adds ErrStoreUnavailable to the error of a call that has exceeded its deadline, even if the store has not wrapped
-// context.DeadlineExceeded. ErrNotFound and ErrConflict are results and stay unchanged.
-func timed(ctx context.Context, limit time.Duration, call func(context.Context) error) error {
-	if limit <= 0 {
-		return call(ctx)
-	}
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	err := call(bounded)
-	var decision *Error // of a function in a transaction
-	switch {
-	case err == nil || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict):
-	case errors.Is(err, context.DeadlineExceeded),
-		errors.Is(bounded.Err(), context.DeadlineExceeded) && !errors.As(err, &decision):
-		err = store.Unavailable(err)
-	}
-	return err
-}
-
-// sameStore reports whether two stores are identical. Stores that Go cannot compare count as different.
-func sameStore(a, b Store) bool {
-	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
-}
-
-// linked returns the accounts of a user, or none if the store cannot list them.
-func (v stores) linked(ctx context.Context, u *User) ([]*Account, error) {
-	return v.calls.Linked(ctx, u.ID)
 }

@@ -121,46 +121,46 @@ func TestStoreTimeout(t *testing.T) {
 		"UserByAccount": func(ctx context.Context) error { return second(s.UserByAccount(ctx, "", "")) },
 		"UpdateUser":    func(ctx context.Context) error { return second(s.UpdateUser(ctx, nil)) },
 		"LinkAccount":   func(ctx context.Context) error { return s.LinkAccount(ctx, nil) },
-		"CreateSession": func(ctx context.Context) error { return s.sessions.CreateSession(ctx, nil) },
+		"CreateSession": func(ctx context.Context) error { return s.Sessions.CreateSession(ctx, nil) },
 		"SessionAndUser": func(ctx context.Context) error {
-			_, _, err := s.sessions.SessionAndUser(ctx, "")
+			_, _, err := s.Sessions.SessionAndUser(ctx, "")
 			return err
 		},
-		"UpdateSession":  func(ctx context.Context) error { return s.sessions.UpdateSession(ctx, "", time.Time{}) },
-		"DeleteSession":  func(ctx context.Context) error { return second(s.sessions.DeleteSession(ctx, "")) },
-		"CreateToken":    func(ctx context.Context) error { return s.tokens.CreateVerificationToken(ctx, nil) },
-		"UseToken":       func(ctx context.Context) error { return second(s.tokens.UseVerificationToken(ctx, "", "")) },
-		"Account":        func(ctx context.Context) error { return second(s.accounts.Account(ctx, "", "")) },
-		"Accounts":       func(ctx context.Context) error { return second(s.accounts.Accounts(ctx, "")) },
-		"UpdateAccount":  func(ctx context.Context) error { return s.accounts.UpdateAccount(ctx, nil) },
-		"UnlinkAccount":  func(ctx context.Context) error { return s.accounts.UnlinkAccount(ctx, "", "") },
-		"DeleteUser":     func(ctx context.Context) error { return s.deleter.DeleteUser(ctx, "") },
-		"Sessions":       func(ctx context.Context) error { return second(s.lister.Sessions(ctx, "")) },
-		"DeleteSessions": func(ctx context.Context) error { return second(s.lister.DeleteSessions(ctx, "")) },
-		"Authenticator":  func(ctx context.Context) error { return second(s.passkeys.Authenticator(ctx, "")) },
-		"CreatePasskey":  func(ctx context.Context) error { return s.passkeys.CreateAuthenticator(ctx, nil) },
-		"Authenticators": func(ctx context.Context) error { return second(s.passkeys.Authenticators(ctx, "")) },
-		"UpdateCounter":  func(ctx context.Context) error { return s.passkeys.UpdateAuthenticatorCounter(ctx, "", 1) },
-		"CreateRecord":   func(ctx context.Context) error { return s.records.CreateRecord(ctx, nil) },
-		"Record":         func(ctx context.Context) error { return second(s.records.Record(ctx, "", "")) },
-		"UpdateRecord":   func(ctx context.Context) error { return s.records.UpdateRecord(ctx, nil) },
-		"DeleteRecord":   func(ctx context.Context) error { return second(s.records.DeleteRecord(ctx, "", "")) },
-		"UserRecords":    func(ctx context.Context) error { return second(s.records.UserRecords(ctx, "", "")) },
-		"DeleteRecords":  func(ctx context.Context) error { return second(s.records.DeleteUserRecords(ctx, "", "")) },
+		"UpdateSession":  func(ctx context.Context) error { return s.Sessions.UpdateSession(ctx, "", time.Time{}) },
+		"DeleteSession":  func(ctx context.Context) error { return second(s.Sessions.DeleteSession(ctx, "")) },
+		"CreateToken":    func(ctx context.Context) error { return s.Tokens.CreateVerificationToken(ctx, nil) },
+		"UseToken":       func(ctx context.Context) error { return second(s.Tokens.UseVerificationToken(ctx, "", "")) },
+		"Account":        func(ctx context.Context) error { return second(s.Accounts.Account(ctx, "", "")) },
+		"Accounts":       func(ctx context.Context) error { return second(s.Accounts.Accounts(ctx, "")) },
+		"UpdateAccount":  func(ctx context.Context) error { return s.Accounts.UpdateAccount(ctx, nil) },
+		"UnlinkAccount":  func(ctx context.Context) error { return s.Accounts.UnlinkAccount(ctx, "", "") },
+		"DeleteUser":     func(ctx context.Context) error { return s.UserDeleter.DeleteUser(ctx, "") },
+		"Sessions":       func(ctx context.Context) error { return second(s.SessionLister.Sessions(ctx, "")) },
+		"DeleteSessions": func(ctx context.Context) error { return second(s.SessionLister.DeleteSessions(ctx, "")) },
+		"Authenticator":  func(ctx context.Context) error { return second(s.Passkeys.Authenticator(ctx, "")) },
+		"CreatePasskey":  func(ctx context.Context) error { return s.Passkeys.CreateAuthenticator(ctx, nil) },
+		"Authenticators": func(ctx context.Context) error { return second(s.Passkeys.Authenticators(ctx, "")) },
+		"UpdateCounter":  func(ctx context.Context) error { return s.Passkeys.UpdateAuthenticatorCounter(ctx, "", 1) },
+		"CreateRecord":   func(ctx context.Context) error { return s.Records.CreateRecord(ctx, nil) },
+		"Record":         func(ctx context.Context) error { return second(s.Records.Record(ctx, "", "")) },
+		"UpdateRecord":   func(ctx context.Context) error { return s.Records.UpdateRecord(ctx, nil) },
+		"DeleteRecord":   func(ctx context.Context) error { return second(s.Records.DeleteRecord(ctx, "", "")) },
+		"UserRecords":    func(ctx context.Context) error { return second(s.Records.UserRecords(ctx, "", "")) },
+		"DeleteRecords":  func(ctx context.Context) error { return second(s.Records.DeleteUserRecords(ctx, "", "")) },
 		"RecordPair": func(ctx context.Context) error {
-			_, _, err := s.pairs.RecordPair(ctx, store.RecordName{}, store.RecordName{})
+			_, _, err := s.RecordPairs.RecordPair(ctx, store.RecordName{}, store.RecordName{})
 			return err
 		},
 		"ListUsers": func(ctx context.Context) error {
-			_, _, err := s.finder.ListUsers(ctx, "", 1)
+			_, _, err := s.UserFinder.ListUsers(ctx, "", 1)
 			return err
 		},
 		"ListUsersByEmail": func(ctx context.Context) error {
-			_, _, err := s.finder.ListUsersByEmail(ctx, "", "", 1)
+			_, _, err := s.UserFinder.ListUsersByEmail(ctx, "", "", 1)
 			return err
 		},
 		"InTransaction": func(ctx context.Context) error {
-			return s.tx.InTransaction(ctx, func(ctx context.Context, tx Store) error { return second(tx.User(ctx, "")) })
+			return s.Transactor.InTransaction(ctx, func(ctx context.Context, tx Store) error { return second(tx.User(ctx, "")) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestDecisionAfterTheDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStores(stuck{}, observed.Calls{}, time.Second)
-		err := s.tx.InTransaction(t.Context(), func(ctx context.Context, _ Store) error {
+		err := s.Transactor.InTransaction(t.Context(), func(ctx context.Context, _ Store) error {
 			<-ctx.Done()
 			return NewError(ErrAccountNotLinked, nil)
 		})

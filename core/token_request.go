@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/jwe"
 	"github.com/latchkey-go/latchkey/internal/panics"
@@ -20,20 +21,18 @@ func (a *Auth) tokensFor(ctx context.Context, r *Request) (*Auth, *tokensource.S
 	if err != nil {
 		return nil, nil, err
 	}
-	reader := &a.tokens.unknown
+	scheme := ""
 	if len(r.Hosts) > 0 || a.site.pinned {
 		v, err := a.site.arrive(r)
 		if err != nil {
 			return nil, nil, err
 		}
-		if reader = &a.tokens.http; v.at.Scheme == "https" {
-			reader = &a.tokens.https
-		}
+		scheme = v.at.Scheme
 	}
 	if v := VisitOf(ctx, a); v != nil {
 		v.dependsOnSession()
 	}
-	return a, reader, nil
+	return a, a.tokens.For(scheme), nil
 }
 
 // Token returns the claims of the session token in a request: of the session cookie, or else of "Authorization:
@@ -71,7 +70,7 @@ func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 		token = sessiontoken.ShowFacts(token)
 	}
 	outdated, err := a.sessions.jwt.EndedByVerification(ctx, token, func(err error) {
-		a.log.failure(ctx, asError(err, ErrStore))
+		a.log.failure(ctx, errormarks.As(err, ErrStore))
 	})
 	if err != nil || outdated {
 		return nil, err

@@ -8,7 +8,10 @@ import (
 	"sync"
 
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/pageheaders"
+	"github.com/latchkey-go/latchkey/internal/cookie"
+	"github.com/latchkey-go/latchkey/internal/csrf"
 	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/once"
@@ -36,18 +39,9 @@ type Visit struct {
 	spoken    *arrival // at, with the language of the response
 	stateMade sync.Once
 
-	session     *Session
-	failed      error
-	sessionRead sync.Once
-
-	principal       *Principal
-	principalFailed error
-	principalRead   sync.Once
-
-	formToken   string
-	tokenFailed error
-	tokenMade   sync.Once
-
+	session   once.Value[*Session]
+	principal once.Value[*Principal]
+	formToken once.Value[string]
 	memory    once.Results // what plugins have read for the request
 	collected pageheaders.Headers
 }
@@ -58,7 +52,7 @@ func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 	v := &Visit{Context: ctx, entry: a}
 	chosen, err := a.resolve(ctx, r)
 	if err != nil {
-		v.refused = asError(err, ErrInvalidConfig)
+		v.refused = errormarks.As(err, ErrInvalidConfig)
 		c, pages, faults := withoutAuth(r, err)
 		v.pages, v.at = pages, c.arrival
 		logAll(ctx, &v.at, faults)
@@ -69,7 +63,27 @@ func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 	chosen.sessions.cleaning.Visited()
 	v.at = chosen.site.unsettled(r)
 	if v.refused = v.at.settle(); v.refused != nil {
-		chosen.log.failure(ctx, asError(v.refused, ErrAuth), v.at.attrs()...)
+		chosen.log.failure(ctx, errormarks.As(v.refused, ErrAuth), v.at.attrs()...)
+	}
+	return v
+}
+
+// VisitCall starts the visit of a request that a program sends, such as an RPC call. Package access uses it. Refusals
+// are for programs: a problem document, and never a page or a redirect.
+//
+// Scripts of other sites can make a browser send cookies with a call. So the cookies count only if the header Origin or
+// Sec-Fetch-Site says that a page of this site, or of Config.TrustedOrigins, made the call. Programs use Authorization
+// instead.
+//
+// If again is true, a stream checks its credentials again: the session is not extended, and an API key is not counted
+// as used.
+func (a *Auth) VisitCall(ctx context.Context, r *Request, again bool) *Visit {
+	v := a.Visit(ctx, r)
+	v.at.program, v.again = true, again
+	trusted := v.at.cors.Origin(r.Header) != ""
+	if v.refused == nil && !csrf.FromOwnPage(r.Header, v.at.origin, trusted) {
+		v.at.foreign = v.at.presentsSession() && !v.at.byBearer()
+		v.at.jar = cookie.Jar{}
 	}
 	return v
 }
@@ -90,22 +104,21 @@ func (v *Visit) Value(key any) any {
 		}
 	default:
 		if key == ui.StateKey() {
-			if outer := v.outerState(key); outer != nil {
-				return outer
-			}
-			v.stateMade.Do(v.makeState)
-			return v.state
+			return v.stateOf(key)
 		}
 	}
 	return v.Context.Value(key)
 }
 
-// outerState returns the state of an outer hook if this hook refused the request. Otherwise it returns nil.
-func (v *Visit) outerState(key any) any {
-	if v.refused == nil {
-		return nil
+// stateOf returns the state of the ui components. If this hook refused the request, that of an outer hook is preferred.
+func (v *Visit) stateOf(key any) any {
+	if v.refused != nil {
+		if outer := v.Context.Value(key); outer != nil {
+			return outer
+		}
 	}
-	return v.Context.Value(key)
+	v.stateMade.Do(v.makeState)
+	return v.state
 }
 
 func (v *Visit) makeState() {
@@ -159,17 +172,17 @@ var errHeaderSent = errors.New("the browser has no CSRF cookie yet, and the resp
 // token returns a CSRF token for the forms of the page. It matches the browser's cookie: the cookie of the request if
 // it is valid, or a new one that the response sets.
 func (v *Visit) token() (string, error) {
-	v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
-	if v.tokenFailed == nil {
+	token, err := v.formToken.Do(v.makeToken)
+	if err == nil {
 		v.collected.Note(pageheaders.Token)
 	}
-	return v.formToken, v.tokenFailed
+	return token, err
 }
 
 func (v *Visit) makeToken() (string, error) {
 	verdict, err := v.at.checkCSRF(form.Fields{})
 	if err != nil {
-		v.at.log.failure(v.Context, asError(err, ErrAuth), v.at.attrs()...)
+		v.at.log.failure(v.Context, errormarks.As(err, ErrAuth), v.at.attrs()...)
 		return "", err
 	}
 	if verdict.Fresh != "" && !v.keep([]Cookie{Cookie(v.at.cookies.CSRF.Set(verdict.Fresh))}) {
@@ -199,7 +212,7 @@ func (v *Visit) Commit(h http.Header) {
 	}
 	if page && !caching.Public && !caching.Lasting() && !v.at.jar.Has(v.at.cookies.CSRF.Name()) {
 		// A streamed page may render its forms after this, when the cookie cannot be set any more.
-		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
+		_, _ = v.formToken.Do(v.makeToken)
 	}
 	v.write(h, caching)
 	if v.at.locales != nil {
@@ -209,30 +222,29 @@ func (v *Visit) Commit(h http.Header) {
 
 // Session returns the user's session, or nil if no user is signed in. An error means that the session is unknown,
 // because the store failed or the request is for an unknown host. Do not treat an error as "not signed in".
-func (v *Visit) Session() (*Session, error) {
-	v.sessionRead.Do(func() {
-		v.dependsOnSession()
-		if v.refused != nil {
-			v.failed = v.refused
-			return
-		}
-		request, err := v.auth.sessions.of(v.Context, &v.at)
-		var cookies []Cookie
-		if err == nil {
-			v.session, cookies, err = v.auth.sessions.read(v.Context, request, sessionRead{again: v.again})
-		}
-		if err != nil {
-			v.at.log.failure(v.Context, asError(err, ErrSessionToken), v.at.attrs()...)
-			v.failed = err
-			return
-		}
-		v.collected.RenewedBy(request.carrier())
-		if !v.keep(cookies) {
-			v.at.log.debug(v.Context, "a session cookie is not set: the session was read after the response header was sent",
-				slog.String("reference", v.at.ref()))
-		}
-	})
-	return v.session, v.failed
+func (v *Visit) Session() (*Session, error) { return v.session.Do(v.readSession) }
+
+func (v *Visit) readSession() (*Session, error) {
+	v.dependsOnSession()
+	if v.refused != nil {
+		return nil, v.refused
+	}
+	var session *Session
+	var cookies []Cookie
+	request, err := v.auth.sessions.of(v.Context, &v.at)
+	if err == nil {
+		session, cookies, err = v.auth.sessions.read(v.Context, request, sessionRead{again: v.again})
+	}
+	if err != nil {
+		v.at.log.failure(v.Context, errormarks.As(err, ErrSessionToken), v.at.attrs()...)
+		return nil, err
+	}
+	v.collected.RenewedBy(request.carrier())
+	if !v.keep(cookies) {
+		v.at.log.debug(v.Context, "a session cookie is not set: the session was read after the response header was sent",
+			slog.String("reference", v.at.ref()))
+	}
+	return session, nil
 }
 
 // dependsOnSession records that the response depends on the session, so that Commit excludes shared caches.

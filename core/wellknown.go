@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 	"github.com/latchkey-go/latchkey/core/internal/wellknown"
+	"github.com/latchkey-go/latchkey/internal/headers"
 )
 
 // AddWellKnown adds a document at /.well-known/<name>, outside of the base path. It is served if the application calls
@@ -83,7 +84,7 @@ func (a *Auth) wellKnown(ctx context.Context, r *Request) *Response {
 		return response, err
 	})
 	if err != nil {
-		return c.refer(finish(r, a.pages.fail(ctx, c, err, nil)))
+		return c.complete(a.pages.fail(ctx, c, err, nil))
 	}
 	return publish(r, response)
 }
@@ -114,7 +115,7 @@ func (ps *plugins) addPasskeyDocuments(providers []*provider) {
 	for name, body := range passkeys.Documents(all) {
 		if _, taken := ps.documents[name]; !taken {
 			ps.documents[name] = wellKnown{get: func(context.Context, string) (*Response, error) {
-				return &Response{Body: slices.Clone(body), Header: newHeader("Content-Type", typeJSON)}, nil
+				return &Response{Body: slices.Clone(body), Header: headers.New("Content-Type", typeJSON)}, nil
 			}}
 		}
 	}

@@ -29,27 +29,23 @@ type Views struct {
 	Switch func(SwitchView) templ.Component
 }
 
-// WithDefaults returns v with the built-in page for each nil field.
+// WithDefaults returns v with the built-in page for each nil field. The other constructors are called
+// while their page is rendered, so that their panics are panics of Render.
 func (v Views) WithDefaults() Views {
-	if v.SignIn == nil {
-		v.SignIn = SignInPage
+	return Views{
+		SignIn: lazy(v.SignIn, SignInPage), SignOut: lazy(v.SignOut, SignOutPage), Error: lazy(v.Error, ErrorPage),
+		VerifyRequest: lazy(v.VerifyRequest, VerifyRequestPage), Confirm: lazy(v.Confirm, ConfirmPage),
+		Switch: lazy(v.Switch, SwitchPage),
 	}
-	if v.SignOut == nil {
-		v.SignOut = SignOutPage
+}
+
+func lazy[V any](own, builtIn func(V) templ.Component) func(V) templ.Component {
+	if own == nil {
+		return builtIn
 	}
-	if v.Error == nil {
-		v.Error = ErrorPage
+	return func(view V) templ.Component {
+		return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error { return own(view).Render(ctx, w) })
 	}
-	if v.VerifyRequest == nil {
-		v.VerifyRequest = VerifyRequestPage
-	}
-	if v.Confirm == nil {
-		v.Confirm = ConfirmPage
-	}
-	if v.Switch == nil {
-		v.Switch = SwitchPage
-	}
-	return v
 }
 
 // SignUpView is the data of a [SignUpPage].

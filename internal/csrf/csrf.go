@@ -195,6 +195,22 @@ func senderOf(header http.Header, origin string) Sender {
 	return AnotherSite
 }
 
+// FromOwnPage reports whether a page of this site made a call of a program, according to the browser. A header with two
+// values is not trusted: a gateway may have added the second one. trusted reports that the Origin header is that of a
+// trusted other origin.
+func FromOwnPage(header http.Header, origin string, trusted bool) bool {
+	origins, sites := header["Origin"], header["Sec-Fetch-Site"]
+	switch {
+	case len(origins) > 1, len(sites) > 1:
+		return false
+	case trusted:
+		return true
+	case len(origins) == 1 && origins[0] != origin, len(sites) == 1 && sites[0] != "same-origin":
+		return false
+	}
+	return len(origins)+len(sites) > 0
+}
+
 // foreignBy returns a description of the header that marks a request as one of another site.
 func foreignBy(r Request) string {
 	switch r.Header.Get("Sec-Fetch-Site") {

@@ -200,3 +200,34 @@ func TestTokensOfOneLength(t *testing.T) {
 		}
 	}
 }
+
+// TestFromOwnPage: a call counts as one of this site's pages only if the browser says so, with each header once.
+func TestFromOwnPage(t *testing.T) {
+	t.Parallel()
+	const own, other = "https://app.example", "https://other.example"
+	for _, row := range []struct {
+		origins, sites []string
+		trusted, want  bool
+	}{
+		{nil, nil, false, false},
+		{[]string{own}, nil, false, true},
+		{nil, []string{"same-origin"}, false, true},
+		{[]string{own}, []string{"same-origin"}, false, true},
+		{[]string{own}, []string{"cross-site"}, false, false},
+		{[]string{other}, nil, false, false},
+		{[]string{other}, []string{"same-origin"}, false, false},
+		{[]string{"null"}, nil, false, false},
+		{nil, []string{"same-site"}, false, false},
+		{nil, []string{"none"}, false, false},
+		{[]string{other}, []string{"cross-site"}, true, true},
+		{[]string{own, own}, nil, false, false},
+		{[]string{own, other}, nil, false, false},
+		{nil, []string{"same-origin", "cross-site"}, false, false},
+		{[]string{other}, []string{"same-origin", "cross-site"}, true, false},
+	} {
+		header := http.Header{"Origin": row.origins, "Sec-Fetch-Site": row.sites}
+		if got := FromOwnPage(header, own, row.trusted); got != row.want {
+			t.Errorf("Origin %q, Sec-Fetch-Site %q, trusted %v: %v", row.origins, row.sites, row.trusted, got)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package forminput
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/internal/exactjson"
+	"github.com/latchkey-go/latchkey/internal/form"
 )
 
 // Errors are the errors of an input. They contain no input.
@@ -163,8 +165,46 @@ func (e *Errors) options(raw []byte, to *Input) {
 	}
 }
 
-// Query returns parameters of an authorization request as a query.
-func (e *Errors) Query(of any) url.Values {
+// Post returns the parameters of the authorization request and the fields of a form with the input. home is the default
+// of RedirectTo.
+func (in *Input) Post(wrong *Errors, home string) (params, fields url.Values) {
+	params, fields = wrong.query(in.AuthorizationParams), url.Values{}
+	for name, value := range in.Fields {
+		if name == "callbackUrl" || name == "providerId" {
+			wrong.Field("options", "%s: it has a field of its own", name)
+		}
+		fields.Set(name, value)
+	}
+	fields.Set("callbackUrl", cmp.Or(in.RedirectTo, home))
+	if in.CSRFToken != "" {
+		fields.Set("csrfToken", in.CSRFToken)
+	}
+	return params, fields
+}
+
+// Form returns the provider ID, the parameters of the authorization request and the other fields in a form of the
+// application. home is the default of its field redirectTo.
+func Form(posted *form.Fields, home string) (providerID string, params, fields url.Values) {
+	params, fields = url.Values{}, url.Values{"callbackUrl": {home}}
+	for _, name := range posted.Names() {
+		value, ok := posted.Text(name)
+		if param, found := strings.CutPrefix(name, "authorizationParams-"); found {
+			params.Set(param, value)
+		} else if ok {
+			fields.Set(name, value)
+		}
+	}
+	if to := fields.Get("redirectTo"); to != "" {
+		fields.Set("callbackUrl", to)
+	}
+	providerID = fields.Get("providerId")
+	fields.Del("redirectTo")
+	fields.Del("providerId")
+	return providerID, params, fields
+}
+
+// query returns parameters of an authorization request as a query.
+func (e *Errors) query(of any) url.Values {
 	values := url.Values{}
 	switch params := of.(type) {
 	case nil:

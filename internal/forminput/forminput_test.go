@@ -3,8 +3,10 @@ package forminput_test
 import (
 	"encoding/json"
 	"net/url"
+	"strings"
 	"testing"
 
+	"github.com/latchkey-go/latchkey/internal/form"
 	"github.com/latchkey-go/latchkey/internal/forminput"
 )
 
@@ -55,8 +57,52 @@ func TestQuery(t *testing.T) {
 		"a number":   {7, "", false},
 	} {
 		var wrong forminput.Errors
-		if got := wrong.Query(row.of).Encode(); got != row.want || wrong.Found() == row.ok {
-			t.Errorf("%s: %q, %v", name, got, &wrong)
+		in := forminput.Input{AuthorizationParams: row.of}
+		if got, _ := in.Post(&wrong, "/"); got.Encode() != row.want || wrong.Found() == row.ok {
+			t.Errorf("%s: %v, %v", name, got, &wrong)
+		}
+	}
+}
+
+// TestPost checks the fields of a form with an input.
+func TestPost(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		in   forminput.Input
+		want string
+		ok   bool
+	}{
+		{forminput.Input{}, "callbackUrl=%2Fhome", true},
+		{forminput.Input{
+			RedirectTo: "/in", CSRFToken: "t", Fields: map[string]string{"email": "ada", "csrfToken": "x"},
+		}, "callbackUrl=%2Fin&csrfToken=t&email=ada", true},
+		{forminput.Input{Fields: map[string]string{"callbackUrl": "/a"}}, "callbackUrl=%2Fhome", false},
+		{forminput.Input{Fields: map[string]string{"providerId": "a"}}, "callbackUrl=%2Fhome&providerId=a", false},
+	} {
+		var wrong forminput.Errors
+		if _, fields := row.in.Post(&wrong, "/home"); fields.Encode() != row.want || wrong.Found() == row.ok {
+			t.Errorf("%+v: %s, %v", row.in, fields.Encode(), &wrong)
+		}
+	}
+}
+
+// TestForm reads forms of the application.
+func TestForm(t *testing.T) {
+	t.Parallel()
+	for _, row := range [][4]string{
+		{"csrfToken=t", "", "", "callbackUrl=%2Fhome&csrfToken=t"},
+		{"providerId=a&authorizationParams-prompt=login&email=ada", "a", "prompt=login", "callbackUrl=%2Fhome&email=ada"},
+		{"redirectTo=/in&callbackUrl=/other", "", "", "callbackUrl=%2Fin"},
+		{"redirectTo=&callbackUrl=/other", "", "", "callbackUrl=%2Fother"},
+	} {
+		media := []string{"application/x-www-form-urlencoded"}
+		posted, err := form.Read(t.Context(), media, strings.NewReader(row[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, params, fields := forminput.Form(&posted, "/home")
+		if got := [3]string{id, params.Encode(), fields.Encode()}; got != [3]string(row[1:]) {
+			t.Errorf("%s: %q", row[0], got)
 		}
 	}
 }

@@ -37,9 +37,27 @@ func (p Proxies) Protected(r *Request, list []weburl.Origin) (string, error) {
 	return at.String(), nil
 }
 
-// SendsCookie reports whether a browser sends a cookie of own with the attribute Domain to at, too (RFC 6265 section
+// ParseProtected parses an origin that a proxy protects. A browser must send a cookie of own with the attribute Domain
+// there; the zero value of own is not known yet.
+func ParseProtected(text string, own weburl.Origin, domain string) (weburl.Origin, error) {
+	at, path, err := weburl.ParseOrigin(text)
+	switch {
+	case err != nil || path != "":
+		return at, errors.New("write https://app.example.com, without a path")
+	case own == weburl.Origin{}:
+		return at, nil
+	case at.Scheme != own.Scheme:
+		return at, fmt.Errorf("browsers send no session cookie there, because URL is %s: use the same scheme", own)
+	case !sendsCookie(at, own, domain):
+		return at, errors.New("browsers send no session cookie there: set Cookies.SessionToken.Domain to the domain that " +
+			"it has in common with URL, for example example.com")
+	}
+	return at, nil
+}
+
+// sendsCookie reports whether a browser sends a cookie of own with the attribute Domain to at, too (RFC 6265 section
 // 5.1.3). domain is empty if the cookie has none.
-func SendsCookie(at, own weburl.Origin, domain string) bool {
+func sendsCookie(at, own weburl.Origin, domain string) bool {
 	host := withoutPort(at.Host)
 	if domain == "" {
 		return host == withoutPort(own.Host)

@@ -43,19 +43,24 @@ func TestProtected(t *testing.T) {
 	}
 }
 
-func TestSendsCookie(t *testing.T) {
+// TestParseProtected checks that browsers send the session cookie to a protected origin.
+func TestParseProtected(t *testing.T) {
 	t.Parallel()
 	own := weburl.Origin{Scheme: "https", Host: "auth.example.com"}
 	for _, row := range []struct {
-		host, domain string
-		want         bool
+		origin, domain string
+		own            weburl.Origin
+		want           bool
 	}{
-		{"wiki.example.com", "example.com", true}, {"example.com", ".Example.com", true},
-		{"wiki.example.com:8443", "example.com", true}, {"wikiexample.com", "example.com", false},
-		{"wiki.example.com", "", false}, {"auth.example.com:8443", "", true},
+		{"https://wiki.example.com", "example.com", own, true}, {"https://example.com", ".Example.com", own, true},
+		{"https://wiki.example.com:8443", "example.com", own, true}, {"https://wikiexample.com", "example.com", own, false},
+		{"https://wiki.example.com", "", own, false}, {"https://auth.example.com:8443", "", own, true},
+		{"http://wiki.example.com", "example.com", own, false}, {"http://wiki.example.com", "", weburl.Origin{}, true},
+		{"https://wiki.example.com/a", "example.com", own, false}, {"wiki", "", weburl.Origin{}, false},
 	} {
-		if got := forwarded.SendsCookie(weburl.Origin{Scheme: "https", Host: row.host}, own, row.domain); got != row.want {
-			t.Errorf("%+v: %v", row, got)
+		got, err := forwarded.ParseProtected(row.origin, row.own, row.domain)
+		if (err == nil) != row.want || row.want && got.String() != row.origin {
+			t.Errorf("%+v: %v, %v", row, got, err)
 		}
 	}
 }

@@ -63,6 +63,9 @@ func New(o Options) *Discovery {
 	return d
 }
 
+// Client returns the client that sends the requests.
+func (d *Discovery) Client() *upstream.Client { return d.client }
+
 // Metadata returns the discovery document of an issuer. All its endpoints are https URLs, or on loopback like the
 // issuer. The error is that of ctx, or describes what is wrong with the document.
 func (d *Discovery) Metadata(ctx context.Context, issuer string) (*Metadata, error) {

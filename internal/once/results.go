@@ -22,3 +22,16 @@ func (r *Results) Do(key any, read func() (any, error)) (any, error) {
 	r.mu.Unlock()
 	return once()
 }
+
+// Value is the result of one function, for one request. The zero value is empty. It is safe for concurrent use.
+type Value[T any] struct {
+	made sync.Once
+	v    T
+	err  error
+}
+
+// Do returns the result of the first call's read.
+func (r *Value[T]) Do(read func() (T, error)) (T, error) {
+	r.made.Do(func() { r.v, r.err = read() })
+	return r.v, r.err
+}

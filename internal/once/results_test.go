@@ -34,3 +34,23 @@ func TestResults(t *testing.T) {
 		t.Errorf("%v for another key", v)
 	}
 }
+
+func TestValue(t *testing.T) {
+	t.Parallel()
+	var v once.Value[int]
+	var calls int
+	failed := errors.New("failed")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			n, err := v.Do(func() (int, error) {
+				calls++
+				return calls, failed
+			})
+			if n != 1 || !errors.Is(err, failed) {
+				t.Errorf("%v, %v", n, err)
+			}
+		})
+	}
+	all.Wait()
+}

@@ -111,3 +111,12 @@ func Digest(secret, purpose, text string) string {
 	mac.Write([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
+
+// Digests returns the digests of text under all secrets, in their order.
+func Digests(secrets []string, purpose, text string) []string {
+	all := make([]string, len(secrets))
+	for i, secret := range secrets {
+		all[i] = Digest(secret, purpose, text)
+	}
+	return all
+}

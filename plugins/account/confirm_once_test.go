@@ -9,16 +9,22 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// meddled is a store that makes another request before the next change of a user.
+// meddled is a store that calls before, once, before the next change of a user, and returns failure, once, instead of
+// the change.
 type meddled struct {
 	*memory.Store
-	before func()
+	before  func()
+	failure error
 }
 
 func (m *meddled) UpdateUser(ctx context.Context, u *core.User) (*core.User, error) {
 	if before := m.before; before != nil {
 		m.before = nil
 		before()
+	}
+	if err := m.failure; err != nil {
+		m.failure = nil
+		return nil, err
 	}
 	return m.Store.UpdateUser(ctx, u)
 }
@@ -38,4 +44,20 @@ func TestConfirmedOnce(t *testing.T) {
 	if m.before != nil {
 		t.Error("nothing was written")
 	}
+}
+
+// TestConfirmedLater: a link stays valid if the store fails while the address changes.
+func TestConfirmedLater(t *testing.T) {
+	m := &meddled{}
+	s := newSite(t, setup{configure: func(c *core.Config) {
+		m.Store = c.Store.(*memory.Store)
+		c.Store = m
+	}})
+	b := s.as(ada)
+	b.fine(b.call("account/email", url.Values{"email": {"new@example.com"}}), 202)
+	form := url.Values{"token": {s.tokenIn(s.mail("new@example.com"))}}
+	m.failure = context.DeadlineExceeded
+	b.refused(b.call("account/confirm", form), 503, "unavailable")
+	b.fine(b.call("account/confirm", form), 200)
+	b.refused(b.call("account/confirm", form), 410, "link_invalid")
 }

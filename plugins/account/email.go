@@ -256,6 +256,9 @@ func (e *emails) postConfirm(ctx context.Context, c *core.ActionRequest) (*core.
 		err = e.locks.withLock(ctx, session.UserID, func(ctx context.Context) error {
 			return e.move(ctx, c, session.UserID, pending)
 		})
+		if err != nil && !errors.Is(err, core.ErrNotFound) && !errors.Is(err, core.ErrConflict) {
+			e.links.restore(ctx, kept)
+		}
 	}
 	switch {
 	case errors.Is(err, errBusy):
@@ -275,6 +278,16 @@ func (e *emails) postConfirm(ctx context.Context, c *core.ActionRequest) (*core.
 		what = "email-verified"
 	}
 	return done(ctx, c, what, addressOutput{pending.New})
+}
+
+// restore writes a used record back after a failure, so that the link can be used again.
+func (l *links) restore(ctx context.Context, record *store.Record) {
+	again := *record
+	again.Version = 0
+	if err := l.records.CreateRecord(context.WithoutCancel(ctx), &again); err != nil {
+		l.host.Logger.WarnContext(ctx, "account: could not restore a link after a failure", "kind", record.Kind,
+			"error", err)
+	}
 }
 
 // move changes the user's address. It returns [core.ErrConflict] if the address belongs to another user by now; the

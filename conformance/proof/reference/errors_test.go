@@ -21,10 +21,10 @@ import (
 func classes(t *testing.T) map[string]core.ErrorType {
 	t.Helper()
 	all := map[string]core.ErrorType{}
-	for _, file := range parsed(t, "core") {
+	for _, file := range parsed(t, "core/autherr") {
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, ok := n.(*ast.ValueSpec)
-			if kind, _ := specType(spec, ok); kind == "ErrorType" {
+			if kind, _ := specType(spec, ok); kind == "Type" {
 				name, _ := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
 				all[spec.Names[0].Name] = core.ErrorType(name)
 			}
@@ -41,10 +41,10 @@ func classes(t *testing.T) map[string]core.ErrorType {
 func explained(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, file := range parsed(t, "core") {
+	for _, file := range parsed(t, "core/autherr") {
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, ok := n.(*ast.ValueSpec)
-			if kind, _ := specType(spec, ok); kind == "ErrorType" {
+			if kind, _ := specType(spec, ok); kind == "Type" {
 				all[spec.Names[0].Name] = strings.Join(strings.Fields(spec.Doc.Text()), " ")
 			}
 			return true
@@ -71,7 +71,7 @@ func TestErrorNames(t *testing.T) {
 	t.Parallel()
 	all := explained(t)
 	for constant, class := range classes(t) {
-		if constant == "errOAuthProfileParse" { // its redirect has the name of its cause, which this test does not create
+		if constant == "OAuthProfileParse" { // its redirect has the name of its cause, which this test does not create
 			continue
 		}
 		t.Run(constant, func(t *testing.T) {
@@ -112,9 +112,9 @@ func TestErrorConditions(t *testing.T) {
 	}
 	all := explained(t)
 	for constant, want := range map[string]string{
-		"ErrMissingSecret": "no secret, or an empty one",
-		"ErrInvalidConfig": "any other configuration error, for example a short secret",
-		"ErrUnknownAction": "the response is 400. A known action with another method redirects to the error page",
+		"MissingSecret": "no secret, or an empty one",
+		"InvalidConfig": "any other configuration error, for example a short secret",
+		"UnknownAction": "the response is 400. A known action with another method redirects to the error page",
 	} {
 		if !strings.Contains(all[constant], want) {
 			t.Errorf("the comment of %s is %q", constant, all[constant])

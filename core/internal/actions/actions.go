@@ -1,4 +1,5 @@
-// Package actions has the rules for the actions of plugins: their names, paths and fields.
+// Package actions finds the action of a request, and has the rules for the actions of plugins: their names, paths and
+// fields.
 package actions
 
 import (
@@ -27,8 +28,8 @@ type Action struct {
 	Input              any
 }
 
-// Faults returns the reasons why an action is invalid.
-func (a *Action) Faults() (faults []string) {
+// Faults returns the reasons why an action of a plugin is invalid, or cannot be added to the table.
+func (a *Action) Faults(t *Table, plugin string) (faults []string) {
 	for _, c := range []struct {
 		wrong  bool
 		reason string
@@ -49,6 +50,11 @@ func (a *Action) Faults() (faults []string) {
 		if c.wrong {
 			faults = append(faults, c.reason)
 		}
+	}
+	if owner, taken := t.owners[a.Name]; taken && owner != plugin {
+		faults = append(faults, owner+" has actions with this Name: a Name belongs to one plugin")
+	} else if slices.Contains(t.Methods(Path(a.Name, a.Verb)), a.Method) {
+		faults = append(faults, "it was added twice")
 	}
 	return faults
 }
@@ -96,41 +102,65 @@ func Path(name, verb string) string {
 	return name + "/" + verb
 }
 
-// Table is the routing table of the actions of plugins. A nil Table has none.
+// Table is the routing table of the actions of plugins. The zero value has none.
 type Table struct {
-	names   map[string]bool
-	methods map[string][]string
+	owners  map[string]string   // the plugin of each name
+	methods map[string][]string // by path
 }
 
-// Add adds an action.
-func (t *Table) Add(name, verb, method string) {
-	if t.names == nil {
-		t.names, t.methods = map[string]bool{}, map[string][]string{}
+// Add adds an action of a plugin. All actions with the same name are of one plugin.
+func (t *Table) Add(plugin, name, verb, method string) {
+	if t.owners == nil {
+		t.owners, t.methods = map[string]string{}, map[string][]string{}
 	}
 	path := Path(name, verb)
-	t.names[name], t.methods[path] = true, append(t.methods[path], method)
+	t.owners[name], t.methods[path] = plugin, append(t.methods[path], method)
+}
+
+// Owner returns the plugin that has the action at path, or "".
+func (t *Table) Owner(path string) string {
+	name, _, _ := strings.Cut(path, "/")
+	return t.owners[name]
 }
 
 // Methods returns the HTTP methods of a path, or nil if it has no action.
-func (t *Table) Methods(path string) []string {
-	if t == nil {
-		return nil
-	}
-	return t.methods[path]
-}
+func (t *Table) Methods(path string) []string { return t.methods[path] }
 
 // HasPage reports whether a path has an action with the method GET.
 func (t *Table) HasPage(path string) bool { return slices.Contains(t.Methods(path), http.MethodGet) }
 
-// Route returns the path of a request relative to the base path. ok is false if its first segment is not the name of
-// any action. If the path has no action, action is only that first segment. action is safe to log: it contains no text
-// that the client made up.
-func (t *Table) Route(target, basePath string) (action, path string, ok bool) {
-	if t == nil {
+// Route is the parsed path of a request to the auth routes.
+type Route struct {
+	// Action is safe to log: it contains no text that the client made up. Provider is the provider ID in the path, if any.
+	Action, Provider string
+	// Plugin reports whether the path belongs to a plugin. Rule is then the path below the base path, else the action.
+	Plugin bool
+	Rule   string
+}
+
+// Find parses the target of a request. ok is false if the path is not that of an action. logout reports whether the
+// action that providers redirect to after a sign-out exists.
+func (t *Table) Find(target, basePath string, logout bool) (to Route, ok bool) {
+	if action, provider, ok := weburl.Action(target, basePath); ok {
+		return Route{Action: action, Provider: provider, Rule: action}, true
+	}
+	if logout {
+		if action, provider, _ := weburl.Segments(target, basePath); action == "logout" && provider != "" {
+			return Route{Action: action, Provider: provider, Rule: action}, true
+		}
+	}
+	action, rule, ok := t.route(target, basePath)
+	return Route{Action: action, Plugin: ok, Rule: rule}, ok
+}
+
+// route returns the path of a request relative to the base path. ok is false if its first segment is not the name of
+// any action. If the path has no action, action is only that first segment.
+func (t *Table) route(target, basePath string) (action, path string, ok bool) {
+	if len(t.owners) == 0 {
 		return "", "", false
 	}
 	name, verb, ok := weburl.Segments(target, basePath)
-	if !ok || !t.names[name] {
+	if _, known := t.owners[name]; !ok || !known {
 		return "", "", false
 	}
 	path = Path(name, verb)

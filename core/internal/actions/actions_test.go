@@ -20,8 +20,11 @@ func TestIsName(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	t.Parallel()
+	var table Table
+	table.Add("other", "other", "", "GET")
+	table.Add("plugin", "password", "", "POST")
 	valid := Action{Method: "POST", Name: "password", Verb: "reset", Handled: true, Guards: 1, Input: struct{}{}}
-	if faults := valid.Faults(); faults != nil {
+	if faults := valid.Faults(&table, "plugin"); faults != nil {
 		t.Errorf("%q", faults)
 	}
 	for want, change := range map[string]func(a *Action){
@@ -33,15 +36,17 @@ func TestFaults(t *testing.T) {
 		"NoCookies is set":     func(a *Action) { a.NoCookies = true },
 		"Require contains nil": func(a *Action) { a.NilGuard = true },
 		"Input is not":         func(a *Action) { a.Input = 1 },
+		"other has actions":    func(a *Action) { a.Name = "other" },
+		"it was added twice":   func(a *Action) { a.Verb = "" },
 	} {
 		a := valid
 		change(&a)
-		if faults := a.Faults(); len(faults) != 1 || !strings.HasPrefix(faults[0], want) {
+		if faults := a.Faults(&table, "plugin"); len(faults) != 1 || !strings.HasPrefix(faults[0], want) {
 			t.Errorf("%s: %q", want, faults)
 		}
 	}
-	valid.Verb, valid.Guards, valid.NoCookies = "", 0, true
-	if faults := valid.Faults(); faults != nil {
+	valid.Method, valid.Verb, valid.Guards, valid.NoCookies = "GET", "", 0, true
+	if faults := valid.Faults(&table, "plugin"); faults != nil {
 		t.Errorf("%q", faults)
 	}
 }
@@ -93,21 +98,21 @@ func TestSameType(t *testing.T) {
 func TestTable(t *testing.T) {
 	t.Parallel()
 	var table Table
-	table.Add("password", "", "GET")
-	table.Add("password", "reset", "POST")
-	table.Add("password", "reset", "GET")
-	table.Add("devices", "list", "POST")
+	table.Add("plugin", "password", "", "GET")
+	table.Add("plugin", "password", "reset", "POST")
+	table.Add("plugin", "password", "reset", "GET")
+	table.Add("other", "devices", "list", "POST")
 	for target, want := range map[string][2]string{
 		"/auth/password":        {"password", "password"},
 		"/auth/password/reset":  {"password/reset", "password/reset"},
 		"/auth/password/secret": {"password", "password/secret"},
 		"/auth/devices":         {"devices", "devices"},
-		"/auth/signin":          {},
+		"/auth/logout":          {}, // without a provider
 		"/other/password":       {},
 	} {
-		action, path, ok := table.Route(target, "/auth")
-		if action != want[0] || path != want[1] || ok != (want[0] != "") {
-			t.Errorf("%s: %q, %q, %v", target, action, path, ok)
+		to, ok := table.Find(target, "/auth", true)
+		if to != (Route{Action: want[0], Rule: want[1], Plugin: ok}) || ok != (want[0] != "") {
+			t.Errorf("%s: %+v, %v", target, to, ok)
 		}
 	}
 	if got := table.Methods("password/reset"); !slices.Equal(got, []string{"POST", "GET"}) {
@@ -116,9 +121,33 @@ func TestTable(t *testing.T) {
 	if table.Methods("devices") != nil || !table.HasPage("password") || table.HasPage("devices/list") {
 		t.Error("a path has the methods of another one")
 	}
-	var none *Table
-	_, _, ok := none.Route("/auth/password", "/auth")
+	if table.Owner("password/reset") != "plugin" || table.Owner("devices") != "other" || table.Owner("gone") != "" {
+		t.Error("a path has another owner")
+	}
+	var none Table
+	_, ok := none.Find("/auth/password", "/auth", false)
 	if ok || none.Methods("password") != nil || none.HasPage("password") {
-		t.Error("a nil table has actions")
+		t.Error("an empty table has actions")
+	}
+}
+
+// TestFind finds the actions of core, which need no table.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	var none Table
+	for target, want := range map[string]Route{
+		"/auth/signin/github?a=b": {Action: "signin", Provider: "github", Rule: "signin"},
+		"/auth/session":           {Action: "session", Rule: "session"},
+		"/auth/logout/github":     {Action: "logout", Provider: "github", Rule: "logout"},
+		"/auth/logout/a/b":        {},
+		"/auth/session/github":    {},
+		"/signin":                 {},
+	} {
+		if to, ok := none.Find(target, "/auth", true); to != want || ok != (want != Route{}) {
+			t.Errorf("%s: %+v, %v", target, to, ok)
+		}
+	}
+	if to, ok := none.Find("/auth/logout/github", "/auth", false); ok {
+		t.Errorf("an action that does not exist: %+v", to)
 	}
 }

@@ -61,11 +61,7 @@ func (b *Bounces) Add(ctx context.Context, address, userID string) error {
 
 // keys returns the keys of the record of an address, under all secrets.
 func (b *Bounces) keys(address string) []string {
-	keys := make([]string, len(b.Secrets))
-	for i, secret := range b.Secrets {
-		keys[i] = purposekey.Digest(secret, Kind, address)
-	}
-	return keys
+	return purposekey.Digests(b.Secrets, Kind, address)
 }
 
 // record returns the record of an address, or store.ErrNotFound.

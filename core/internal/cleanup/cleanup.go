@@ -30,14 +30,14 @@ const lease = "latchkey:clean-up"
 // Task is periodic work. It must be idempotent, because it can be called twice, or be interrupted.
 type Task func(ctx context.Context) error
 
-// Log receives the results of runs.
-type Log interface {
-	// Failed reports a failure.
-	Failed(ctx context.Context, err error, attrs ...slog.Attr)
-	// Deleted reports the number of rows that were deleted.
-	Deleted(ctx context.Context, rows slog.Attr)
-	// DeletedPart reports that the time of a run was not enough for all rows.
-	DeletedPart(ctx context.Context, rows, left slog.Attr)
+// Report is the result of a run or a task.
+type Report struct {
+	// Err is the failure. If it is nil, rows were deleted.
+	Err error
+	// Partly means that the time of the run was not enough for all rows.
+	Partly bool
+	// Attrs have the numbers of rows.
+	Attrs []slog.Attr
 }
 
 // Schedule starts runs. A request that writes a session, a token or an expiring record starts one in the background if
@@ -48,19 +48,20 @@ type Schedule struct {
 	tasks   []Task
 	leases  store.VerificationTokenStore // nil if each process runs on its own
 	now     func() time.Time
-	log     Log
+	report  func(ctx context.Context, r Report)
 	due     atomic.Int64 // when the next run may start, in Unix seconds
 	running atomic.Bool
 }
 
 // New returns a schedule, or nil if there is nothing to do. cleaner and leases may be nil.
 func New(
-	cleaner store.Cleaner, tasks []Task, leases store.VerificationTokenStore, now func() time.Time, log Log,
+	cleaner store.Cleaner, tasks []Task, leases store.VerificationTokenStore, now func() time.Time,
+	report func(ctx context.Context, r Report),
 ) *Schedule {
 	if cleaner == nil && len(tasks) == 0 {
 		return nil
 	}
-	s := &Schedule{cleaner: cleaner, tasks: tasks, leases: leases, now: now, log: log}
+	s := &Schedule{cleaner: cleaner, tasks: tasks, leases: leases, now: now, report: report}
 	s.due.Store(now().Unix() + randomOffset())
 	return s
 }
@@ -102,7 +103,7 @@ func (s *Schedule) run(now time.Time) {
 	case errors.Is(err, store.ErrConflict):
 		return
 	case err != nil:
-		s.log.Failed(context.Background(), &runError{"start a clean-up: ", err})
+		s.report(context.Background(), Report{Err: &runError{"start a clean-up: ", err}})
 		return
 	}
 	if s.cleaner != nil {
@@ -126,7 +127,7 @@ func (s *Schedule) call(task Task) {
 	ctx, end := context.WithTimeout(context.Background(), runTime)
 	defer end()
 	if err := task(ctx); err != nil {
-		s.log.Failed(ctx, err)
+		s.report(ctx, Report{Err: err})
 	}
 }
 
@@ -135,15 +136,15 @@ func (s *Schedule) deleteExpired(now time.Time) {
 	ctx, end := context.WithTimeout(context.Background(), runTime)
 	defer end()
 	n, err := s.cleaner.DeleteExpired(ctx, now.Add(-margin))
-	rows := slog.Int("rows", n)
+	r := Report{Attrs: []slog.Attr{slog.Int("rows", n)}}
 	switch {
 	case err == nil:
-		s.log.Deleted(ctx, rows)
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil && n > 0:
-		s.log.DeletedPart(ctx, rows, leftBy(err))
+		r.Partly, r.Attrs = true, append(r.Attrs, leftBy(err))
 	default:
-		s.log.Failed(ctx, &runError{"delete expired sessions and tokens (Config.CleanUp): ", err}, rows)
+		r.Err = &runError{"delete expired sessions and tokens (Config.CleanUp): ", err}
 	}
+	s.report(ctx, r)
 }
 
 // leftBy returns the number of rows that a run did not delete, as far as the store has counted them.

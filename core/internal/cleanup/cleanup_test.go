@@ -3,9 +3,10 @@ package cleanup
 import (
 	"context"
 	"errors"
-	"log/slog"
+	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
@@ -16,6 +17,7 @@ type table struct {
 	store.VerificationTokenStore
 	taken map[string]bool
 	rows  int
+	slow  bool  // DeleteExpired lasts until its deadline
 	err   error // of DeleteExpired
 	lease error
 }
@@ -31,25 +33,52 @@ func (s *table) CreateVerificationToken(_ context.Context, token *store.Verifica
 	return nil
 }
 
-func (s *table) DeleteExpired(_ context.Context, before time.Time) (int, error) {
+func (s *table) DeleteExpired(ctx context.Context, before time.Time) (int, error) {
 	if want := start.Add(-time.Hour); before.Before(want) || before.After(want.Add(time.Hour)) {
 		return 0, errors.New("another time")
+	}
+	if s.slow {
+		<-ctx.Done()
+		return s.rows, ctx.Err()
 	}
 	return s.rows, s.err
 }
 
-// lines is a Log.
+// lines has the reports of runs as text.
 type lines []string
 
-func (l *lines) Failed(_ context.Context, err error, _ ...slog.Attr) {
-	*l = append(*l, "failed: "+err.Error())
-}
-func (l *lines) Deleted(_ context.Context, rows slog.Attr) { *l = append(*l, rows.String()) }
-func (l *lines) DeletedPart(_ context.Context, rows, left slog.Attr) {
-	*l = append(*l, rows.String()+" "+left.String())
+func (l *lines) report(_ context.Context, r Report) {
+	line := ""
+	switch {
+	case r.Err != nil:
+		line = "failed: " + r.Err.Error()
+	case r.Partly:
+		line = fmt.Sprint("partly ", r.Attrs)
+	default:
+		line = fmt.Sprint(r.Attrs)
+	}
+	*l = append(*l, line)
 }
 
 var start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// TestRunIsSlow checks the report of a run that has no more time: it has deleted a part of the rows, or none.
+func TestRunIsSlow(t *testing.T) {
+	t.Parallel()
+	for rows, want := range map[int]string{
+		2: "partly [rows=2 left=unknown]",
+		0: "failed: delete expired sessions and tokens (Config.CleanUp): context deadline exceeded",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var log lines
+			s := New(&table{rows: rows, slow: true}, nil, nil, func() time.Time { return start }, log.report)
+			s.run(start)
+			if got := strings.Join(log, "|"); got != want {
+				t.Errorf("%d rows: %q, want %q", rows, got, want)
+			}
+		})
+	}
+}
 
 // TestRun checks what a run does and reports.
 func TestRun(t *testing.T) {
@@ -60,16 +89,16 @@ func TestRun(t *testing.T) {
 		task  error
 		want  string
 	}{
-		"deletes":       {table{rows: 3}, nil, "rows=3"},
+		"deletes":       {table{rows: 3}, nil, "[rows=3]"},
 		"fails":         {table{err: failed}, nil, "failed: delete expired sessions and tokens (Config.CleanUp): failed"},
 		"no lease":      {table{lease: failed}, nil, "failed: start a clean-up: failed"},
 		"another's":     {table{lease: store.ErrConflict}, nil, ""},
-		"a failed task": {table{}, errors.New("task"), "rows=0|failed: task"},
+		"a failed task": {table{}, errors.New("task"), "[rows=0]|failed: task"},
 	} {
 		row.table.taken = map[string]bool{}
 		log, ran := &lines{}, false
 		s := New(&row.table, []Task{func(context.Context) error { ran = true; return row.task }}, &row.table,
-			func() time.Time { return start }, log)
+			func() time.Time { return start }, log.report)
 		s.run(start)
 		if got := strings.Join(*log, "|"); got != row.want || ran != (row.table.lease == nil) {
 			t.Errorf("%s: %q, task ran: %v", name, got, ran)
@@ -85,7 +114,7 @@ func TestSlots(t *testing.T) {
 	task := []Task{func(context.Context) error { runs++; return nil }}
 	for i, minutes := range []time.Duration{0, 1, 9, 10, 19, 20} {
 		at := minutes * time.Minute
-		New(nil, task, shared, func() time.Time { return start }, &lines{}).run(start.Add(at))
+		New(nil, task, shared, func() time.Time { return start }, new(lines).report).run(start.Add(at))
 		if want := 1 + int(at/(10*time.Minute)); runs != want {
 			t.Errorf("run %d: %d runs, want %d", i, runs, want)
 		}

@@ -2,12 +2,21 @@ package configcheck_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/configcheck"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/limit"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+var (
+	email    = []configcheck.Provider{{Kind: store.TypeEmail}}
+	passkeys = []configcheck.Provider{{Kind: store.TypeWebAuthn}}
 )
 
 // TestChecks checks that each mistake is reported once, with its kind and the name of the field.
@@ -18,9 +27,9 @@ func TestChecks(t *testing.T) {
 		return func(r configcheck.Report) { configcheck.Secrets(all, false, r) }
 	}
 	session := func(change func(*configcheck.Session)) func(configcheck.Report) {
-		s := configcheck.Session{MaxAge: time.Hour, JWTMaxAge: time.Hour}
+		s := configcheck.Session{Strategy: "jwt", MaxAge: time.Hour, JWTMaxAge: time.Hour}
 		change(&s)
-		return s.Check
+		return func(r configcheck.Report) { s.Check(r) }
 	}
 	needs := func(n configcheck.Needs) func(configcheck.Report) { return n.Check }
 	rates := func(r limit.Rates) func(configcheck.Report) {
@@ -43,15 +52,30 @@ func TestChecks(t *testing.T) {
 		"InvalidConfig Session.ShortMaxAge i": session(func(s *configcheck.Session) {
 			s.ShortMaxAge, s.RememberMe = 2*time.Hour, true
 		}),
-		"InvalidConfig Session.Absolute":      session(func(s *configcheck.Session) { s.AbsoluteMaxAge = -time.Second }),
-		"InvalidConfig Session.UpdateAge":     session(func(s *configcheck.Session) { s.UpdateAge = -2 }),
-		"InvalidConfig JWT.MaxAge":            session(func(s *configcheck.Session) { s.JWTMaxAge = -1 }),
-		"InvalidConfig Session.Revocation":    session(func(s *configcheck.Session) { s.RevocationEvery = 2 * time.Hour }),
-		"InvalidConfig set both JWT.Encode":   session(func(s *configcheck.Session) { s.Encodes = true }),
-		"MissingAdapter an email":             needs(configcheck.Needs{Email: true}),
-		"MissingAdapterMethods an email":      needs(configcheck.Needs{Email: true, Store: t}),
-		"MissingAdapter a passkey":            needs(configcheck.Needs{Passkeys: true}),
-		"MissingAdapterMethods a passkey":     needs(configcheck.Needs{Passkeys: true, Store: t}),
+		"InvalidConfig Session.Absolute":    session(func(s *configcheck.Session) { s.AbsoluteMaxAge = -time.Second }),
+		"InvalidConfig Session.UpdateAge":   session(func(s *configcheck.Session) { s.UpdateAge = -2 }),
+		"InvalidConfig JWT.MaxAge":          session(func(s *configcheck.Session) { s.JWTMaxAge = -1 }),
+		"InvalidConfig Session.Revocation":  session(func(s *configcheck.Session) { s.RevocationEvery = 2 * time.Hour }),
+		"InvalidConfig set both JWT.Encode": session(func(s *configcheck.Session) { s.Encodes = true }),
+		"MissingAdapter an email":           needs(configcheck.Needs{Providers: email}),
+		"MissingAdapterMethods an email":    needs(configcheck.Needs{Providers: email, Store: t}),
+		"MissingAdapter a passkey":          needs(configcheck.Needs{Providers: passkeys}),
+		"MissingAdapterMethods a passkey":   needs(configcheck.Needs{Providers: passkeys, Store: t}),
+		"InvalidConfig Session.Strategy is": session(func(s *configcheck.Session) { s.Strategy = "cookie" }),
+		"InvalidConfig Callbacks.JWT would": session(func(s *configcheck.Session) {
+			s.Strategy, s.Unset, s.JWTCallback = "database", true, true
+		}),
+		"MissingAdapter Store is a nil": needs(configcheck.Needs{Store: (*int)(nil)}),
+		"MissingAuthorize provider":     needs(configcheck.Needs{Providers: []configcheck.Provider{{NoAuthorize: true}}}),
+		"MissingAdapterMethods provider": needs(configcheck.Needs{
+			Providers: []configcheck.Provider{{Codes: true}}, Store: t,
+		}),
+		"InvalidConfig provider": needs(configcheck.Needs{
+			Providers: []configcheck.Provider{{OwnTokens: true}}, Unlimited: true,
+		}),
+		"DuplicateConditionalUI providers \"a\" and \"c\"": needs(configcheck.Needs{Providers: []configcheck.Provider{
+			{ID: "a", ConditionalUI: true}, {ID: "b"}, {ID: "c", ConditionalUI: true},
+		}}),
 		"MissingAdapter Session.Strategy":     needs(configcheck.Needs{Database: true}),
 		"MissingAdapterMethods Session.Strat": needs(configcheck.Needs{Database: true, Store: t}),
 		"MissingAdapterMethods CleanUp":       needs(configcheck.Needs{CleanUp: true, Store: t}),
@@ -73,16 +97,17 @@ func TestChecks(t *testing.T) {
 			(&configcheck.Needs{Store: t}).Limits(true, false, nil, r)
 		},
 		"InvalidConfig a redirect proxy": func(r configcheck.Report) {
-			configcheck.RedirectProxy("https://auth.example/auth", nil, false, false, r)
+			new(configcheck.Needs).RedirectProxy("https://auth.example/auth", nil, false, r)
 		},
 		"InvalidConfig RedirectProxyTargets needs": func(r configcheck.Report) {
-			configcheck.RedirectProxy("", []string{"https://app.example"}, false, true, r)
+			new(configcheck.Needs).RedirectProxy("", []string{"https://app.example"}, true, r)
 		},
 		"InvalidConfig RedirectProxyURL is \"x\"": func(r configcheck.Report) {
-			configcheck.RedirectProxy("x", nil, false, true, r)
+			new(configcheck.Needs).RedirectProxy("x", nil, true, r)
 		},
 		"InvalidConfig RedirectProxyTargets[0]": func(r configcheck.Report) {
-			configcheck.RedirectProxy("", []string{"x"}, true, true, r)
+			n := configcheck.Needs{Providers: []configcheck.Provider{{Proxied: true}}}
+			n.RedirectProxy("", []string{"x"}, true, r)
 		},
 		"InvalidConfig BasePath: ":   func(r configcheck.Report) { configcheck.Paths("auth?", "", r) },
 		"InvalidConfig PublicPath: ": func(r configcheck.Report) { configcheck.Paths("", "app?", r) },
@@ -101,7 +126,7 @@ func TestChecks(t *testing.T) {
 		},
 	} {
 		var found []string
-		check(func(kind configcheck.Kind, format string, args ...any) {
+		check(func(kind autherr.Type, format string, args ...any) {
 			found = append(found, string(kind)+" "+fmt.Sprintf(format, args...))
 		})
 		if len(found) != 1 || !strings.HasPrefix(found[0], want) {
@@ -114,8 +139,8 @@ func TestChecks(t *testing.T) {
 func TestNegativeLifetime(t *testing.T) {
 	t.Parallel()
 	var found []string
-	s := configcheck.Session{MaxAge: -time.Second, JWTMaxAge: time.Hour}
-	s.Check(func(_ configcheck.Kind, format string, args ...any) {
+	s := configcheck.Session{Strategy: "jwt", MaxAge: -time.Second, JWTMaxAge: time.Hour}
+	s.Check(func(_ autherr.Type, format string, args ...any) {
 		found = append(found, fmt.Sprintf(format, args...))
 	})
 	if len(found) == 0 || found[0] != "Session.MaxAge is -1s: set a positive number of whole seconds" {
@@ -126,18 +151,23 @@ func TestNegativeLifetime(t *testing.T) {
 // TestValid checks that valid values are not reported, and in which form they are returned.
 func TestValid(t *testing.T) {
 	t.Parallel()
-	report := func(kind configcheck.Kind, format string, args ...any) {
+	report := func(kind autherr.Type, format string, args ...any) {
 		t.Errorf("%s: %s", kind, fmt.Sprintf(format, args...))
 	}
 	configcheck.Secrets([]string{"short"}, true, report)
 	configcheck.Secrets([]string{strings.Repeat("x", configcheck.MinSecret)}, false, report)
 	configcheck.Pages([][2]string{{"SignIn", "/login"}, {"Error", "https://app.example/error"}}, report)
-	configcheck.RedirectProxy("https://auth.example/auth", []string{"https://*.app.example"}, true, true, report)
-	s := configcheck.Session{MaxAge: time.Hour, JWTMaxAge: time.Hour, ShortMaxAge: time.Minute, RememberMe: true}
+	new(configcheck.Needs).RedirectProxy("https://auth.example/auth", []string{"https://*.app.example"}, true, report)
+	s := configcheck.Session{
+		Strategy: "database", MaxAge: time.Hour, JWTMaxAge: time.Hour, ShortMaxAge: time.Minute, RememberMe: true,
+	}
 	s.Check(report)
 	n := configcheck.Needs{
-		Email: true, Passkeys: true, Database: true, Store: t, HasTokens: true, HasPasskeys: true, HasSessions: true,
+		Providers: slices.Concat(email, passkeys), Database: true, Store: t, HasTokens: true, HasPasskeys: true,
+		HasSessions: true,
 	}
+	n.Check(report)
+	n = configcheck.Needs{Providers: []configcheck.Provider{{Codes: true}, {OwnTokens: true}, {ConditionalUI: true}}}
 	n.Check(report)
 	if base, public := configcheck.Paths("", "/app/", report); base != "/auth" || public != "/app" {
 		t.Errorf("%q, %q", base, public)
@@ -153,5 +183,47 @@ func TestValid(t *testing.T) {
 	}
 	if named := configcheck.Named("URL", "https://ada:secret@app.example", "AUTH_URL"); named != "URL (from AUTH_URL)" {
 		t.Error(named)
+	}
+}
+
+// TestUnusedJWTCallback: a callback that is never called is only a warning if the strategy was configured.
+func TestUnusedJWTCallback(t *testing.T) {
+	t.Parallel()
+	s := configcheck.Session{Strategy: "database", MaxAge: time.Hour, JWTMaxAge: time.Hour, JWTCallback: true}
+	report := func(kind autherr.Type, format string, args ...any) {
+		t.Errorf("%s: %s", kind, fmt.Sprintf(format, args...))
+	}
+	if codes := s.Check(report); len(codes) != 1 || codes[0] != warnings.UnusedJWTCallback {
+		t.Errorf("%q", codes)
+	}
+	s.Strategy = "jwt"
+	if codes := s.Check(report); codes != nil {
+		t.Errorf("%q", codes)
+	}
+}
+
+// TestWarnings: account linking needs the lists of the Store if a sign-in can be the first to verify an address.
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	type needs = configcheck.Needs
+	oauth := []configcheck.Provider{{Kind: store.TypeOIDC}}
+	linking := []configcheck.Provider{{Kind: store.TypeOAuth, ByAddress: true}}
+	for name, row := range map[string]struct {
+		in   needs
+		want string
+	}{
+		"no store":           {needs{Providers: linking}, "[]"},
+		"nothing verifies":   {needs{Providers: oauth, Database: true, Store: t}, "[]"},
+		"nothing links":      {needs{Providers: email, Store: t}, "[]"},
+		"a linking provider": {needs{Providers: linking, Store: t}, "[store-lists-no-accounts]"},
+		"a plugin, accounts": {needs{Providers: oauth, Store: t, Verifies: true}, "[store-lists-no-accounts]"},
+		"a plugin, passkeys": {needs{Providers: passkeys, Store: t, Verifies: true}, "[store-lists-no-accounts]"},
+		"stored sessions":    {needs{Providers: email, Store: t, Database: true}, "[store-ends-no-sessions]"},
+		"a store with all":   {needs{Providers: linking, Store: t, Database: true, HasAccounts: true, HasLister: true}, "[]"},
+		"sessions that stay": {needs{Unrevoked: true}, "[sessions-not-revoked]"},
+	} {
+		if got := fmt.Sprint(row.in.Warnings()); got != row.want {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 )
@@ -21,7 +22,7 @@ func (e *Environment) Read(getenv func(string) string, report Report) (codes []w
 	const proxy = "AUTH_REDIRECT_PROXY_URL"
 	if v := getenv(proxy); e.RedirectProxyURL == "" && v != "" {
 		if _, _, err := weburl.ParseOrigin(v); err != nil {
-			report(Invalid, "%s: %s: "+HowToSetProxy, Named("RedirectProxyURL", v, proxy), Reason(err))
+			report(autherr.InvalidConfig, "%s: %s: "+HowToSetProxy, Named("RedirectProxyURL", v, proxy), Reason(err))
 		} else {
 			e.RedirectProxyURL = v
 		}
@@ -44,7 +45,7 @@ func (e *Environment) readURL(getenv func(string) string, report Report) []warni
 	path, public := strings.TrimRight(spelt, "/"), strings.TrimRight(e.PublicPath, "/")
 	switch {
 	case err != nil:
-		report(Invalid, "%s: %s: write https://app.example, or http://localhost:3000 while you develop, "+
+		report(autherr.InvalidConfig, "%s: %s: write https://app.example, or http://localhost:3000 while you develop, "+
 			"followed by the base path if it is not /auth", Named("URL", e.URL, variable), Reason(err))
 	case e.BasePath == "":
 		e.BasePath = strings.TrimPrefix(path, public)
@@ -65,7 +66,7 @@ func (e *Environment) readTrustHost(getenv func(string) string, report Report) {
 	if v != "" {
 		var err error
 		if on, err = strconv.ParseBool(v); err != nil {
-			report(Invalid, "AUTH_TRUST_HOST is not a boolean: write true or false")
+			report(autherr.InvalidConfig, "AUTH_TRUST_HOST is not a boolean: write true or false")
 		}
 	}
 	if on {
@@ -92,24 +93,24 @@ func (r *Revocation) Check(report Report) (on bool) {
 	isOn := !unset && *r.On
 	switch {
 	case !unset && !isOn && r.Impersonates && !r.Database:
-		report(Invalid, "a plugin allows impersonation, which must be revocable, and Session.Revocation is "+
+		report(autherr.InvalidConfig, "a plugin allows impersonation, which must be revocable, and Session.Revocation is "+
 			"off: remove Session.Revocation.On: core.False, or set Strategy to StrategyDatabase")
 	case !unset && !isOn:
 	case r.Database:
 		if isOn {
-			report(Invalid, "Session.Revocation is for StrategyJWT, and Session.Strategy is StrategyDatabase, "+
+			report(autherr.InvalidConfig, "Session.Revocation is for StrategyJWT, and Session.Strategy is StrategyDatabase, "+
 				"whose sessions end with their record: switch Revocation off, or set Strategy to StrategyJWT")
 		}
 	case isOn && r.Store == nil:
-		report(MissingStore, "Session.Revocation needs a Store that keeps records: set Store")
+		report(autherr.MissingStore, "Session.Revocation needs a Store that keeps records: set Store")
 	case isOn && !r.Records:
-		report(MissingStoreMethods, "Session.Revocation needs a Store that is a store.RecordStore too "+
+		report(autherr.MissingStoreMethods, "Session.Revocation needs a Store that is a store.RecordStore too "+
 			"(package core/store): %T is not", r.Store)
 	case isOn || r.Ends == "":
 	case !r.Records:
-		kind := MissingStoreMethods
+		kind := autherr.MissingStoreMethods
 		if r.Store == nil {
-			if kind = MissingStore; r.Named {
+			if kind = autherr.MissingStore; r.Named {
 				return false // the plugin does not work without a store
 			}
 		}
@@ -127,10 +128,10 @@ func (r *Revocation) Check(report Report) (on bool) {
 func (r *Revocation) Guests(plugin string, merges bool, report Report) {
 	switch {
 	case plugin == "" && merges:
-		report(Invalid, "Callbacks.Merge would never run: no plugin allows guests. Add plugins/guest, or "+
+		report(autherr.InvalidConfig, "Callbacks.Merge would never run: no plugin allows guests. Add plugins/guest, or "+
 			"remove the callback")
 	case plugin != "" && !r.Database && r.On != nil && !*r.On:
-		report(Invalid, "%s: the sessions of a provisional user must end when the user signs in, and "+
+		report(autherr.InvalidConfig, "%s: the sessions of a provisional user must end when the user signs in, and "+
 			"Session.Revocation.On is False: remove it, or use StrategyDatabase", plugin)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/configcheck"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 )
@@ -69,7 +70,7 @@ func TestEnvironment(t *testing.T) {
 		},
 	} {
 		got, problem := test.in, ""
-		codes := got.Read(func(name string) string { return test.set[name] }, func(_ configcheck.Kind, f string, a ...any) {
+		codes := got.Read(func(name string) string { return test.set[name] }, func(_ autherr.Type, f string, a ...any) {
 			problem += fmt.Sprintf(f, a...)
 		})
 		trust, want := got.TrustHost, test.want.TrustHost
@@ -109,7 +110,7 @@ func TestRevocation(t *testing.T) {
 		"impersonation, stored":        {revocation{On: &off, Impersonates: true, Database: true}, false, ""},
 	} {
 		problem := ""
-		got := test.in.Check(func(kind configcheck.Kind, format string, args ...any) {
+		got := test.in.Check(func(kind autherr.Type, format string, args ...any) {
 			problem += string(kind) + " " + fmt.Sprintf(format, args...)
 		})
 		if got != test.want || !strings.HasPrefix(problem, test.problem) || (problem == "") != (test.problem == "") {
@@ -135,7 +136,7 @@ func TestGuests(t *testing.T) {
 		{configcheck.Revocation{On: &off, Database: true}, "guest", false, ""},
 	} {
 		problem := ""
-		test.in.Guests(test.plugin, test.merges, func(_ configcheck.Kind, format string, args ...any) {
+		test.in.Guests(test.plugin, test.merges, func(_ autherr.Type, format string, args ...any) {
 			problem += fmt.Sprintf(format, args...)
 		})
 		if !strings.HasPrefix(problem, test.want) || (problem == "") != (test.want == "") {

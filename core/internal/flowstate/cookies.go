@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/random"
@@ -45,6 +47,21 @@ var (
 	// ErrNoFlow means that a cookie of the flow is missing or cannot be used.
 	ErrNoFlow = errors.New("no flow")
 )
+
+// Failure returns an error with its type. One of a callback that cannot continue a flow has the reason.
+func Failure(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrOtherBrowser):
+		return autherr.New(autherr.InvalidCheck, errormarks.Over(errormarks.Browser, err))
+	case errors.Is(err, ErrOtherState):
+		return autherr.New(autherr.CallbackRoute, errormarks.Over(errormarks.Expired, errormarks.Suspicious(err)))
+	case errors.Is(err, ErrNoFlow):
+		return autherr.New(autherr.InvalidCheck, errormarks.Over(errormarks.Expired, err))
+	}
+	return errormarks.As(err, autherr.Auth)
+}
 
 // noFlow is an error that matches ErrNoFlow.
 type noFlow struct{ error }

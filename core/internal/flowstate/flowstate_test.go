@@ -4,13 +4,17 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -348,5 +352,33 @@ func TestRandomFails(t *testing.T) {
 		if flow, err := w.browser().Start(t.Context(), client, flowstate.Start{}); err == nil {
 			t.Errorf("proxied %s: %+v", strconv.FormatBool(proxied), flow)
 		}
+	}
+}
+
+// TestFailure checks the types of errors, and which ones tell the user why the sign-in cannot continue.
+func TestFailure(t *testing.T) {
+	t.Parallel()
+	lost := autherr.New(autherr.Store, errors.New("row 7"))
+	for name, row := range map[string]struct {
+		err    error
+		kind   autherr.Type
+		reason errormarks.Reason
+		level  slog.Level
+	}{
+		"another browser": {
+			fmt.Errorf("flow: %w", flowstate.ErrOtherBrowser), autherr.InvalidCheck, errormarks.Browser, slog.LevelWarn,
+		},
+		"another state": {flowstate.ErrOtherState, autherr.CallbackRoute, errormarks.Expired, slog.LevelWarn},
+		"no flow":       {flowstate.ErrNoFlow, autherr.InvalidCheck, errormarks.Expired, slog.LevelWarn},
+		"typed":         {lost, autherr.Store, "", slog.LevelError},
+		"any":           {errors.New("x"), autherr.Auth, "", slog.LevelError},
+	} {
+		got, ok := errors.AsType[*autherr.Error](flowstate.Failure(row.err))
+		if !ok || got.Type != row.kind || errormarks.ReasonIn(got) != row.reason || errormarks.Level(got) != row.level {
+			t.Errorf("%s: %#v", name, got)
+		}
+	}
+	if err := flowstate.Failure(nil); err != nil {
+		t.Errorf("no error: %v", err)
 	}
 }

@@ -99,7 +99,7 @@ type Writer struct {
 	Page string
 	// User returns a user, and Accounts their accounts.
 	User     func(ctx context.Context, id string) (*store.User, error)
-	Accounts func(ctx context.Context, u *store.User) ([]*store.Account, error)
+	Accounts func(ctx context.Context, userID string) ([]*store.Account, error)
 	// Service returns the name of a provider.
 	Service func(provider string) string
 	// LinkFailed logs that there is no link.
@@ -153,7 +153,7 @@ func (w *Writer) Write(ctx context.Context, l mail.Email, data json.RawMessage) 
 
 // vouched reports whether a linked provider has vouched for an address.
 func (w *Writer) vouched(ctx context.Context, u *store.User, address string) (bool, error) {
-	linked, err := w.Accounts(ctx, u)
+	linked, err := w.Accounts(ctx, u.ID)
 	return slices.ContainsFunc(linked, func(a *store.Account) bool {
 		return mailboxes.Same(a.VerifiedEmail, address)
 	}), err

@@ -32,7 +32,7 @@ func (w *setup) writer() *notices.Writer {
 	return &notices.Writer{
 		Page:     "account",
 		User:     func(context.Context, string) (*store.User, error) { return w.user, w.userErr },
-		Accounts: func(context.Context, *store.User) ([]*store.Account, error) { return w.accounts, w.listErr },
+		Accounts: func(context.Context, string) ([]*store.Account, error) { return w.accounts, w.listErr },
 		Service:  func(provider string) string { return "the " + provider },
 		Links: &notices.Links{
 			Secure: func(_ context.Context, n mail.SecurityNotice) (string, time.Time, error) {

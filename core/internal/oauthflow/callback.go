@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -86,11 +88,11 @@ func (f *Flow) Read(ctx context.Context, r *CallbackRequest) (*Answer, error) {
 	}
 	at, err := f.Client.Endpoints(ctx)
 	if err != nil {
-		return a, &Error{Kind: Callback, Err: err}
+		return a, autherr.New(autherr.CallbackRoute, err)
 	}
 	response, err := oauth.ReadAnswer(params) // it rejects repeated parameters, which an attacker may have added
 	if err != nil {
-		return a, &Error{Kind: Check, Err: err}
+		return a, autherr.New(autherr.InvalidCheck, err)
 	}
 	if len(f.Provider.Checks) > 0 {
 		if a.Session, err = r.Browser.Compare(ctx, a.Flow); err != nil {
@@ -119,13 +121,13 @@ func refused(err error) error {
 	said, ok := errors.AsType[*oauth.AnswerError](err)
 	switch {
 	case !ok:
-		return &Error{Kind: Check, Err: err}
+		return autherr.New(autherr.InvalidCheck, err)
 	case said.ByUser():
-		return &Error{Kind: Response, Blame: ByUser, Err: err}
+		return autherr.New(autherr.OAuthCallback, errormarks.ByClient(err))
 	case said.ByClient():
-		return &Error{Kind: Response, Err: err}
+		return autherr.New(autherr.OAuthCallback, err)
 	}
-	return &Error{Kind: Response, Blame: ByAttacker, Err: err} // or the provider is not working
+	return autherr.New(autherr.OAuthCallback, errormarks.Suspicious(err)) // or the provider is not working
 }
 
 // Result is what a provider returned for an authorization response.
@@ -167,17 +169,16 @@ func (f *Flow) Complete(ctx context.Context, a *Answer, tools Tools) (*Result, e
 
 // exchangeError returns the error of a shared exchange.
 func exchangeError(ctx context.Context, err error) error {
-	if _, ok := errors.AsType[*Error](err); ok {
-		return err
-	}
-	failed := &Error{Kind: Callback, Err: err}
+	_, typed := errors.AsType[*autherr.Error](err)
 	switch {
+	case typed:
+		return err
 	case errors.Is(err, exchange.ErrInProgress):
-		failed.Kind, failed.Used = Check, true
+		return autherr.New(autherr.InvalidCheck, errormarks.Over(errormarks.Used, err))
 	case ctx.Err() != nil: // the browser has disconnected
-		failed.Blame = ByUser
+		err = errormarks.ByClient(err)
 	}
-	return failed
+	return autherr.New(autherr.CallbackRoute, err)
 }
 
 // redeem requests tokens with exchange, verifies the ID token, and returns the profile.
@@ -188,19 +189,20 @@ func (f *Flow) redeem(
 	tokens, err := exchange(ctx)
 	switch {
 	case errors.Is(err, oauth.ErrNotAllowed):
-		return nil, &Error{Kind: Response, Blame: ByUser, Err: err}
+		return nil, autherr.New(autherr.OAuthCallback, errormarks.ByClient(err))
 	case errors.Is(err, oauth.ErrNoCode):
-		return nil, &Error{Kind: Callback, Blame: ByUser, Err: err}
+		return nil, autherr.New(autherr.CallbackRoute, errormarks.ByClient(err))
 	case errors.Is(err, oauth.ErrInvalidGrant), errors.Is(err, oauth.ErrRequestTokenUsed):
-		return nil, &Error{Kind: Callback, Blame: ByAttacker, Used: true, Err: err} // by another process or a lost request
+		err = errormarks.Suspicious(err) // another process used the code, or a request that was lost
+		return nil, autherr.New(autherr.CallbackRoute, errormarks.Over(errormarks.Used, err))
 	case err != nil:
-		return nil, &Error{Kind: Callback, Err: err}
+		return nil, autherr.New(autherr.CallbackRoute, err)
 	}
 	tools.Received(ctx, tokens)
 	r := &Result{Tokens: tokens}
 	if f.verifiesIDTokens() {
 		if r.Claims, err = f.Client.VerifyIDToken(ctx, at, tokens, nonce); err != nil {
-			return nil, &Error{Kind: Callback, Err: err}
+			return nil, autherr.New(autherr.CallbackRoute, err)
 		}
 		if !f.ProfileFromUserinfo {
 			r.Profile = f.completedClaims(ctx, tools, at, r)
@@ -217,10 +219,10 @@ func (f *Flow) verifiesIDTokens() bool { return f.OpenID && f.Client1 == nil }
 func (f *Flow) userinfo(ctx context.Context, tools Tools, at oauth.Endpoints, r *Result) (map[string]any, error) {
 	profile, err := tools.Userinfo(ctx, at, r.Tokens, r.Claims)
 	if err != nil {
-		return nil, &Error{Kind: Callback, Err: err}
+		return nil, autherr.New(autherr.CallbackRoute, err)
 	}
 	if f.verifiesIDTokens() && exactjson.TextIn(profile, "sub") != exactjson.TextIn(r.Claims, "sub") {
-		return nil, f.failed(Callback,
+		return nil, f.failed(autherr.CallbackRoute,
 			"userinfo is about another subject than the ID token (OpenID Connect Core section 5.3.2)")
 	}
 	return profile, nil

@@ -2,8 +2,8 @@ package oauthflow
 
 import (
 	"errors"
-	"fmt"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -44,7 +44,7 @@ func (f *Flow) StorePost(b *flowstate.Browser, fields form.Fields) (query string
 	answer, size := formAnswer{}, 0
 	for _, name := range answerParams {
 		if n := fields.Count(name); n > 1 {
-			return "", nil, f.failed(Check, "the callback has %s %d times", name, n)
+			return "", nil, f.failed(autherr.InvalidCheck, "the callback has %s %d times", name, n)
 		}
 		if value, there := fields.Text(name); there {
 			answer[name] = value
@@ -52,7 +52,7 @@ func (f *Flow) StorePost(b *flowstate.Browser, fields form.Fields) (query string
 		}
 	}
 	if size > maxFormAnswer {
-		return "", nil, f.failed(Response, "the callback has %d bytes, which do not fit into a cookie", size)
+		return "", nil, f.failed(autherr.OAuthCallback, "the callback has %d bytes, which do not fit into a cookie", size)
 	}
 	key, c, err := b.StoreAnswer(&f.Provider, answer)
 	switch {
@@ -65,8 +65,8 @@ func (f *Flow) StorePost(b *flowstate.Browser, fields form.Fields) (query string
 }
 
 // failed returns an error that names the provider.
-func (f *Flow) failed(kind Kind, format string, args ...any) *Error {
-	return &Error{Kind: kind, Err: fmt.Errorf("provider %q: "+format, append([]any{f.Provider.ID}, args...)...)}
+func (f *Flow) failed(t autherr.Type, format string, args ...any) error {
+	return autherr.Errorf(t, "provider %q: "+format, append([]any{f.Provider.ID}, args...)...)
 }
 
 // params returns the parameters of the authorization response, and the cookies that delete the one that stores them.

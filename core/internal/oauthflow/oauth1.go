@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/oauth"
 )
@@ -12,11 +14,11 @@ import (
 func (f *Flow) start1(ctx context.Context, r *Request) (string, []cookie.Cookie, error) {
 	token, err := f.Client1.RequestToken(ctx, r.Base+"/callback/"+f.Provider.ID)
 	if err != nil {
-		return "", nil, &Error{Kind: RequestToken, Err: err}
+		return "", nil, autherr.New(autherr.OAuthSignIn, err)
 	}
 	address, err := f.Client1.AuthorizeRequestToken(token)
 	if err != nil {
-		return "", nil, &Error{Kind: Starting, Err: err}
+		return "", nil, autherr.New(autherr.Auth, err)
 	}
 	flow := r.Browser.NewRequestToken(ctx, f.Provider.ID, token.Token, token.Secret, r.Start)
 	stored, err := r.Browser.Store(flow, &f.Provider, len(address))
@@ -27,7 +29,7 @@ func (f *Flow) start1(ctx context.Context, r *Request) (string, []cookie.Cookie,
 func (f *Flow) read1(ctx context.Context, a *Answer, r *CallbackRequest) error {
 	answer, err := oauth.ReadVerifier(r.Query)
 	if err != nil {
-		return &Error{Kind: Response, Blame: ByUser, Err: err}
+		return autherr.New(autherr.OAuthCallback, errormarks.ByClient(err))
 	}
 	if a.Flow, err = r.Browser.FindRequestToken(f.Provider.ID, answer.Token); err != nil {
 		return err

@@ -9,11 +9,12 @@ package oauthflow
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/internal/oauth"
@@ -43,49 +44,6 @@ type Flow struct {
 	Exchanges *Exchanges
 }
 
-// Kind is the part of a sign-in that has failed.
-type Kind int
-
-const (
-	// Starting means that the authorization request could not be made.
-	Starting Kind = iota
-	// RequestToken means that an OAuth 1.0a provider returned no request token.
-	RequestToken
-	// Check means that the authorization response does not match the sign-in that this browser started.
-	Check
-	// Response means that the provider responded with an error.
-	Response
-	// Callback means that the exchange of the code, the ID token or the profile failed.
-	Callback
-)
-
-// Blame says who caused an error.
-type Blame int
-
-const (
-	// ByServer is the application, the provider or the configuration.
-	ByServer Blame = iota
-	// ByUser is the user or the browser.
-	ByUser
-	// ByAttacker is the user, or an attacker.
-	ByAttacker
-)
-
-// Error is the error of a [Flow]. Errors of package flowstate are returned unchanged.
-type Error struct {
-	Kind  Kind
-	Blame Blame
-	// Used means that the code was used before, so that the callback can never be completed.
-	Used bool
-	Err  error
-}
-
-// Error returns the text of the cause.
-func (e *Error) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
-
 // Request is the request that starts a sign-in.
 type Request struct {
 	Browser *flowstate.Browser
@@ -108,7 +66,7 @@ func (f *Flow) Start(ctx context.Context, r *Request) (address string, stored []
 	}
 	at, err := f.Client.StartEndpoints(ctx)
 	if err != nil {
-		return "", nil, &Error{Kind: Starting, Err: err}
+		return "", nil, autherr.New(autherr.Auth, err)
 	}
 	redirectURI, returnTo := f.redirectURI(r.Origin, r.Base)
 	start := r.Start
@@ -121,11 +79,10 @@ func (f *Flow) Start(ctx context.Context, r *Request) (address string, stored []
 		RedirectURI: redirectURI, State: flow.State, Nonce: flow.Nonce, Verifier: flow.Verifier, Further: f.further(r),
 	})
 	if err != nil {
-		failed := &Error{Kind: Starting, Err: err}
 		if errors.Is(err, oauth.ErrURLTooLong) && r.TargetSize > oauth.MaxAuthorizationURL/4 {
-			failed.Blame = ByUser // the parameters of the request are too long
+			err = errormarks.ByClient(err) // the parameters of the request are too long
 		}
-		return "", nil, failed
+		return "", nil, autherr.New(autherr.Auth, err)
 	}
 	if flow.Tag != "" {
 		stored, err = r.Browser.Store(flow, &f.Provider, len(address))
@@ -216,7 +173,7 @@ func (f *Flow) forwardFromProxy(r *CallbackRequest) (string, error) {
 	}
 	claims, err := r.Browser.Open(r.Browser.State, state)
 	if err != nil {
-		return "", &Error{Kind: Check, Err: fmt.Errorf("state at the redirect proxy: %w", err)}
+		return "", autherr.Errorf(autherr.InvalidCheck, "state at the redirect proxy: %w", err)
 	}
 	target := claims.Extra.Text("origin")
 	if target == "" {
@@ -224,7 +181,7 @@ func (f *Flow) forwardFromProxy(r *CallbackRequest) (string, error) {
 	}
 	origin, _, err := weburl.ParseOrigin(target)
 	if err != nil || !origin.Listed(f.ProxyTargets) {
-		return "", &Error{Kind: Check, Err: errUnlistedOrigin}
+		return "", autherr.New(autherr.InvalidCheck, errUnlistedOrigin)
 	}
 	var pairs []string
 	for name, value := range r.Query.Fields() {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/internal/exchange"
@@ -88,21 +90,21 @@ func TestStartErrors(t *testing.T) {
 	}
 	for name, row := range map[string]struct {
 		size  int
-		blame oauthflow.Blame
+		cause func(error) error
 	}{
-		"the request is long":       {9000, oauthflow.ByUser},
-		"the configuration is long": {100, oauthflow.ByServer},
+		"the request is long":       {9000, errormarks.ByClient},
+		"the configuration is long": {100, nil},
 	} {
 		w := newWorld(t, nil)
 		_, _, err := w.Start(t.Context(), &oauthflow.Request{
 			Browser: w.browser(), Origin: app, Base: base, Query: long, TargetSize: row.size,
 		})
-		fails(t, name, err, oauthflow.Error{Kind: oauthflow.Starting, Blame: row.blame})
+		fails(t, name, err, failure{kind: autherr.Auth, cause: row.cause})
 	}
 	w := newWorld(t, nil)
 	w.answers["/.well-known/openid-configuration"] = "!"
 	_, _, err = w.Start(t.Context(), &oauthflow.Request{Browser: w.browser(), Origin: app, Base: base})
-	fails(t, "no discovery", err, oauthflow.Error{Kind: oauthflow.Starting})
+	fails(t, "no discovery", err, failure{kind: autherr.Auth})
 }
 
 // TestAskToAuthenticate checks the parameters of a re-authentication.
@@ -172,46 +174,46 @@ func TestRefusedCallbacks(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		change func(w *world, params url.Values)
-		want   oauthflow.Error
+		want   failure
 		state  error // of package flowstate
 	}{
-		"another state": {func(_ *world, p url.Values) { p.Set("state", "x") }, oauthflow.Error{}, flowstate.ErrOtherState},
+		"another state": {func(_ *world, p url.Values) { p.Set("state", "x") }, failure{}, flowstate.ErrOtherState},
 		"another browser": {
-			func(w *world, _ url.Values) { w.csrf = "browser 2" }, oauthflow.Error{}, flowstate.ErrOtherBrowser,
+			func(w *world, _ url.Values) { w.csrf = "browser 2" }, failure{}, flowstate.ErrOtherBrowser,
 		},
-		"no cookies": {func(w *world, _ url.Values) { clear(w.cookies) }, oauthflow.Error{}, flowstate.ErrNoFlow},
-		"two codes":  {func(_ *world, p url.Values) { p.Add("code", "c2") }, oauthflow.Error{Kind: oauthflow.Check}, nil},
+		"no cookies": {func(w *world, _ url.Values) { clear(w.cookies) }, failure{}, flowstate.ErrNoFlow},
+		"two codes":  {func(_ *world, p url.Values) { p.Add("code", "c2") }, failure{kind: autherr.InvalidCheck}, nil},
 		"another issuer": {
-			func(_ *world, p url.Values) { p.Set("iss", "https://evil.test") }, oauthflow.Error{Kind: oauthflow.Check}, nil,
+			func(_ *world, p url.Values) { p.Set("iss", "https://evil.test") }, failure{kind: autherr.InvalidCheck}, nil,
 		},
 		"the user cancels": {
 			func(_ *world, p url.Values) { p.Set("error", "access_denied") },
-			oauthflow.Error{Kind: oauthflow.Response, Blame: oauthflow.ByUser}, nil,
+			failure{kind: autherr.OAuthCallback, cause: errormarks.ByClient}, nil,
 		},
 		"a wrong registration": {
-			func(_ *world, p url.Values) { p.Set("error", "invalid_scope") }, oauthflow.Error{Kind: oauthflow.Response}, nil,
+			func(_ *world, p url.Values) { p.Set("error", "invalid_scope") }, failure{kind: autherr.OAuthCallback}, nil,
 		},
 		"another error": {
 			func(_ *world, p url.Values) { p.Set("error", "server_error") },
-			oauthflow.Error{Kind: oauthflow.Response, Blame: oauthflow.ByAttacker}, nil,
+			failure{kind: autherr.OAuthCallback, cause: errormarks.Suspicious}, nil,
 		},
 		"no code": {
 			func(_ *world, p url.Values) { p.Del("code") },
-			oauthflow.Error{Kind: oauthflow.Callback, Blame: oauthflow.ByUser}, nil,
+			failure{kind: autherr.CallbackRoute, cause: errormarks.ByClient}, nil,
 		},
 		"a used code": {
 			func(w *world, _ url.Values) { w.answers["/token"] = `!{"error":"invalid_grant"}` },
-			oauthflow.Error{Kind: oauthflow.Callback, Blame: oauthflow.ByAttacker, Used: true}, nil,
+			failure{kind: autherr.CallbackRoute, cause: errormarks.Suspicious, reason: errormarks.Used}, nil,
 		},
 		"wrong credentials": {
 			func(w *world, _ url.Values) { w.answers["/token"] = `!{"error":"invalid_client"}` },
-			oauthflow.Error{Kind: oauthflow.Callback}, nil,
+			failure{kind: autherr.CallbackRoute}, nil,
 		},
 		"an ID token of another client": {
-			func(w *world, _ url.Values) { w.claims["aud"] = "other" }, oauthflow.Error{Kind: oauthflow.Callback}, nil,
+			func(w *world, _ url.Values) { w.claims["aud"] = "other" }, failure{kind: autherr.CallbackRoute}, nil,
 		},
 		"an ID token of another sign-in": {
-			func(w *world, _ url.Values) { w.claims["nonce"] = "other" }, oauthflow.Error{Kind: oauthflow.Callback}, nil,
+			func(w *world, _ url.Values) { w.claims["nonce"] = "other" }, failure{kind: autherr.CallbackRoute}, nil,
 		},
 	} {
 		w := newWorld(t, nil)
@@ -225,7 +227,7 @@ func TestRefusedCallbacks(t *testing.T) {
 			continue
 		}
 		fails(t, name, err, row.want)
-		if w.times["/token"] > 0 && row.want.Kind != oauthflow.Callback {
+		if w.times["/token"] > 0 && row.want.kind != autherr.CallbackRoute {
 			t.Errorf("%s: the code was sent", name)
 		}
 		if w.times["/userinfo"] > 0 {
@@ -340,7 +342,7 @@ func TestExchangeErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.Complete(t.Context(), answer, tools{w, func(context.Context) (map[string]any, error) { panic("boom") }})
-	fails(t, "a panic", err, oauthflow.Error{Kind: oauthflow.Callback})
+	fails(t, "a panic", err, failure{kind: autherr.CallbackRoute})
 	if _, ok := errors.AsType[*panics.Error](err); !ok {
 		t.Errorf("a panic has no stack: %v", err)
 	}
@@ -351,10 +353,10 @@ func TestExchangeErrors(t *testing.T) {
 			t.Error(err)
 		}
 		_, err = w.Complete(t.Context(), other, w)
-		fails(t, "another code", err, oauthflow.Error{Kind: oauthflow.Check, Used: true})
+		fails(t, "another code", err, failure{kind: autherr.InvalidCheck, reason: errormarks.Used})
 		return nil, errors.New("down")
 	}})
-	fails(t, "userinfo", err, oauthflow.Error{Kind: oauthflow.Callback})
+	fails(t, "userinfo", err, failure{kind: autherr.CallbackRoute})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	_, err = w.Complete(ctx, answer, tools{w, func(context.Context) (map[string]any, error) {
@@ -363,7 +365,7 @@ func TestExchangeErrors(t *testing.T) {
 		return nil, errors.New("down")
 	}})
 	close(done)
-	fails(t, "a browser that disconnects", err, oauthflow.Error{Kind: oauthflow.Callback, Blame: oauthflow.ByUser})
+	fails(t, "a browser that disconnects", err, failure{kind: autherr.CallbackRoute, cause: errormarks.ByClient})
 }
 
 // TestUserinfo checks which sign-ins request the profile from the userinfo endpoint.
@@ -416,7 +418,7 @@ func TestUserinfo(t *testing.T) {
 		w := newWorld(t, row.configure)
 		result, err := w.callback(t, back(w.start(t, nil)))
 		if row.fails {
-			fails(t, name, err, oauthflow.Error{Kind: oauthflow.Callback})
+			fails(t, name, err, failure{kind: autherr.CallbackRoute})
 		} else if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if (result.Profile["email"] == "ada@example.com") != (row.email == 1) {
@@ -476,10 +478,10 @@ func TestProxy(t *testing.T) {
 		t.Errorf("at the deployment: %+v, %v", answer, err)
 	}
 	_, err = at(w, proxy, "made-up")
-	fails(t, "a state of another", err, oauthflow.Error{Kind: oauthflow.Check})
+	fails(t, "a state of another", err, failure{kind: autherr.InvalidCheck})
 	w.ProxyTargets = []string{"https://other.test"}
 	answer, err = at(w, proxy, sent.Get("state"))
-	fails(t, "an origin that is not listed", err, oauthflow.Error{Kind: oauthflow.Check})
+	fails(t, "an origin that is not listed", err, failure{kind: autherr.InvalidCheck})
 	if answer.ForwardTo != "" {
 		t.Errorf("forwarded to %s", answer.ForwardTo)
 	}
@@ -539,9 +541,9 @@ func TestFormPost(t *testing.T) {
 	}
 	clear(w.cookies)
 	_, err = post(w, url.Values{"code": {"c1", "c2"}})
-	fails(t, "two codes", err, oauthflow.Error{Kind: oauthflow.Check})
+	fails(t, "two codes", err, failure{kind: autherr.InvalidCheck})
 	_, err = post(w, url.Values{"code": {strings.Repeat("x", 1000)}, "user": {strings.Repeat("x", 801)}})
-	fails(t, "too long", err, oauthflow.Error{Kind: oauthflow.Response})
+	fails(t, "too long", err, failure{kind: autherr.OAuthCallback})
 	fields = back(w.start(t, nil))
 	fields.Set("user", strings.Repeat("x", 1800-len("c1")-len(fields.Get("state"))))
 	if query, err := post(w, fields); err != nil || query == "" {
@@ -570,7 +572,7 @@ func TestOAuth1(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		change func(w *world, params url.Values)
-		want   *oauthflow.Error
+		want   *failure
 		state  error
 	}{
 		"the callback":    {func(*world, url.Values) {}, nil, nil},
@@ -578,14 +580,14 @@ func TestOAuth1(t *testing.T) {
 		"another browser": {func(w *world, _ url.Values) { w.csrf = "browser 2" }, nil, flowstate.ErrOtherBrowser},
 		"two tokens": {
 			func(_ *world, p url.Values) { p.Add("oauth_token", "x") },
-			&oauthflow.Error{Kind: oauthflow.Response, Blame: oauthflow.ByUser}, nil,
+			&failure{kind: autherr.OAuthCallback, cause: errormarks.ByClient}, nil,
 		},
 		"the user cancels": {
 			func(_ *world, p url.Values) { clear(p); p.Set("denied", "rt") },
-			&oauthflow.Error{Kind: oauthflow.Response, Blame: oauthflow.ByUser}, nil,
+			&failure{kind: autherr.OAuthCallback, cause: errormarks.ByClient}, nil,
 		},
 		"userinfo is down": {
-			func(w *world, _ url.Values) { w.answers["/userinfo"] = "!" }, &oauthflow.Error{Kind: oauthflow.Callback}, nil,
+			func(w *world, _ url.Values) { w.answers["/userinfo"] = "!" }, &failure{kind: autherr.CallbackRoute}, nil,
 		},
 	} {
 		w := newWorld1(t)
@@ -619,7 +621,7 @@ func TestOAuth1(t *testing.T) {
 	w := newWorld(t, func(w *world, c *oauth.Config) { c.RequestToken = oauth.Endpoint{URL: w.server.URL + "/request"} })
 	w.answers["/request"] = "!"
 	_, _, err := w.Start(t.Context(), &oauthflow.Request{Browser: w.browser(), Origin: app, Base: base})
-	fails(t, "no request token", err, oauthflow.Error{Kind: oauthflow.RequestToken})
+	fails(t, "no request token", err, failure{kind: autherr.OAuthSignIn})
 }
 
 // newWorld1 returns a world with OAuth 1.0a. All signatures have the same nonce.

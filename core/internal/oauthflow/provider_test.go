@@ -18,7 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/oauthflow"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -231,11 +233,22 @@ func (w *world) callback(t *testing.T, params url.Values) (*oauthflow.Result, er
 	return w.Complete(t.Context(), answer, w)
 }
 
-// fails checks the kind of an error.
-func fails(t *testing.T, name string, err error, want oauthflow.Error) {
+// failure is an error that a test expects.
+type failure struct {
+	kind   autherr.Type
+	cause  func(error) error // the mark with the level, or nil for that of the type
+	reason errormarks.Reason
+}
+
+// fails checks type, level and reason of an error.
+func fails(t *testing.T, name string, err error, want failure) {
 	t.Helper()
-	got, ok := errors.AsType[*oauthflow.Error](err)
-	if !ok || got.Kind != want.Kind || got.Blame != want.Blame || got.Used != want.Used {
+	level := errormarks.Level(errormarks.As(errors.New("x"), want.kind))
+	if want.cause != nil {
+		level = errormarks.Level(errormarks.As(errors.New("x"), want.kind, want.cause))
+	}
+	got, ok := errors.AsType[*autherr.Error](err)
+	if !ok || got.Type != want.kind || errormarks.Level(got) != level || errormarks.ReasonIn(err) != want.reason {
 		t.Errorf("%s: %#v", name, err)
 	}
 }

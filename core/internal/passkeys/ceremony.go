@@ -252,12 +252,16 @@ func (r *Requester) Action(requested string, hideUsers bool) string {
 // AuthenticationOptions returns the options of a ceremony (WebAuthn section 5.5). If allowed is nil, any passkey is
 // accepted.
 func (p *Provider) AuthenticationOptions(
-	c *Ceremony, rp *passkey.RelyingParty, allowed *[]options.Descriptor,
+	c *Ceremony, rp *passkey.RelyingParty, allowed []options.Descriptor,
 ) ([]byte, error) {
-	return options.Authentication{
-		Challenge: c.Challenge, RPID: rp.ID, Allowed: allowed, Timeout: p.Timeout, UserVerification: p.UserVerification,
+	authentication := options.Authentication{
+		Challenge: c.Challenge, RPID: rp.ID, Timeout: p.Timeout, UserVerification: p.UserVerification,
 		Extensions: p.AuthenticationExtensions, Hints: p.Hints,
-	}.JSON()
+	}
+	if allowed != nil {
+		authentication.Allowed = &allowed
+	}
+	return authentication.JSON()
 }
 
 // RegistrationOptions returns the options of a registration (WebAuthn section 5.4). The authenticator shows the name of

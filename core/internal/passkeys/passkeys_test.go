@@ -319,7 +319,7 @@ func TestOptions(t *testing.T) {
 	})
 	rp := w.At(weburl.Origin{Scheme: "http", Host: "localhost:3000"})
 	c := &passkeys.Ceremony{Challenge: "c"}
-	got, err := w.AuthenticationOptions(c, &rp, &[]options.Descriptor{})
+	got, err := w.AuthenticationOptions(c, &rp, []options.Descriptor{})
 	if want := `{"action":"authenticate","options":{"challenge":"c","allowCredentials":[],"timeout":300000,` +
 		`"userVerification":"required","rpId":"localhost","extensions":{"a":1},"hints":["hybrid"]}}`; err != nil ||
 		string(got) != want {

@@ -29,9 +29,13 @@ type Settings struct {
 	Timeout                                                time.Duration
 	UserVerification, ResidentKey, Attachment, Attestation string
 	RequireUserVerification                                bool
-	Hints                                                  []string
-	Algorithms                                             []int
-	RegistrationExtensions, AuthenticationExtensions       map[string]any
+	// HideUsers means that options do not reveal which addresses have an account.
+	HideUsers bool
+	// Labels means that the address that a user without a session types is only a label for their passkeys.
+	Labels                                           bool
+	Hints                                            []string
+	Algorithms                                       []int
+	RegistrationExtensions, AuthenticationExtensions map[string]any
 }
 
 // Provider runs the ceremonies of a passkey provider.

@@ -1,4 +1,5 @@
-// Package problems writes problem documents (RFC 9457) and the challenge of a re-authentication (RFC 9470).
+// Package problems decides what a client learns about an error. It writes problem documents (RFC 9457) and the
+// challenge of a re-authentication (RFC 9470).
 package problems
 
 import (

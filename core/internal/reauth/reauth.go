@@ -27,6 +27,17 @@ func TwoFactors(methods []amr.Method) bool {
 		(passkey || has(amr.OTP)) && has(amr.Password, amr.Federated)
 }
 
+// AddMethods returns the methods of a session after the user has authenticated again with more.
+func AddMethods(has, more []amr.Method) []amr.Method {
+	all := slices.Clone(has)
+	for _, m := range more {
+		if !slices.Contains(all, m) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
 // Satisfies reports whether a sign-in method can satisfy a request. has lists the methods of the session, adds those
 // that the sign-in method adds. reportsACR means that it reports an authentication context class.
 func Satisfies(r *flowstate.Reauth, has, adds []amr.Method, reportsACR bool) bool {

@@ -29,8 +29,8 @@ type SealedToken struct {
 	failed error
 }
 
-// Choose selects the token of a valid session if the request has several. An error of Errors.Unknown means that it is
-// unknown which one is valid.
+// Choose selects the token of a valid session if the request has several. An error of type autherr.SessionToken means
+// that it is unknown which one is valid.
 func (s *SealedToken) Choose(ctx context.Context) error {
 	if !s.From.Tokens.Several() {
 		return nil
@@ -55,8 +55,8 @@ func (s *SealedToken) Claims(ctx context.Context) (*token.Token, error) {
 	return s.claims, s.failed
 }
 
-// Valid returns the claims if the session is valid and not revoked. An error of Errors.Unknown means that this is
-// unknown.
+// Valid returns the claims if the session is valid and not revoked. An error of type autherr.SessionToken means
+// that this is unknown.
 func (s *SealedToken) Valid(ctx context.Context) (*token.Token, error) {
 	claims, err := s.Claims(ctx)
 	if err == nil {

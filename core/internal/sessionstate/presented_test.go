@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
@@ -76,7 +77,7 @@ func TestSealedToken(t *testing.T) {
 	if err := j.End(t.Context(), valid); err != nil || len(l.records) == 0 {
 		t.Fatal(err)
 	}
-	if got, err := s.Valid(t.Context()); got != nil || !errors.Is(err, errEnded) {
+	if got, err := s.Valid(t.Context()); got != nil || !errors.Is(err, sessionstate.ErrEnded) {
 		t.Errorf("a revoked session is valid: %v, %v", got, err)
 	}
 	s = &sessionstate.SealedToken{State: j, From: presented(set, first, second)}
@@ -184,17 +185,16 @@ func TestUnknownVerification(t *testing.T) {
 	}{"no revocation": {false, false}, "revocation": {false, true}, "strict": {true, true}} {
 		j, _ := newTokens()
 		j.Users, j.Proofs = broken{}, true
-		j.Errors.Store = func(err error) error { return errors.Join(errStore, err) }
 		if row.revocable {
 			revocable(t, j)
 			j.Revocations.Strict = row.strict
 		}
 		var told error
 		ended, err := j.EndedByVerification(t.Context(), claims, func(err error) { told = err })
-		if ended || errors.Is(err, errUnknown) != row.strict || (err != nil) != row.strict {
+		if ended || errors.Is(err, autherr.SessionToken) != row.strict || (err != nil) != row.strict {
 			t.Errorf("%s: ended %t, %v", name, ended, err)
 		}
-		if err = errors.Join(err, told); !errors.Is(err, errStore) || (told == nil) != row.strict {
+		if err = errors.Join(err, told); !errors.Is(err, autherr.Store) || (told == nil) != row.strict {
 			t.Errorf("%s: reported %v, %v", name, told, err)
 		}
 		if ended, err := j.EndedByVerification(t.Context(), &token.Token{}, nil); ended || err != nil {

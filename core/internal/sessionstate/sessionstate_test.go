@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -19,9 +20,6 @@ import (
 
 var (
 	now        = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	errTooOld  = errors.New("too old")
-	errEnded   = errors.New("ended")
-	errRevoked = errors.New("revoked")
 	errUnknown = errors.New("unknown")
 	errExpired = errors.New("expired")
 )
@@ -76,11 +74,6 @@ func newTokens() (*sessionstate.Tokens, *cookies.Set) {
 		Sealer:        cookies.Sealer{Now: func() time.Time { return now }, Rand: rand.Reader, Expired: errExpired},
 		Lifetimes:     sessionstate.Lifetimes{MaxAge: 24 * time.Hour, Update: time.Hour, Impersonated: time.Hour},
 		EncodedMaxAge: 24 * time.Hour,
-		Errors: sessionstate.Errors{
-			TooOld: errTooOld, Ended: errEnded, Revoked: errRevoked,
-			Unknown:   func(err error) error { return errors.Join(errUnknown, err) },
-			IsUnknown: func(err error) bool { return errors.Is(err, errUnknown) },
-		},
 	}, set
 }
 
@@ -98,7 +91,7 @@ func TestTokens(t *testing.T) {
 		"too old": {func(j *sessionstate.Tokens, c *token.Token) {
 			j.Absolute = 12 * time.Hour
 			_ = c.Extra.Set(sessionstate.AuthTime, now.Add(-12*time.Hour).Unix())
-		}, 0, errTooOld},
+		}, 0, sessionstate.ErrTooOld},
 		"young enough": {func(j *sessionstate.Tokens, c *token.Token) {
 			j.Absolute = 12 * time.Hour
 			_ = c.Extra.Set(sessionstate.AuthTime, now.Add(-11*time.Hour).Unix())
@@ -108,10 +101,10 @@ func TestTokens(t *testing.T) {
 		},
 		"revoked by the application": {func(j *sessionstate.Tokens, _ *token.Token) {
 			j.IsRevoked = func(context.Context, *token.Token) (bool, error) { return true, nil }
-		}, 0, errRevoked},
+		}, 0, sessionstate.ErrRevoked},
 		"revocation unknown": {func(j *sessionstate.Tokens, _ *token.Token) {
 			j.IsRevoked = func(context.Context, *token.Token) (bool, error) { return false, errors.New("away") }
-		}, 0, errUnknown},
+		}, 0, autherr.SessionToken},
 	} {
 		j, set := newTokens()
 		claims := &token.Token{Subject: "u1"}
@@ -133,7 +126,7 @@ func TestTokenWithoutAnAge(t *testing.T) {
 	t.Parallel()
 	j, _ := newTokens()
 	j.Absolute = time.Hour
-	if err := j.Check(t.Context(), &token.Token{Subject: "u1"}); !errors.Is(err, errTooOld) {
+	if err := j.Check(t.Context(), &token.Token{Subject: "u1"}); !errors.Is(err, sessionstate.ErrTooOld) {
 		t.Error("the token is accepted")
 	}
 }
@@ -322,7 +315,7 @@ func TestEnds(t *testing.T) {
 		"near its absolute end":    {25 * time.Hour, token.ActorClaim{}, 2 * time.Hour, 23 * time.Hour, nil},
 		"far from it":              {99 * time.Hour, token.ActorClaim{}, 2 * time.Hour, 24 * time.Hour, nil},
 		"an impersonation":         {0, by, 59 * time.Minute, time.Minute, nil},
-		"an expired impersonation": {0, by, time.Hour, 0, errTooOld},
+		"an expired impersonation": {0, by, time.Hour, 0, sessionstate.ErrTooOld},
 	} {
 		j, _ := newTokens()
 		j.Absolute = row.absolute
@@ -360,7 +353,7 @@ func TestChoose(t *testing.T) {
 	for _, row := range []struct {
 		revoked, away, user string
 		want                error
-	}{{"", "", "u1", nil}, {"u1", "", "u2", nil}, {"u2", "u1", "", errUnknown}} {
+	}{{"", "", "u1", nil}, {"u1", "", "u2", nil}, {"u2", "u1", "", autherr.SessionToken}} {
 		revoked, away = row.revoked, row.away
 		value, claims, err := j.Choose(t.Context(), set, slices.Values(values))
 		if !errors.Is(err, row.want) || err == nil && (claims.Subject != row.user || value == "planted") {
@@ -388,7 +381,7 @@ func TestUnknownTokens(t *testing.T) {
 		}
 		return nil, nil
 	}
-	if _, err := j.Read(t.Context(), set, slices.Values([]string{"a", "b", "c"})); !errors.Is(err, errUnknown) {
+	if _, err := j.Read(t.Context(), set, slices.Values([]string{"a", "b", "c"})); !errors.Is(err, autherr.SessionToken) {
 		t.Errorf("Read: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/core/token"
@@ -66,7 +67,7 @@ func (j *Tokens) SetFacts(ctx context.Context, t *token.Token, f storedtoken.Fac
 	}
 	if j.Revocations != nil {
 		if facts.Epoch, err = j.Revocations.Epoch(ctx, t.Subject); err != nil {
-			return j.Errors.Store(fmt.Errorf("read the revocation epoch of a user: %w", err))
+			return autherr.Errorf(autherr.Store, "read the revocation epoch of a user: %w", err)
 		}
 	}
 	if facts.SID, err = random.UUID(j.Rand); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/core/token"
@@ -59,8 +60,6 @@ func revocable(t *testing.T, j *sessionstate.Tokens) *log {
 	})
 	return l
 }
-
-var errStore = errors.New("store")
 
 // TestFirst checks the claims of a new session.
 func TestFirst(t *testing.T) {
@@ -181,9 +180,8 @@ func TestFirstFails(t *testing.T) {
 	j, _ := newTokens()
 	l := revocable(t, j)
 	l.down, j.Facts = errUnknown, true
-	j.Errors.Store = func(err error) error { return errors.Join(errStore, err) }
 	s := &sessionstate.Start{User: &store.User{ID: "u1"}}
-	if got, err := j.First(t.Context(), s); got != nil || !errors.Is(err, errStore) || !errors.Is(err, errUnknown) {
+	if got, err := j.First(t.Context(), s); got != nil || !errors.Is(err, autherr.Store) || !errors.Is(err, errUnknown) {
 		t.Errorf("%v, %v", got, err)
 	}
 	j, _ = newTokens()
@@ -237,7 +235,7 @@ func TestEndOfTokens(t *testing.T) {
 	if err := j.End(t.Context(), before); err != nil || !j.HasEnded(next) || !j.HasEnded(before) {
 		t.Errorf("the next token is valid, %v", err)
 	}
-	if err := j.Check(t.Context(), next); !errors.Is(err, errEnded) {
+	if err := j.Check(t.Context(), next); !errors.Is(err, sessionstate.ErrEnded) {
 		t.Errorf("Check of a token whose session has ended: %v", err)
 	}
 	written := len(l.records)

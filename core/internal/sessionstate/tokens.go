@@ -8,7 +8,10 @@ import (
 	"iter"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/cookie"
@@ -18,23 +21,24 @@ import (
 	"github.com/latchkey-go/latchkey/internal/revocation"
 )
 
-// Errors has the errors of a token that is not a session.
-type Errors struct {
-	TooOld, Ended, Revoked error
-	// Unknown returns the error if it is not known whether a token is valid.
-	Unknown func(err error) error
-	// IsUnknown reports whether an error is one of Unknown.
-	IsUnknown func(err error) bool
-	// Store returns the error if the store fails.
-	Store func(err error) error
-}
+// The reasons why a token is not a session.
+var (
+	ErrTooOld = errormarks.ByClient(
+		errormarks.Denial(audit.ReasonExpired, "the sign-in is older than Session.AbsoluteMaxAge"))
+	ErrEnded   = errormarks.ByClient(errors.New("the session was ended"))
+	ErrRevoked = errormarks.ByClient(errormarks.Denial(audit.ReasonRevoked, "the token was revoked"))
+)
+
+// unknown returns the error if it is not known whether a token is valid.
+func unknown(err error) error { return autherr.New(autherr.SessionToken, err) }
+
+func isUnknown(err error) bool { return errors.Is(err, autherr.SessionToken) }
 
 // Tokens encrypts and decrypts session tokens, and checks whether they are valid. The cookie contains the whole
 // session.
 type Tokens struct {
 	cookies.Sealer
 	Lifetimes
-	Errors Errors
 	// EncodedMaxAge is the time until the expiry in a token.
 	EncodedMaxAge time.Duration
 	// Encode and Decode are the application's encoding. They are nil for the format of Auth.js.
@@ -104,8 +108,8 @@ func tooLarge(t *token.Token) error {
 		len(token.AppendClaims(nil, t)), claim, size, cookie.MaxChunks*cookie.ChunkSize/4*3)
 }
 
-// OpenSession reads a session token. An error of Errors.Unknown means that the result is unknown. Any other error says
-// why the token is invalid.
+// OpenSession reads a session token. An error of type autherr.SessionToken means that the result is unknown. Any other
+// error says why the token is invalid.
 func (j *Tokens) OpenSession(ctx context.Context, set *cookies.Set, value string) (*token.Token, error) {
 	t, err := j.open(ctx, set, value)
 	if err != nil {
@@ -128,7 +132,7 @@ func (j *Tokens) open(ctx context.Context, set *cookies.Set, value string) (*tok
 	var panicked *panics.Error
 	switch {
 	case errors.As(err, &panicked):
-		return nil, j.Errors.Unknown(err)
+		return nil, unknown(err)
 	case err == nil && t == nil:
 		err = errors.New("JWT.Decode returned no token")
 	}
@@ -143,28 +147,29 @@ func (j *Tokens) Read(ctx context.Context, set *cookies.Set, values iter.Seq[str
 		if err == nil {
 			return t, nil
 		}
-		if failed == nil || j.Errors.IsUnknown(err) {
+		if failed == nil || isUnknown(err) {
 			failed = err
 		}
 	}
 	return nil, failed
 }
 
-// Choose returns the first valid token. It is nil if there is none. An error of Errors.Unknown ends the search.
+// Choose returns the first valid token. It is nil if there is none. An error of type autherr.SessionToken ends the
+// search.
 func (j *Tokens) Choose(
 	ctx context.Context, set *cookies.Set, values iter.Seq[string],
 ) (value string, t *token.Token, err error) {
 	for value := range values {
 		t, err := j.Valid(ctx, set, value)
-		if err == nil || j.Errors.IsUnknown(err) {
+		if err == nil || isUnknown(err) {
 			return value, t, err
 		}
 	}
 	return "", nil, nil
 }
 
-// Valid returns the claims of a token that is valid and not revoked. An error of Errors.Unknown means that this is
-// unknown.
+// Valid returns the claims of a token that is valid and not revoked. An error of type autherr.SessionToken means that
+// this is unknown.
 func (j *Tokens) Valid(ctx context.Context, set *cookies.Set, value string) (*token.Token, error) {
 	t, err := j.OpenSession(ctx, set, value)
 	if err == nil {
@@ -176,24 +181,24 @@ func (j *Tokens) Valid(ctx context.Context, set *cookies.Set, value string) (*to
 	return t, nil
 }
 
-// Check checks the absolute lifetime and the revocation of a genuine token. An error of Errors.Unknown means that the
-// result is unknown. Any other error means that the session has ended.
+// Check checks the absolute lifetime and the revocation of a genuine token. An error of type autherr.SessionToken means
+// that the result is unknown. Any other error means that the session has ended.
 func (j *Tokens) Check(ctx context.Context, t *token.Token) error {
 	if limit := j.Absolute; limit > 0 {
 		at, ok := token.Start(t)
 		if !ok || j.Now().Sub(time.Unix(at, 0)) >= limit {
-			return j.Errors.TooOld
+			return ErrTooOld
 		}
 	}
 	if token.Actor(t) != (token.ActorClaim{}) && !j.Now().Before(j.Ends(t, j.Now())) {
-		return j.Errors.TooOld
+		return ErrTooOld
 	}
 	if j.Revocations != nil {
 		if err := j.Revocations.Refresh(ctx); err != nil {
-			return j.Errors.Unknown(err)
+			return unknown(err)
 		}
 		if j.HasEnded(t) {
-			return j.Errors.Ended
+			return ErrEnded
 		}
 	}
 	if j.IsRevoked == nil {
@@ -202,9 +207,9 @@ func (j *Tokens) Check(ctx context.Context, t *token.Token) error {
 	revoked, err := panics.Call("JWT.Revoked", func() (bool, error) { return j.IsRevoked(ctx, token.ShowFacts(t)) })
 	switch {
 	case err != nil:
-		return j.Errors.Unknown(fmt.Errorf("JWT.Revoked: %w", err))
+		return unknown(fmt.Errorf("JWT.Revoked: %w", err))
 	case revoked:
-		return j.Errors.Revoked
+		return ErrRevoked
 	}
 	return nil
 }
@@ -264,7 +269,7 @@ func (j *Tokens) Outdated(ctx context.Context, t *token.Token) (bool, error) {
 
 // EndedByVerification reports whether the session of a token ended when its user's address was verified. While the store
 // is unavailable the session continues but links no accounts, and failed gets the error; with Revocations.Strict the
-// result is an error of Errors.Unknown.
+// result is an error of type autherr.SessionToken.
 func (j *Tokens) EndedByVerification(ctx context.Context, t *token.Token, failed func(err error)) (bool, error) {
 	if !j.CanEndOnVerification(t) {
 		return false, nil
@@ -273,9 +278,9 @@ func (j *Tokens) EndedByVerification(ctx context.Context, t *token.Token, failed
 	if err == nil {
 		return outdated, nil
 	}
-	err = j.Errors.Store(fmt.Errorf("look up whether an email verification has ended the session: %w", err))
+	err = autherr.New(autherr.Store, fmt.Errorf("look up whether an email verification has ended the session: %w", err))
 	if j.Revocations != nil && j.Revocations.Strict {
-		return false, j.Errors.Unknown(err)
+		return false, unknown(err)
 	}
 	failed(err)
 	return false, nil

@@ -15,7 +15,7 @@ type Call func(ctx context.Context, name string, call func(context.Context) erro
 // Stores contains the interfaces of a store, or of a transaction. A field is nil if the store does not implement the
 // interface. Each field has only the methods of its interface, so that a type assertion finds no other.
 type Stores struct {
-	Store          store.Store
+	store.Store
 	Sessions       store.SessionStore
 	Tokens         store.VerificationTokenStore
 	Transactor     store.Transactor

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/realms"
 )
 
 // maxKnown is the maximum number of Auths that are remembered. Without it, an application that creates an Auth for each
@@ -13,25 +15,23 @@ import (
 const maxKnown = 1024
 
 // Known remembers Auths, and the first Auth of each realm. The zero value is empty. It is safe for concurrent use.
-type Known[A any] struct {
+type Known struct {
 	seen, realms sync.Map
 	count        atomic.Int32
 }
 
-// Add remembers an Auth unless there are too many. The first time, it returns the first Auth of the same realm if that
-// is another one, else nil.
-func (k *Known[A]) Add(a *A, realm func(*A) [32]byte) (first *A) {
+// Add remembers an Auth unless there are too many. The first time, it reports whether a accepts the sessions of the
+// first Auth of the same realm.
+func (k *Known) Add(a *realms.Auth) (shared bool) {
 	if _, seen := k.seen.Load(a); seen || k.count.Load() >= maxKnown {
-		return nil
+		return false
 	}
 	if _, seen := k.seen.LoadOrStore(a, true); seen {
-		return nil
+		return false
 	}
 	k.count.Add(1)
-	if other, there := k.realms.LoadOrStore(realm(a), a); there {
-		return other.(*A)
-	}
-	return nil
+	first, there := k.realms.LoadOrStore(a.Realm, a)
+	return there && a.Accepts(first.(*realms.Auth))
 }
 
 // Lines allows ten log lines a minute, for lines that an unauthenticated client can cause. The zero value has allowed

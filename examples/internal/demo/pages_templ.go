@@ -117,7 +117,7 @@ func Home(s *core.Session) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if s == nil {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<h1>Hello, stranger</h1><p>Sign in with a password, a link by mail, a passkey or a provider. None of them needs the internet.</p><div class=\"choices\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<h1>Welcome</h1><p>Sign in with a password, an email link, a passkey or a provider. None of them needs the internet.</p><div class=\"choices\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -129,7 +129,7 @@ func Home(s *core.Session) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</div><p class=\"hint\">The password of demo@example.com is demo; you can sign up too. Mails arrive in <a href=\"/mailbox\">the mailbox</a>.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</div><p class=\"hint\">The password of demo@example.com is demo; you can sign up too. Emails go to <a href=\"/mailbox\">the mailbox</a>.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

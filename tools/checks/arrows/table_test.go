@@ -25,7 +25,7 @@ type rule struct {
 // withoutCore are the packages of module core that reach neither package core nor ui nor another project, directly or
 // indirectly. A small service or store compiles only these.
 var withoutCore = []string{
-	"core/amr", "core/audit", "core/observe", "core/store", "core/token",
+	"core/amr", "core/audit", "core/autherr", "core/observe", "core/store", "core/token",
 }
 
 // shunned are packages that no code or test may import, with the replacement.

@@ -216,7 +216,7 @@ func TestErrorsAndWarnings(t *testing.T) {
 	for _, row := range []struct {
 		name, file string
 		least      int
-	}{{"core.ErrorType", "core/errors.go", 30}, {"warnings.Code", "core/internal/warnings/warnings.go", 20}} {
+	}{{"autherr.Type", "core/autherr/autherr.go", 30}, {"warnings.Code", "core/internal/warnings/warnings.go", 20}} {
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(top, row.file), nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
