@@ -12,11 +12,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
-	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -453,12 +453,8 @@ func (s *signIns) sendReauthCode(ctx context.Context, a *ActionRequest, request 
 		To: to, Kind: mailkind.Reauth, Code: code, Expires: s.sessions.now().Add(emailcode.Life), Theme: s.pages.theme,
 		Host: c.at.Host, Request: c.r, Locale: c.language(),
 	}
-	send := s.plugins.codeMailer()
-	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
-	defer cancel()
-	err = guard("Send", func() error { return send(ctx, email) })
-	if err != nil {
-		return errormarks.As(redact.Mail(err, "", to, string(code)), ErrEmailSignIn)
+	if err := emaillinks.Send(ctx, s.plugins.codeMailer(), email); err != nil {
+		return errormarks.As(err, ErrEmailSignIn)
 	}
 	c.note(ctx, audit.Event{Name: audit.MailAsked, Outcome: audit.OK, UserID: user.ID})
 	return nil
