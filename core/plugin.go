@@ -459,12 +459,3 @@ func (p *provisional) refuse(ctx context.Context, c *ActionRequest, a *pluginAct
 	}
 	return guard("guard", func() error { return p.Guard(ctx, session, a.Name) })
 }
-
-// shown returns the prompt for a page. It is nil if there is none.
-func (p *oneTapPrompt) shown() *ui.OneTapPrompt {
-	if p == nil {
-		return nil
-	}
-	shown := p.OneTapPrompt
-	return &shown
-}
