@@ -22,6 +22,7 @@ import (
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/once"
 	"github.com/latchkey-go/latchkey/internal/panics"
+	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -268,7 +269,7 @@ func (f *emailFlow) send(ctx context.Context, mail Email) error {
 
 func (f *emailFlow) newToken(ctx context.Context) (string, error) {
 	if f.GenerateToken == nil {
-		return randomHex(f.rand, 32)
+		return drawn(random.Hex(f.rand, 32))
 	}
 	token, err := guarded("GenerateToken", func() (string, error) { return f.GenerateToken(ctx) })
 	if err == nil && token == "" {
