@@ -46,10 +46,7 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 		return nil, nil, unknownSession(err)
 	}
 	by, err := p.checkActor(ctx, &p.tokenCarrier, p.Impersonator(), found.User.ID)
-	switch {
-	case errors.Is(err, errImpersonationEnded):
-		return nil, p.endImpersonated(ctx, p, err), nil
-	case err != nil:
+	if err != nil {
 		return nil, nil, err
 	}
 	extended := false
