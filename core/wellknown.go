@@ -7,9 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 	"github.com/latchkey-go/latchkey/core/internal/wellknown"
-	"github.com/latchkey-go/latchkey/internal/headers"
 )
 
 // AddWellKnown adds a document at /.well-known/<name>, outside of the base path. It is served if the application calls
@@ -102,21 +100,4 @@ func publish(r *Request, response *Response) *Response {
 	response = finish(r, response)
 	response.Header.Set("Access-Control-Allow-Origin", "*")
 	return response
-}
-
-// addPasskeyDocuments adds the documents of the passkey providers, unless a plugin has added one of that name.
-func (ps *plugins) addPasskeyDocuments(providers []*provider) {
-	var all []*RelyingParty
-	for _, p := range providers {
-		if p.webauthn != nil {
-			all = append(all, &p.webauthn.ceremonies.RelyingParty)
-		}
-	}
-	for name, body := range passkeys.Documents(all) {
-		if _, taken := ps.documents[name]; !taken {
-			ps.documents[name] = wellKnown{get: func(context.Context, string) (*Response, error) {
-				return &Response{Body: slices.Clone(body), Header: headers.New("Content-Type", typeJSON)}, nil
-			}}
-		}
-	}
 }
