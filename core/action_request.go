@@ -16,7 +16,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/internal/signinmethods"
-	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/headers"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -139,25 +138,6 @@ func (c *ActionRequest) Page(title string) ui.Page {
 		c.plugins.auth.pages.showImpersonation(c.in, &page, visitorOf(s))
 	}
 	return page
-}
-
-// Allow counts an attempt against the limits of the client and, if identifier is not empty, of identifier: an email
-// address, a user name or a user ID. If a limit is exceeded it returns an error. Return that error from Handle to send
-// a 429 response with Retry-After.
-func (c *ActionRequest) Allow(ctx context.Context, a limit.Attempt, identifier string) error {
-	return c.plugins.limits.ask(ctx, c.in, newAttempt(a, identifier))
-}
-
-// ResetAttempts undoes the count of Allow after an attempt that succeeded. For [limit.AttemptInARow] it resets the
-// whole count, including the attempts of other clients: call it when the user has shown in a stronger way that the name
-// is theirs.
-func (c *ActionRequest) ResetAttempts(ctx context.Context, a limit.Attempt, identifier string) {
-	p := newAttempt(a, identifier)
-	if a == limit.AttemptInARow {
-		c.plugins.limits.clear(ctx, c.in, p)
-		return
-	}
-	c.plugins.limits.right(ctx, c.in, p)
 }
 
 // Audit reports a decision of the plugin to Config.Audit. Call it after the change is committed. It does nothing if

@@ -142,6 +142,25 @@ func (l *limits) attempt(c *call, p LimitParams) LimitParams {
 	return p
 }
 
+// Allow counts an attempt against the limits of the client and, if identifier is not empty, of identifier: an email
+// address, a user name or a user ID. If a limit is exceeded it returns an error. Return that error from Handle to send
+// a 429 response with Retry-After.
+func (c *ActionRequest) Allow(ctx context.Context, a limit.Attempt, identifier string) error {
+	return c.plugins.limits.ask(ctx, c.in, newAttempt(a, identifier))
+}
+
+// ResetAttempts undoes the count of Allow after an attempt that succeeded. For [limit.AttemptInARow] it resets the
+// whole count, including the attempts of other clients: call it when the user has shown in a stronger way that the name
+// is theirs.
+func (c *ActionRequest) ResetAttempts(ctx context.Context, a limit.Attempt, identifier string) {
+	p := newAttempt(a, identifier)
+	if a == limit.AttemptInARow {
+		c.plugins.limits.clear(ctx, c.in, p)
+		return
+	}
+	c.plugins.limits.right(ctx, c.in, p)
+}
+
 // Client describes the client of a request to a plugin, so that it can share scarce resources such as processor time
 // among clients.
 type Client struct {

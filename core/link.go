@@ -145,8 +145,16 @@ type linkEffects struct {
 	in accounts.SignIn
 }
 
-// Kept implements [accounts.Effects].
-func (e *linkEffects) Kept() *Account { return e.id.storedAccount() }
+// Kept implements [accounts.Effects]. The tokens are those that the provider's Account function selects.
+func (e *linkEffects) Kept() *Account {
+	id, kept := e.id, &Account{}
+	if id.oauth != nil {
+		kept = id.oauth.client.accountFor(id.oauth.tokens)
+	}
+	kept.Type, kept.Provider, kept.ProviderAccountID = id.account.Type, id.account.Provider, id.account.ProviderAccountID
+	kept.VerifiedEmail, kept.Label = id.verifiedAddress(), id.label()
+	return kept
+}
 
 // Announce implements [accounts.Effects].
 func (e *linkEffects) Announce(ctx context.Context, records store.RecordStore, event audit.Event) error {

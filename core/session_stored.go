@@ -159,19 +159,6 @@ func (p *storedSession) end(ctx context.Context) (event SignOutEvent, err error)
 	return event, err
 }
 
-// createStored stores the session of a user outside of a transaction, and ends the sessions that it replaces. Under
-// StrategyJWT it does nothing.
-func (s *sessions) createStored(ctx context.Context, c *tokenCarrier, id *identity, who *member) error {
-	if s.config.Strategy != StrategyDatabase {
-		return nil
-	}
-	if err := s.newRow(ctx, id, who); err != nil {
-		return err
-	}
-	s.endReplaced(ctx, c, id, who.session)
-	return nil
-}
-
 // endReplaced ends the session of the request, which a stored session replaces after a sign-in, and enforces
 // Session.MaxPerUser.
 func (s *sessions) endReplaced(ctx context.Context, c *tokenCarrier, id *identity, by *store.Session) {
