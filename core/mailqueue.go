@@ -26,6 +26,18 @@ func (h *PluginHost) AddEmailSender(s EmailSender) {
 // one. The plugin responds with status 503.
 var ErrMailQueueFull = errors.New("core: too many emails wait to be sent")
 
+func newMailQueue(c *Config, a *Auth) *mailqueue.Queue {
+	failed := func(t ErrorType) func(context.Context, error) {
+		return func(ctx context.Context, err error) { a.log.failure(ctx, errorf(t, "%w", err)) }
+	}
+	return mailqueue.New(mailqueue.Config{
+		Records: a.store.Records, Lister: a.store.RecordLister, Keys: &a.plugins.seals, Rand: c.Rand, Now: c.Now,
+		Retries: c.Mail.Retries, Theme: c.Theme, Locales: c.Locales, Calls: a.store.watch, Logger: c.Logger,
+		Failed: failed(ErrAuth), NotListed: failed(ErrStore), Outside: mailOrigin{a.site.audit, nil},
+		Made: a.plugins.noticeMade, Bounced: a.plugins.bouncedSince,
+	})
+}
+
 // mailOrigin implements [mailqueue.Origin]. at is nil outside of a request.
 type mailOrigin struct {
 	audit *auditor.Auditor

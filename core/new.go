@@ -20,7 +20,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/locales"
-	"github.com/latchkey-go/latchkey/core/internal/mailqueue"
 	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
 	"github.com/latchkey-go/latchkey/core/internal/providersessions"
@@ -479,16 +478,4 @@ func newLinker(c *Config, a *Auth, open bool) *linker {
 		}
 	}
 	return l
-}
-
-func newMailQueue(c *Config, a *Auth) *mailqueue.Queue {
-	failed := func(t ErrorType) func(context.Context, error) {
-		return func(ctx context.Context, err error) { a.log.failure(ctx, errorf(t, "%w", err)) }
-	}
-	return mailqueue.New(mailqueue.Config{
-		Records: a.store.Records, Lister: a.store.RecordLister, Keys: &a.plugins.seals, Rand: c.Rand, Now: c.Now,
-		Retries: c.Mail.Retries, Theme: c.Theme, Locales: c.Locales, Calls: a.store.watch, Logger: c.Logger,
-		Failed: failed(ErrAuth), NotListed: failed(ErrStore), Outside: mailOrigin{a.site.audit, nil},
-		Made: a.plugins.noticeMade, Bounced: a.plugins.bouncedSince,
-	})
 }
