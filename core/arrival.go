@@ -116,8 +116,8 @@ func (s *site) warnOfOtherOrigin(r *forwarded.Request) {
 			"X-Forwarded-Proto and X-Forwarded-Host"))
 }
 
-// client returns the client's network for limits; see [forwarded.Proxies.Client]. identified reports whether the network
-// is the client's own, as [LimitParams].PeerIsVisitor says.
+// client returns the client's network for limits; see [forwarded.Proxies.Client]. identified reports whether the
+// network is the client's own, as [LimitParams].PeerIsVisitor says.
 func (v *arrival) client() (network netip.Prefix, identified bool) {
 	received := received(v.r)
 	return v.origins.Proxies.Client(&received)

@@ -144,7 +144,6 @@ type signIns struct {
 // logouts ends sessions when a provider sends a logout token (OpenID Connect Back-Channel Logout 1.0).
 type logouts struct {
 	sessions *sessions
-	store    stores
 	callback func(ctx context.Context, p BackChannelLogoutParams) error // Callbacks.BackChannelLogout
 	// used contains the IDs of logout tokens that were used.
 	used once.Memory[string, struct{}]

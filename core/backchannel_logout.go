@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -37,55 +36,28 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 
 // endAll ends the sessions that a logout token names. If its subject has no account here, there are none.
 func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutParams) error {
-	if p.Subject != "" && l.store.Store != nil {
-		user, err := userByAccount(ctx, l.store, &Account{Provider: p.Provider, ProviderAccountID: p.Subject})
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return errorf(ErrStore, "%w", err)
-		}
-		p.User = user
-	}
+	all, these := &l.sessions.all, l.sessions.providerSessions.Of(p.Provider, p.SessionID)
+	user, known, err := all.EndAtProvider(ctx, l.sessions.jwt.Users, p.Provider, p.Subject, these)
 	switch {
-	case p.User != nil:
-		if err := l.sessions.all.EndAll(ctx, p.User.ID); err != nil {
-			return errorf(ErrStore, "%w", err)
-		}
-	case p.Subject == "":
-		known, err := l.endBySID(ctx, &p)
-		if err != nil {
-			return errorf(ErrStore, "%w", err)
-		}
-		if !known && l.callback == nil {
-			return errorf(autherr.SignOut, "the logout_token contains a session ID (sid) and no user (sub), and this "+
-				"process has not started that session: only a BackChannelLogout callback can identify it")
-		}
+	case err != nil:
+		return errorf(ErrStore, "%w", err)
+	case !known && l.callback == nil:
+		return errorf(autherr.SignOut, "the logout_token contains a session ID (sid) and no user (sub), and this process has "+
+			"not started that session: only a BackChannelLogout callback can identify it")
 	}
+	p.User = user
 	told := audit.Event{Name: audit.BackChannelLogout, Outcome: audit.OK}
 	if p.User != nil {
 		told.UserID = p.User.ID
 	}
 	if l.callback != nil {
 		p.User = p.User.Clone()
-		err := guard("BackChannelLogout callback", func() error { return l.callback(ctx, p) })
-		if err != nil {
+		if err := guard("BackChannelLogout callback", func() error { return l.callback(ctx, p) }); err != nil {
 			return err
 		}
 	}
 	v.note(ctx, told)
 	return nil
-}
-
-// endBySID ends the local sessions that a provider session started. known reports whether this process remembers any.
-// p.User is set to the owner of the last session that still existed.
-func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (known bool, err error) {
-	ids := l.sessions.providerSessions.Of(p.Provider, p.SessionID)
-	owner, known, err := l.sessions.all.EndThese(ctx, ids)
-	if err == nil && owner != "" {
-		p.User, err = l.sessions.jwt.Users.User(ctx, owner)
-	}
-	if errors.Is(err, ErrNotFound) {
-		err = nil
-	}
-	return known, err
 }
 
 // logout verifies a logout token and ends its sessions (OpenID Connect Back-Channel Logout).
@@ -107,8 +79,7 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 		return NewError(autherr.SignOut, &audit.Denial{Reason: audit.ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
 	}
 	params := BackChannelLogoutParams{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID}
-	err = f.ends.endAll(ctx, &c.arrival, params)
-	if err != nil {
+	if err := f.ends.endAll(ctx, &c.arrival, params); err != nil {
 		return err
 	}
 	f.ends.used.First(f.ID+" "+said.ID, said.Expires) // only now: if the logout fails, the provider may repeat it

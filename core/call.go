@@ -41,8 +41,8 @@ func (s *site) callOf(r *Request) *call {
 	return &call{arrival: s.unsettled(r)}
 }
 
-// route finds the action, the provider and the query by parsing the raw request target (docs/protocol.md §1.1). badQuery
-// is the error of a malformed query.
+// route finds the action, the provider and the query by parsing the raw request target (docs/protocol.md §1.1).
+// badQuery is the error of a malformed query.
 func (c *call) route() (to actions.Route, badQuery, err error) {
 	if c.r.Method != "GET" && c.r.Method != "POST" {
 		cause := errorf(ErrUnknownAction, "method %.16q: actions support only GET and POST", c.r.Method)

@@ -36,18 +36,20 @@ func checkConfig(c *Config, chosen Strategy, faults *ConfigError) []warnings.Cod
 	return codes
 }
 
-// checkNeeds checks what the providers, the Strategy and the plugins require of the Store and of other fields.
-func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
+// checkNeeds checks the requirements of the providers, the Strategy and the plugins, and returns them.
+func checkNeeds(c *Config, a *Auth, faults *ConfigError) *configcheck.Needs {
 	kept := a.store
-	needs := configcheck.Needs{
+	needs := &configcheck.Needs{
 		Store: c.Store, HasTokens: kept.Tokens != nil, HasPasskeys: kept.Passkeys != nil,
-		HasSessions: kept.Sessions != nil, HasLister: kept.SessionLister != nil, HasRecords: kept.Records != nil,
+		HasSessions: kept.Sessions != nil, HasLister: kept.SessionLister != nil, HasAccounts: kept.Accounts != nil,
+		HasRecords: kept.Records != nil, Verifies: a.plugins.proves,
 		Unlimited: c.Callbacks.Limit == nil && c.InsecureNoLimits, Database: c.Session.Strategy == StrategyDatabase,
 		CleanUp: c.CleanUp == True, MaxPerUser: c.Session.MaxPerUser,
 	}
 	for _, p := range a.providers {
 		needs.Providers = append(needs.Providers, configcheck.Provider{
 			ID: p.id, Kind: p.kind, Proxied: p.oauth != nil && p.oauth.flow.ProxyURL != "",
+			ByAddress:   p.oauth != nil && p.oauth.AllowDangerousEmailAccountLinking,
 			NoAuthorize: p.credentials != nil && p.credentials.Admit == nil,
 			Codes:       p.email != nil && p.email.Code, OwnTokens: p.email != nil && p.email.GenerateToken != nil,
 			ConditionalUI: p.webauthn != nil && p.webauthn.ConditionalUI != False,
@@ -58,6 +60,8 @@ func checkNeeds(c *Config, a *Auth, faults *ConfigError) {
 	needs.Limits(c.Limits.Shared, c.InsecureNoLimits, c.Limits.Rates, faults.add)
 	knowsHosts := a.site.pinned || len(c.TrustedHosts) > 0
 	needs.RedirectProxy(c.RedirectProxyURL, c.RedirectProxyTargets, knowsHosts, faults.add)
+	needs.Unrevoked = a.plugins.ends != "" && !needs.Database && c.Session.Revocation.On == False
+	return needs
 }
 
 // checkRevocation decides whether Session.Revocation is on if it is Default, and checks what it needs of the store.
@@ -77,13 +81,6 @@ func checkRevocation(c *Config, ps *plugins, kept stores, faults *ConfigError) {
 		guests = ps.provisional.plugin
 	}
 	r.Guests(guests, c.Callbacks.Merge != nil, faults.add)
-}
-
-// linkables describes what sign-ins with the configured providers can mean for account linking.
-type linkables struct {
-	// prove reports whether a sign-in can be the first to verify an email address. open reports whether a user can sign
-	// in with an account or a passkey.
-	prove, open bool
 }
 
 // readEnvironment sets empty fields from environment variables and returns the warnings to log.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
@@ -106,4 +107,13 @@ func (d *SessionData[T]) Guard(allowed func(T) bool) Guard {
 		}
 		return nil
 	}
+}
+
+// HasRole returns a guard that allows users with at least one of the roles. The comparison is case-sensitive. The
+// permissions of a role are best checked with a method of T and [SessionData.Guard].
+func HasRole[T interface{ Roles() []string }](d *SessionData[T], anyOf ...string) Guard {
+	anyOf = slices.Clone(anyOf)
+	return d.Guard(func(data T) bool {
+		return slices.ContainsFunc(data.Roles(), func(role string) bool { return slices.Contains(anyOf, role) })
+	})
 }

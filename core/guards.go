@@ -184,15 +184,6 @@ func AllOf(guards ...Guard) Guard {
 	}
 }
 
-// HasRole returns a guard that allows users with at least one of the roles. The comparison is case-sensitive. The
-// permissions of a role are best checked with a method of T and [SessionData.Guard].
-func HasRole[T interface{ Roles() []string }](d *SessionData[T], anyOf ...string) Guard {
-	anyOf = slices.Clone(anyOf)
-	return d.Guard(func(data T) bool {
-		return slices.ContainsFunc(data.Roles(), func(role string) bool { return slices.Contains(anyOf, role) })
-	})
-}
-
 // Require returns the session if the user is signed in and all guards allow the request. Otherwise it returns the
 // response to send, which depends on the client: a browser is redirected to the sign-in page with 303; HTMX gets 401
 // with HX-Redirect, and Datastar 401 with an event that redirects; scripts, API clients, WebSockets and event streams

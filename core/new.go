@@ -13,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/internal/challenges"
 	"github.com/latchkey-go/latchkey/core/internal/cleanup"
+	"github.com/latchkey-go/latchkey/core/internal/configcheck"
 	"github.com/latchkey-go/latchkey/core/internal/cookies"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
@@ -60,7 +61,7 @@ func New(config Config) (*Auth, error) {
 	a.plugins.checkIDTokens(a.providers, faults)
 	watchProviders(a.providers, calls)
 	data := dataOptions(&c, a.log, faults)
-	checkNeeds(&c, a, faults)
+	needs := checkNeeds(&c, a, faults)
 	seal := cookies.Sealer{Now: c.Now, Rand: c.Rand, Expired: errExpired}
 	keys, _ := flowstate.NewKeys(a.site.secrets, seal) // an invalid secret is a configuration error already
 	checks := &checks{Keys: keys}
@@ -69,9 +70,7 @@ func New(config Config) (*Auth, error) {
 	if a.misconfigured(faults) {
 		return nil, faults
 	}
-	can := linkablesOf(a.providers)
-	can.prove = can.prove || a.plugins.proves
-	assemble(a, &c, can, checks, faults)
+	assemble(a, &c, needs, checks, faults)
 	a.plugins.entry.checkMethods(faults)
 	if a.misconfigured(faults) {
 		return nil, faults
@@ -85,7 +84,7 @@ func New(config Config) (*Auth, error) {
 		a.warnShared(context.Background())
 	}
 	a.plugins.limits.warnOfMissingProxies(a)
-	announce(a, append(codes, storeWarnings(&c, can, a)...))
+	announce(a, append(codes, needs.Warnings()...))
 	return a, nil
 }
 
@@ -102,7 +101,7 @@ func (a *Auth) misconfigured(faults *ConfigError) bool {
 }
 
 // assemble creates the components of an Auth from a valid configuration.
-func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigError) {
+func assemble(a *Auth, c *Config, needs *configcheck.Needs, checks *checks, faults *ConfigError) {
 	var views []ui.Provider
 	a.byID = make(map[string]*provider, len(a.providers))
 	for _, p := range a.providers {
@@ -115,7 +114,7 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	a.refreshes = refresh.New(a.store.Accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.plugins.tasks, a.log)
 	facts := a.plugins.facts || c.Session.Revocation.On == True
-	a.sessions = newSessions(c, checks.Sealer, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
+	a.sessions = newSessions(c, checks.Sealer, a.site.secrets, a.store, cleaning, needs.VerifiesAddresses(), facts, a.log)
 	a.sessions.jwt.KeepsUser = a.plugins.proves
 	if a.sessions.impersonation = a.plugins.impersonation; a.sessions.impersonation != nil {
 		a.site.actorOf = a.sessions.actorOf
@@ -126,8 +125,8 @@ func assemble(a *Auth, c *Config, can linkables, checks *checks, faults *ConfigE
 	a.pages.sessions, a.pages.plugins = a.sessions, &a.plugins
 	a.sessions.providerLogouts = newProviderLogouts(c, a.providers, a.store.Records)
 	a.site.returns = a.sessions.providerLogouts != nil
-	a.linker = newLinker(c, a, can.open)
-	ends := &logouts{sessions: a.sessions, store: a.store, callback: c.Callbacks.BackChannelLogout}
+	a.linker = newLinker(c, a, needs.LinksAccounts())
+	ends := &logouts{sessions: a.sessions, callback: c.Callbacks.BackChannelLogout}
 	ends.used = once.Memory[string, struct{}]{Now: c.Now, Max: maxLogouts}
 	entry := &signIns{
 		gate: gatekeeper{c.Callbacks.SignIn}, linker: a.linker, sessions: a.sessions, pages: a.pages, events: &c.Events,
@@ -264,14 +263,6 @@ func newSentLinks(c *Config, a *Auth, p *EmailProvider) *emaillinks.Sent {
 	}
 }
 
-func linkablesOf(providers []*provider) (can linkables) {
-	for _, p := range providers {
-		can.prove = can.prove || p.email != nil || p.oauth != nil && p.oauth.AllowDangerousEmailAccountLinking
-		can.open = can.open || p.oauth != nil || p.webauthn != nil
-	}
-	return can
-}
-
 // newLimits selects the limiters. asked reports whether a plugin requests known browsers.
 func newLimits(c *Config, a *Auth, asked bool) *limits {
 	l := &limits{limit: c.Callbacks.Limit, forgive: c.Callbacks.Forgive}
@@ -304,23 +295,6 @@ func (l *limits) warnOfMissingProxies(a *Auth) {
 	}
 }
 
-// storeWarnings returns a warning for each interface that account linking needs and the Store lacks, and for a plugin
-// that promises to end sessions in a configuration that cannot end them. Linking uses a safe alternative.
-func storeWarnings(c *Config, can linkables, a *Auth) (codes []warnings.Code) {
-	if a.store.Store != nil && can.prove {
-		if a.store.Accounts == nil && can.open {
-			codes = append(codes, warnings.AccountsNotListed)
-		}
-		if a.store.SessionLister == nil && c.Session.Strategy == StrategyDatabase {
-			codes = append(codes, warnings.SessionsNotEnded)
-		}
-	}
-	if a.plugins.ends != "" && c.Session.Strategy == StrategyJWT && c.Session.Revocation.On == False {
-		codes = append(codes, warnings.SessionsNotRevoked)
-	}
-	return codes
-}
-
 // cookieSetsOf returns the cookies for http and https origins, with the keys of the encrypted ones.
 func cookieSetsOf(c *Config, secrets []string, faults *ConfigError) [2]*cookies.Set {
 	o := &c.Cookies
@@ -336,7 +310,9 @@ func cookieSetsOf(c *Config, secrets []string, faults *ConfigError) [2]*cookies.
 // newCleaning returns the schedule of DeleteExpired (Config.CleanUp) and of the tasks of plugins.
 func newCleaning(c *Config, kept stores, tasks []cleanup.Task, log *reporter) *cleanup.Schedule {
 	var cleaner store.Cleaner
-	if c.Store != nil && c.CleanUp != False && (c.CleanUp != Default || !cleansItself(c.Store)) {
+	self, ok := c.Store.(store.SelfCleaner)
+	cleansItself := ok && self.CleansItself()
+	if c.Store != nil && c.CleanUp != False && (c.CleanUp == True || !cleansItself) {
 		cleaner = storecalls.New(c.Store, storeCall(kept.watch, 0)).Cleaner // a run has its own time limit
 	}
 	schedule := cleanup.New(cleaner, tasks, kept.Tokens, c.Now, log.cleaned)
@@ -356,11 +332,6 @@ func (l *reporter) cleaned(ctx context.Context, r cleanup.Report) {
 	default:
 		l.debug(ctx, "expired sessions and tokens are deleted", r.Attrs...)
 	}
-}
-
-func cleansItself(s Store) bool {
-	self, ok := s.(store.SelfCleaner)
-	return ok && self.CleansItself()
 }
 
 func newEmailCodes(c *Config, a *Auth, asked *limits) *emailCodes {

@@ -104,16 +104,21 @@ func (v *Visit) Value(key any) any {
 		}
 	default:
 		if key == ui.StateKey() {
-			if v.refused != nil {
-				if outer := v.Context.Value(key); outer != nil { // the state of an outer hook
-					return outer
-				}
-			}
-			v.stateMade.Do(v.makeState)
-			return v.state
+			return v.stateOf(key)
 		}
 	}
 	return v.Context.Value(key)
+}
+
+// stateOf returns the state of the ui components. If this hook refused the request, that of an outer hook is preferred.
+func (v *Visit) stateOf(key any) any {
+	if v.refused != nil {
+		if outer := v.Context.Value(key); outer != nil {
+			return outer
+		}
+	}
+	v.stateMade.Do(v.makeState)
+	return v.state
 }
 
 func (v *Visit) makeState() {

@@ -3,9 +3,9 @@ package tokensource
 // Readers are the sources of session tokens of a site, for each kind of origin.
 type Readers[T any] struct{ https, http, unknown Sources[T] }
 
-// ReadersOf returns the readers of a site with these session cookies at http and https origins. For an https origin, the
-// plain cookie is ignored, because sibling subdomains can set it over plain http. For an http origin both cookies count:
-// a proxy may terminate TLS without telling the server. If the request has only a header, the origin is unknown.
+// ReadersOf returns the readers of a site with these session cookies at http and https origins. For an https origin,
+// the plain cookie is ignored, because sibling subdomains can set it over plain http. For an http origin both cookies
+// count: a proxy may terminate TLS without telling the server. If the request has only a header, the origin is unknown.
 // headerFirst is [Sources].HeaderFirst.
 func ReadersOf[T any](plain, secure Cookie[T], headerFirst bool) Readers[T] {
 	of := func(cookies ...Cookie[T]) Sources[T] {

@@ -280,6 +280,16 @@ func (e *emails) postConfirm(ctx context.Context, c *core.ActionRequest) (*core.
 	return done(ctx, c, what, addressOutput{pending.New})
 }
 
+// restore writes a used record back after a failure, so that the link can be used again.
+func (l *links) restore(ctx context.Context, record *store.Record) {
+	again := *record
+	again.Version = 0
+	if err := l.records.CreateRecord(context.WithoutCancel(ctx), &again); err != nil {
+		l.host.Logger.WarnContext(ctx, "account: could not restore a link after a failure", "kind", record.Kind,
+			"error", err)
+	}
+}
+
 // move changes the user's address. It returns [core.ErrConflict] if the address belongs to another user by now; the
 // store decides this when it writes. The undo link is stored before anything changes. The caller holds the user's lock.
 func (e *emails) move(ctx context.Context, c *core.ActionRequest, userID string, to *change) error {

@@ -71,13 +71,3 @@ func (l *links) forget(ctx context.Context, userID string) {
 		}
 	}
 }
-
-// restore writes a used record back after a failure, so that the link can be used again.
-func (l *links) restore(ctx context.Context, record *store.Record) {
-	again := *record
-	again.Version = 0
-	if err := l.records.CreateRecord(context.WithoutCancel(ctx), &again); err != nil {
-		l.host.Logger.WarnContext(ctx, "account: could not restore a link after a failure", "kind", record.Kind,
-			"error", err)
-	}
-}

@@ -102,7 +102,7 @@ type Effects interface {
 	Announce(ctx context.Context, records store.RecordStore, e audit.Event) error
 	// Add calls write, which adds a sign-in method, and informs the user.
 	Add(ctx context.Context, a *Attempt, m Method, write func(ctx context.Context) error) error
-	// Kept returns the account of the sign-in as it is stored.
+	// Kept returns the stored account of the sign-in.
 	Kept() *store.Account
 	// Done reports a change that was made, and committed if there is a transaction.
 	Done(ctx context.Context, c Change)

@@ -62,7 +62,7 @@ func (l *lines) report(_ context.Context, r Report) {
 
 var start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// TestRunIsSlow checks the report of a run whose time is over: it has deleted a part of the rows, or none.
+// TestRunIsSlow checks the report of a run that has no more time: it has deleted a part of the rows, or none.
 func TestRunIsSlow(t *testing.T) {
 	t.Parallel()
 	for rows, want := range map[int]string{

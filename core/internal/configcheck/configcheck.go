@@ -125,9 +125,11 @@ func (s *Session) Check(report Report) (codes []warnings.Code) {
 type Needs struct {
 	Store any // Config.Store, or nil
 	// The interfaces that the store implements.
-	HasTokens, HasPasskeys, HasSessions, HasLister, HasRecords bool
+	HasTokens, HasPasskeys, HasSessions, HasLister, HasAccounts, HasRecords bool
 
 	Providers  []Provider
+	Verifies   bool // a plugin verifies email addresses
+	Unrevoked  bool // a plugin ends sessions that cannot be ended
 	Unlimited  bool // nothing limits attempts
 	Database   bool // Session.Strategy is StrategyDatabase
 	CleanUp    bool // CleanUp is True
@@ -148,7 +150,10 @@ func (n *Needs) Check(report Report) {
 			n.has(store.TypeEmail), n.HasTokens, "an email provider needs a Store", " for its tokens: set Store",
 			"store.VerificationTokenStore",
 		},
-		{n.has(store.TypeWebAuthn), n.HasPasskeys, "a passkey provider needs a Store", ": set Store", "store.AuthenticatorStore"},
+		{
+			n.has(store.TypeWebAuthn), n.HasPasskeys, "a passkey provider needs a Store", ": set Store",
+			"store.AuthenticatorStore",
+		},
 		{
 			n.Database, n.HasSessions, "Session.Strategy database needs a Store", ": set Store, or use StrategyJWT",
 			"store.SessionStore",
@@ -239,8 +244,8 @@ func (n *Needs) RedirectProxy(address string, targets []string, knowsHosts bool,
 			"TrustedHosts, because a forged Host header could otherwise send authorization codes to an attacker")
 	}
 	if !proxied && len(targets) > 0 {
-		report(autherr.InvalidConfig, "RedirectProxyTargets needs RedirectProxyURL: set it to the URL of the proxy's own auth "+
-			"routes, for example \"https://auth.example/auth\", in the proxy and in the deployments that use it")
+		report(autherr.InvalidConfig, "RedirectProxyTargets needs RedirectProxyURL: set it to the URL of the proxy's own "+
+			"auth routes, for example \"https://auth.example/auth\", in the proxy and in the deployments that use it")
 	}
 	if address != "" {
 		if _, _, err := weburl.ParseOrigin(address); err != nil {

@@ -2,6 +2,7 @@ package configcheck_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,7 +163,8 @@ func TestValid(t *testing.T) {
 	}
 	s.Check(report)
 	n := configcheck.Needs{
-		Providers: append(email, passkeys...), Database: true, Store: t, HasTokens: true, HasPasskeys: true, HasSessions: true,
+		Providers: slices.Concat(email, passkeys), Database: true, Store: t, HasTokens: true, HasPasskeys: true,
+		HasSessions: true,
 	}
 	n.Check(report)
 	n = configcheck.Needs{Providers: []configcheck.Provider{{Codes: true}, {OwnTokens: true}, {ConditionalUI: true}}}
@@ -197,5 +199,31 @@ func TestUnusedJWTCallback(t *testing.T) {
 	s.Strategy = "jwt"
 	if codes := s.Check(report); codes != nil {
 		t.Errorf("%q", codes)
+	}
+}
+
+// TestWarnings: account linking needs the lists of the Store if a sign-in can be the first to verify an address.
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	type needs = configcheck.Needs
+	oauth := []configcheck.Provider{{Kind: store.TypeOIDC}}
+	linking := []configcheck.Provider{{Kind: store.TypeOAuth, ByAddress: true}}
+	for name, row := range map[string]struct {
+		in   needs
+		want string
+	}{
+		"no store":           {needs{Providers: linking}, "[]"},
+		"nothing verifies":   {needs{Providers: oauth, Database: true, Store: t}, "[]"},
+		"nothing links":      {needs{Providers: email, Store: t}, "[]"},
+		"a linking provider": {needs{Providers: linking, Store: t}, "[store-lists-no-accounts]"},
+		"a plugin, accounts": {needs{Providers: oauth, Store: t, Verifies: true}, "[store-lists-no-accounts]"},
+		"a plugin, passkeys": {needs{Providers: passkeys, Store: t, Verifies: true}, "[store-lists-no-accounts]"},
+		"stored sessions":    {needs{Providers: email, Store: t, Database: true}, "[store-ends-no-sessions]"},
+		"a store with all":   {needs{Providers: linking, Store: t, Database: true, HasAccounts: true, HasLister: true}, "[]"},
+		"sessions that stay": {needs{Unrevoked: true}, "[sessions-not-revoked]"},
+	} {
+		if got := fmt.Sprint(row.in.Warnings()); got != row.want {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -13,6 +14,8 @@ type Provider struct {
 	Kind store.ProviderType
 	// Proxied reports that the provider uses a redirect proxy.
 	Proxied bool
+	// ByAddress is OAuthProvider.AllowDangerousEmailAccountLinking.
+	ByAddress bool
 	// NoAuthorize reports that nothing checks the fields of the form.
 	NoAuthorize bool
 	// Codes and OwnTokens are EmailProvider.Code, and whether EmailProvider.GenerateToken is set.
@@ -49,4 +52,32 @@ func (n *Needs) checkProviders(report Report) {
 		}
 		conditional = p.ID
 	}
+}
+
+// VerifiesAddresses reports whether a sign-in can be the first to verify an email address.
+func (n *Needs) VerifiesAddresses() bool {
+	return n.Verifies || n.has(store.TypeEmail) ||
+		slices.ContainsFunc(n.Providers, func(p Provider) bool { return p.ByAddress })
+}
+
+// LinksAccounts reports whether a user can sign in with an account at a provider, or with a passkey.
+func (n *Needs) LinksAccounts() bool {
+	return n.has(store.TypeOAuth) || n.has(store.TypeOIDC) || n.has(store.TypeWebAuthn)
+}
+
+// Warnings returns a warning for each interface that account linking needs and the Store lacks, and for a plugin that
+// promises to end sessions in a configuration that cannot end them. Linking uses a safe alternative.
+func (n *Needs) Warnings() (codes []warnings.Code) {
+	if n.Store != nil && n.VerifiesAddresses() {
+		if !n.HasAccounts && n.LinksAccounts() {
+			codes = append(codes, warnings.AccountsNotListed)
+		}
+		if !n.HasLister && n.Database {
+			codes = append(codes, warnings.SessionsNotEnded)
+		}
+	}
+	if n.Unrevoked {
+		codes = append(codes, warnings.SessionsNotRevoked)
+	}
+	return codes
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/actions"
 )
 
-// Ask asks a gate about a sign-in. next is the action that the sign-in has to wait for. It is empty if the gate passes.
+// Ask asks a gate about a sign-in. next is the action that the sign-in must wait for. It is empty if the gate passes.
 type Ask[S any] func(ctx context.Context, signIn S) (next string, err error)
 
 // Gates are sign-in gates in the order in which they are asked.
@@ -38,7 +38,7 @@ func (g *Gates[S]) Add(plugin string, final bool, ask Ask[S]) {
 	*g = slices.Insert(*g, at, gate[S]{ask, plugin, number, final})
 }
 
-// Ask calls the gates whose names are not in released, until one returns an action. name is the name of that gate: its
+// Ask calls the gates without a name in released, until one returns an action. name is the name of that gate: its
 // action and its position among the gates of its plugin, so that it stays valid in a process that has other plugins
 // configured before this one. Each gate gets its own result of signIn.
 func (g Gates[S]) Ask(

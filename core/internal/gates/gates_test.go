@@ -13,7 +13,7 @@ import (
 // asked is a sign-in that records which gates were asked.
 type asked struct{ gates *[]string }
 
-// newGates returns gates of two plugins, whose actions are "first" and "second". Each gate has an answer by its name.
+// newGates returns gates of two plugins with the actions "first" and "second". Each gate has an answer by its name.
 func newGates(answers map[string]string) (Gates[*asked], *actions.Table) {
 	var gates Gates[*asked]
 	add := func(plugin, name string, final bool) {
@@ -36,7 +36,7 @@ func newGates(answers map[string]string) (Gates[*asked], *actions.Table) {
 	return gates, table
 }
 
-// TestAsk checks the order of the gates, which of them are skipped, and that the first action or error ends the loop.
+// TestAsk checks the order of the gates, the skipped ones, and that the first action or error ends the loop.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/internal/form"
 )
 
-// TestOf checks the table of errors: what a client learns about each.
+// TestOf checks what a client learns about each error.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("row 7")

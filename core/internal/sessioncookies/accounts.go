@@ -159,7 +159,7 @@ func (c *Change) Replace(userID string) {
 	}
 }
 
-// Add adds an account, in place of earlier ones of its user, if it fits next to an active session of that size.
+// Add adds an account, and removes earlier ones of its user, if it fits next to an active session of that size.
 func (c *Change) Add(userID, token string, expires time.Time, active int) bool {
 	c.Replace(userID)
 	number := 1

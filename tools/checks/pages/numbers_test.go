@@ -152,6 +152,10 @@ func evaluate(e ast.Expr) (int64, error) {
 		if unit, ok := timeUnits[strings.ToLower(e.Sel.Name)]; ok {
 			return int64(unit), nil
 		}
+	case *ast.CallExpr: // cmp.Or(field, default)
+		if called, ok := e.Fun.(*ast.SelectorExpr); ok && called.Sel.Name == "Or" {
+			return evaluate(e.Args[len(e.Args)-1])
+		}
 	case *ast.BinaryExpr:
 		x, err := evaluate(e.X)
 		y, other := evaluate(e.Y)
