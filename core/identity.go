@@ -150,27 +150,6 @@ func (id *identity) verifiedAddress() string {
 	return about
 }
 
-// storedAccount returns the account to store, with the tokens that the provider's Account function selects.
-func (id *identity) storedAccount() *Account {
-	kept := &Account{}
-	if id.oauth != nil {
-		kept = id.oauth.client.accountFor(id.oauth.tokens)
-	}
-	kept.Type, kept.Provider, kept.ProviderAccountID = id.account.Type, id.account.Provider, id.account.ProviderAccountID
-	kept.VerifiedEmail, kept.Label = id.verifiedAddress(), id.label()
-	return kept
-}
-
-// label returns the email address or the user name in the profile. The account page shows it.
-func (id *identity) label() string {
-	if id.oauth == nil {
-		return ""
-	}
-	return profiletext.Label(
-		or(id.oauth.given, id.profile.First("preferred_username", "login", "username", "nickname")),
-	)
-}
-
 // authentication describes when and how a user authenticated. The zero time counts as long ago.
 type authentication struct {
 	time    time.Time

@@ -198,21 +198,16 @@ var textImpersonated = ui.Text{
 	Key: "impersonation.refused", English: "You can't do this while you use another person's account.",
 }
 
-// readFor finds the session of a request, and refuses an action that is not allowed in it.
+// readFor finds the session of a request. It returns an error if the user is impersonated, unless the action declares
+// that it is for them too, so that an impersonation changes nothing.
 func (s *sessions) readFor(ctx context.Context, to *rule, c *call) (err error) {
-	if c.session, err = s.of(ctx, &c.arrival); err == nil && !to.impersonated {
-		err = s.refuseImpersonated(ctx, c)
-	}
-	return err
-}
-
-// refuseImpersonated returns an error if the user of the session is impersonated. It protects all actions that do not
-// declare otherwise, so that an impersonation changes nothing.
-func (s *sessions) refuseImpersonated(ctx context.Context, c *call) error {
-	if s.impersonation == nil || c.session.Says(ctx).Actor == (actor{}) || c.session.ExpiredActor() != (actor{}) {
-		return nil
+	if c.session, err = s.of(ctx, &c.arrival); err != nil || to.impersonated || s.impersonation == nil {
+		return err
 	}
 	userID, by := "", c.session.Says(ctx).Actor
+	if by == (actor{}) || c.session.ExpiredActor() != (actor{}) {
+		return nil
+	}
 	if current, err := c.session.current(ctx); err == nil && current != nil {
 		userID = current.user.ID
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/profiletext"
 )
 
 // linker finds or creates the user of an identity, by the rules in internal/linking.
@@ -147,6 +148,27 @@ type linkEffects struct {
 
 // Kept implements [accounts.Effects].
 func (e *linkEffects) Kept() *Account { return e.id.storedAccount() }
+
+// storedAccount returns the account to store, with the tokens that the provider's Account function selects.
+func (id *identity) storedAccount() *Account {
+	kept := &Account{}
+	if id.oauth != nil {
+		kept = id.oauth.client.accountFor(id.oauth.tokens)
+	}
+	kept.Type, kept.Provider, kept.ProviderAccountID = id.account.Type, id.account.Provider, id.account.ProviderAccountID
+	kept.VerifiedEmail, kept.Label = id.verifiedAddress(), id.label()
+	return kept
+}
+
+// label returns the email address or the user name in the profile. The account page shows it.
+func (id *identity) label() string {
+	if id.oauth == nil {
+		return ""
+	}
+	return profiletext.Label(
+		or(id.oauth.given, id.profile.First("preferred_username", "login", "username", "nickname")),
+	)
+}
 
 // Announce implements [accounts.Effects].
 func (e *linkEffects) Announce(ctx context.Context, records store.RecordStore, event audit.Event) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
+	"github.com/latchkey-go/latchkey/internal/cookie"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -69,11 +70,6 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		account: &Account{Type: TypeCredentials, Provider: "impersonation", ProviderAccountID: user.ID},
 	}
 	expires := s.rows.CookieExpiry(c.in.session.Says(ctx).Short, session.Expires)
-	carrier := c.in.session.carrier()
-	actor, err := carrier.SetActor(carrier.Value(), expires)
-	if err != nil {
-		return err
-	}
 	who := member{user: id.user}
 	if s.config.Strategy == StrategyDatabase {
 		if err := s.newRow(ctx, id, &who); err != nil {
@@ -81,35 +77,25 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		}
 	}
 	cookies, sessionID, err := s.issue(ctx, c.in.session, id, who)
+	var all []cookie.Cookie
 	if err == nil {
-		err = carrier.CheckSize(append(plainCookies(cookies), actor...))
+		all, err = c.in.session.carrier().Impersonate(plainCookies(cookies), expires)
 	}
 	if err == nil {
 		err = c.plugins.checkUser(ctx, user.ID)
 	}
 	if err != nil {
 		s.takeBack(ctx, &c.in.arrival, who, sessionID)
-		return tooLargeToImpersonate(err)
-	}
-	for i := range cookies { // the cookie outlives the session, so that restore knows the actor
-		if name := cookies[i].Name; !cookies[i].HasMaxAge || cookies[i].MaxAge > 0 {
-			cookies[i] = Cookie(c.in.cookies.Session.SetSession(cookies[i].Value, expires))
-			cookies[i].Name = name
+		if errors.As(err, new(*sessioncookies.LimitError)) {
+			err = &Problem{Status: http.StatusConflict, Code: "session_too_large", Cause: err, Text: ui.Text{
+				Key:     "impersonation.too-large",
+				English: "Both sessions together are too large for this site. Its operators find the limit in the log.",
+			}}
 		}
-	}
-	c.replaceSession(append(cookies, ownCookies(actor)...))
-	return nil
-}
-
-// tooLargeToImpersonate turns a *sessioncookies.LimitError into a problem for the administrator.
-func tooLargeToImpersonate(err error) error {
-	if !errors.As(err, new(*sessioncookies.LimitError)) {
 		return err
 	}
-	return &Problem{Status: http.StatusConflict, Code: "session_too_large", Cause: err, Text: ui.Text{
-		Key:     "impersonation.too-large",
-		English: "Both sessions together are too large for this site. Its operators find the limit in the log.",
-	}}
+	c.replaceSession(ownCookies(all))
+	return nil
 }
 
 // EndImpersonation ends an impersonated session. If the own session of the administrator is still valid, it continues,

@@ -53,13 +53,13 @@ func (c *call) rememberedChoice() bool {
 // storeRemember returns the cookie that stores the choice until the session starts, or that deletes it. A choice is for
 // one session: on a shared computer, the next user must choose again.
 func (c *call) storeRemember(choice bool) []Cookie {
-	chosen := c.rememberedChoice()
 	spec := c.cookies.Plugin(plugincookies.Remember)
+	value, there := c.jar.Get(spec.Name())
 	switch {
-	case choice && !chosen:
+	case choice && value != "1":
 		spec.MaxAge = rememberFor
 		return []Cookie{Cookie(spec.Set("1"))}
-	case !choice && c.jar.Has(spec.Name()):
+	case !choice && there:
 		return []Cookie{Cookie(spec.Clear())}
 	}
 	return nil

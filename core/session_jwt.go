@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -58,10 +59,7 @@ func (p *jwtSession) read(ctx context.Context, why sessionRead) (*Session, []Coo
 		return nil, p.clearEnded(), nil
 	}
 	by, err := p.checkActor(ctx, &p.tokenCarrier, sessiontoken.Actor(token), token.Subject)
-	switch {
-	case errors.Is(err, errImpersonationEnded):
-		return nil, p.endImpersonated(ctx, p, err), nil
-	case err != nil:
+	if err != nil {
 		return nil, nil, err
 	}
 	session, cookies, err := p.resume(ctx, token, by, why)
@@ -102,32 +100,51 @@ func (p *jwtSession) resume(
 type nextToken struct {
 	token   *Token // nil: the jwt callback ended the session
 	data    *sessiondata.Loaded
-	renew   bool // the token must be written again
-	now     time.Time
+	renew   bool      // the token must be written again
 	expires time.Time // of the session
 }
 
 // continueToken runs the jwt callback, loads the application's data, and decides whether the token must be renewed.
 func (p *jwtSession) continueToken(ctx context.Context, before *Token, why sessionRead) (next nextToken, err error) {
 	params := JWTParams{Token: before, Trigger: why.trigger, Update: why.update}
-	if next.token, err = p.jwt.runCallback(ctx, p.at, params); err != nil || next.token == nil {
+	if next.token, err = p.runCallback(ctx, params); err != nil || next.token == nil {
 		return next, err
 	}
 	if p.data != nil {
 		next.token, next.data, next.renew = p.carryData(ctx, p.at, before, next.token)
 	}
-	next.now = p.now()
-	next.renew = next.renew || why.updates() || why.asked && p.FromHeader || p.jwt.NeedsRenewal(before, next.now) ||
+	now := p.now()
+	next.renew = next.renew || why.updates() || why.asked && p.FromHeader || p.jwt.NeedsRenewal(before, now) ||
 		p.OldForm() || p.callbacks.JWT != nil && !sessionstate.SameClaims(before, next.token)
 	if sessiontoken.Actor(before) != (actor{}) {
 		next.renew = false
 	}
 	used := before.IssuedAt // the lifetime of the browser's cookie starts here
 	if next.renew {
-		used = next.now
+		used = now
 	}
 	next.expires = p.jwt.Ends(next.token, used)
 	return next, nil
+}
+
+// runCallback runs the jwt callback on a copy of the token. Without a callback it returns the token. A callback that
+// returns nil ends the session; that is logged here. Protect changes the token that the callback returns.
+func (p *jwtSession) runCallback(ctx context.Context, params JWTParams) (*Token, error) {
+	if p.callbacks.JWT == nil {
+		return params.Token, nil
+	}
+	before := params.Token
+	params.Token, params.User, params.Account = sessiontoken.ShowFacts(before), params.User.Clone(), params.Account.Clone()
+	token, err := guarded("jwt callback", func() (*Token, error) { return p.callbacks.JWT(ctx, params) })
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("Callbacks.JWT: %w", err)
+	case token == nil:
+		attrs := append(p.at.attrs(), slog.String("user_id", before.Subject))
+		p.at.log.info(ctx, "the jwt callback ended a session: it returned no token", attrs...)
+		return nil, nil
+	}
+	return token, p.jwt.Protect(before, token)
 }
 
 // sessionOf returns the session with a token's claims, and records that it was used.
@@ -138,7 +155,7 @@ func (p *jwtSession) sessionOf(ctx context.Context, next *nextToken, by *Session
 		Expires: next.expires, UserID: t.Subject, Token: t, data: next.data,
 	}
 	if p.facts {
-		session.ID, session.readAt = sessiontoken.SessionID(t), next.now
+		session.ID, session.readAt = sessiontoken.SessionID(t), p.now()
 		session.AuthTime, session.Methods = sessiontoken.Authentication[amr.Method](t)
 		session.ACR = sessiontoken.ACR(t)
 	}
@@ -226,7 +243,7 @@ func (p *jwtSession) firstToken(ctx context.Context, id *identity, who member) (
 	if who.created {
 		params.Trigger = TriggerSignUp
 	}
-	token, err = p.jwt.runCallback(ctx, p.at, params)
+	token, err = p.runCallback(ctx, params)
 	if err == nil && token != nil && p.data != nil {
 		p.data.Forget(token.Subject)
 		token, _, _ = p.carryData(ctx, p.at, &Token{}, token)

@@ -102,7 +102,7 @@ func (s *sessions) browserOf(v *arrival) sessioncookies.Browser {
 func (s *sessions) choose(ctx context.Context, c tokenCarrier) (requestSession, error) {
 	if s.config.Strategy == StrategyJWT {
 		p := &jwtSession{sessions: s, tokenCarrier: c}
-		p.SealedToken = sessionstate.SealedToken{State: &s.jwt.Tokens, From: &p.Carrier}
+		p.SealedToken = sessionstate.SealedToken{State: &s.jwt, From: &p.Carrier}
 		return p, unknownSession(p.Choose(ctx))
 	}
 	p := &storedSession{sessions: s, tokenCarrier: c}
@@ -179,7 +179,11 @@ func (s *sessions) read(ctx context.Context, r requestSession, why sessionRead) 
 		return nil, c.clearEnded(), nil
 	}
 	if c.Value() != "" {
-		return r.read(ctx, why)
+		session, cookies, err := r.read(ctx, why)
+		if errors.Is(err, errImpersonationEnded) {
+			return nil, s.endImpersonated(ctx, r, err), nil
+		}
+		return session, cookies, err
 	}
 	if _, _, malformed := c.at.bearer(); c.FromHeader && malformed != nil {
 		c.at.log.failure(ctx, &Error{Type: autherr.JWTSession, Cause: errormarks.ByClient(malformed)}, c.at.attrs()...)

@@ -46,10 +46,7 @@ func (p *storedSession) read(ctx context.Context, why sessionRead) (*Session, []
 		return nil, nil, unknownSession(err)
 	}
 	by, err := p.checkActor(ctx, &p.tokenCarrier, p.Impersonator(), found.User.ID)
-	switch {
-	case errors.Is(err, errImpersonationEnded):
-		return nil, p.endImpersonated(ctx, p, err), nil
-	case err != nil:
+	if err != nil {
 		return nil, nil, err
 	}
 	extended := false
@@ -160,19 +157,6 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 func (p *storedSession) end(ctx context.Context) (event SignOutEvent, err error) {
 	event.Session, event.SessionID, err = p.rows.DeleteAll(ctx, p.Tokens.LookUps())
 	return event, err
-}
-
-// createStored stores the session of a user outside of a transaction, and ends the sessions that it replaces. Under
-// StrategyJWT it does nothing.
-func (s *sessions) createStored(ctx context.Context, c *tokenCarrier, id *identity, who *member) error {
-	if s.config.Strategy != StrategyDatabase {
-		return nil
-	}
-	if err := s.newRow(ctx, id, who); err != nil {
-		return err
-	}
-	s.endReplaced(ctx, c, id, who.session)
-	return nil
 }
 
 // endReplaced ends the session of the request, which a stored session replaces after a sign-in, and enforces

@@ -2,8 +2,6 @@ package core
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -19,7 +17,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/observe"
 	"github.com/latchkey-go/latchkey/core/store"
-	sessiontoken "github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/exchange"
 	"github.com/latchkey-go/latchkey/internal/revocation"
 	"github.com/latchkey-go/latchkey/internal/sessiondata"
@@ -30,8 +27,8 @@ import (
 // sessions reads, creates and ends the sessions of an Auth under both strategies.
 type sessions struct {
 	config    SessionConfig
-	jwt       sessionTokens     // StrategyJWT
-	rows      sessionstate.Rows // StrategyDatabase
+	jwt       sessionstate.Tokens // StrategyJWT
+	rows      sessionstate.Rows   // StrategyDatabase
 	cleaning  *cleanup.Schedule
 	replaced  *sessioncookies.Memory
 	callbacks *Callbacks
@@ -119,9 +116,8 @@ func (a *Auth) Stats() (s observe.AuthStats) {
 // provider can verify an email address.
 func newSessionTokens(
 	c *Config, seal cookies.Sealer, secrets []string, users Store, proofs, facts bool, revoked *revocation.List,
-) sessionTokens {
-	j := sessionTokens{callback: c.Callbacks.JWT}
-	j.Tokens = sessionstate.Tokens{
+) sessionstate.Tokens {
+	j := sessionstate.Tokens{
 		Sealer: seal, Lifetimes: c.Session.lifetimes(), EncodedMaxAge: c.JWT.MaxAge, Users: users, Proofs: proofs,
 		Facts: facts, Revocations: revoked, IsRevoked: c.JWT.Revoked,
 	}
@@ -143,29 +139,3 @@ func newSessionTokens(
 }
 
 var errExpired = errormarks.ByClient(errormarks.Denial(audit.ReasonExpired, "token has expired"))
-
-// sessionTokens has the session tokens of StrategyJWT, and Callbacks.JWT.
-type sessionTokens struct {
-	sessionstate.Tokens
-	callback func(ctx context.Context, p JWTParams) (*Token, error)
-}
-
-// runCallback runs the jwt callback on a copy of the token. Without a callback it returns the token. A callback that
-// returns nil ends the session; that is logged here. Protect changes the token that the callback returns.
-func (j *sessionTokens) runCallback(ctx context.Context, v *arrival, p JWTParams) (*Token, error) {
-	if j.callback == nil {
-		return p.Token, nil
-	}
-	before := p.Token
-	p.Token, p.User, p.Account = sessiontoken.ShowFacts(p.Token), p.User.Clone(), p.Account.Clone()
-	token, err := guarded("jwt callback", func() (*Token, error) { return j.callback(ctx, p) })
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("Callbacks.JWT: %w", err)
-	case token == nil:
-		attrs := append(v.attrs(), slog.String("user_id", before.Subject))
-		v.log.info(ctx, "the jwt callback ended a session: it returned no token", attrs...)
-		return nil, nil
-	}
-	return token, j.Protect(before, token)
-}

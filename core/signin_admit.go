@@ -89,6 +89,19 @@ func (s *signIns) openSession(
 	return cookies, sessionID, nil
 }
 
+// createStored stores the session of a user outside of a transaction, and ends the sessions that it replaces. Under
+// StrategyJWT it does nothing.
+func (s *sessions) createStored(ctx context.Context, c *tokenCarrier, id *identity, who *member) error {
+	if s.config.Strategy != StrategyDatabase {
+		return nil
+	}
+	if err := s.newRow(ctx, id, who); err != nil {
+		return err
+	}
+	s.endReplaced(ctx, c, id, who.session)
+	return nil
+}
+
 // report calls the events of a complete sign-in, emails the user about a new browser, and audits the sign-in. known
 // reports whether the browser was known before.
 func (s *signIns) report(ctx context.Context, c *call, id *identity, who member, sessionID string, known bool) {

@@ -54,11 +54,8 @@ type Browser struct {
 	Keys accountcookie.Keys
 }
 
-// ActorName returns the name of the cookie with the administrator's own session.
-func (b *Browser) ActorName() string { return b.Cookies.Session.Name() + "-actor" }
-
 // Actor returns the token of the administrator's own session.
-func (b *Browser) Actor() cookie.Joined { return cookie.Join(b.Jar, b.ActorName()) }
+func (b *Browser) Actor() cookie.Joined { return cookie.Join(b.Jar, b.Cookies.Session.Name()+"-actor") }
 
 // ClearActor returns the cookies that remove the administrator's own session.
 func (b *Browser) ClearActor() []cookie.Cookie { return b.clear(b.Actor()) }
@@ -85,17 +82,8 @@ func (b *Browser) write(chunks []cookie.Chunk, expires time.Time) []cookie.Cooki
 	return out
 }
 
-// SetActor returns the cookies that store the token of the administrator's own session.
-func (b *Browser) SetActor(token string, expires time.Time) ([]cookie.Cookie, error) {
-	chunks, err := b.Actor().Replace(token)
-	if err != nil {
-		return nil, err
-	}
-	return b.write(chunks, expires), nil
-}
-
-// CheckSize returns a *LimitError if the router would refuse to read these cookies.
-func (b *Browser) CheckSize(all []cookie.Cookie) error {
+// checkSize returns a *LimitError if the router would refuse to read these cookies.
+func (b *Browser) checkSize(all []cookie.Cookie) error {
 	size := 0
 	for _, c := range all {
 		size += len(c.Name) + len(c.Value)
@@ -169,6 +157,24 @@ func (c *Carrier) Set(value string, expires time.Time) ([]cookie.Cookie, error) 
 		out = append(out, c.ClearActor()...)
 	}
 	return out, nil
+}
+
+// Impersonate returns the cookies of an impersonation: those of its session, and those with the session of the request,
+// the administrator's own. All last until ends, so that the end of the impersonation is noticed. The error is a
+// *LimitError if the router would refuse to read them.
+func (c *Carrier) Impersonate(session []cookie.Cookie, ends time.Time) ([]cookie.Cookie, error) {
+	chunks, err := c.Actor().Replace(c.Value())
+	if err != nil {
+		return nil, err
+	}
+	for i, one := range session {
+		if !one.HasMaxAge || one.MaxAge > 0 {
+			session[i] = c.Cookies.Session.SetSession(one.Value, ends)
+			session[i].Name = one.Name
+		}
+	}
+	all := append(session, c.write(chunks, ends)...)
+	return all, c.checkSize(all)
 }
 
 // Clear returns the cookies that remove the session from the browser.

@@ -183,13 +183,22 @@ func TestActor(t *testing.T) {
 	if got := shown(c.Clear()); got != "-S.0 -S.1 -S-actor.0 -S-actor.1" {
 		t.Errorf("Clear: %s", got)
 	}
-	got, err := b.SetActor("own", later)
-	if shown(got) != "-S-actor.0 -S-actor.1 S-actor=3" || err != nil {
-		t.Errorf("SetActor: %s, %v", shown(got), err)
+	c.Tokens = cookie.Whole(session, "own")
+	made := []cookie.Cookie{{Name: session + ".0", HasMaxAge: true}, {Name: session, Value: "theirs"}}
+	got, err := c.Impersonate(made, later)
+	if shown(got) != "-S.0 S=6 -S-actor.0 -S-actor.1 S-actor=3" || err != nil {
+		t.Errorf("Impersonate: %s, %v", shown(got), err)
 	}
-	two := []cookie.Cookie{{Name: "name", Value: strings.Repeat("v", 91)}, {Name: "n", Value: "four"}}
+	for _, one := range got {
+		if one.Value != "" && !one.Expires.Equal(later) {
+			t.Errorf("%s expires at %v", one.Name, one.Expires)
+		}
+	}
+	// The names and values of both cookies have 100 bytes.
+	own := strings.Repeat("v", 100-len(session)-len(actor)-len("theirs"))
 	for limit, fits := range map[int]bool{0: true, 2600: true, 2599: false} {
-		err := browser(t, limit, "").CheckSize(two)
+		c := browser(t, limit, session+"="+own).Carrier(memory())
+		_, err := c.Impersonate([]cookie.Cookie{{Name: session, Value: "theirs"}}, later)
 		if (err == nil) != fits || !fits && !strings.Contains(err.Error(), "100 bytes") {
 			t.Errorf("with the limit %d: %v", limit, err)
 		}
