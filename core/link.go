@@ -6,7 +6,6 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/accounts"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
@@ -22,18 +21,6 @@ type linker struct {
 	sessions *sessions
 	events   *Events
 	plugins  *plugins
-}
-
-// linkRefusal returns the error for an account that is, or may be, another person's.
-func linkRefusal(r accounts.Refusal) error {
-	if r.OtherSession {
-		return NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Used, errors.New(r.Text)))
-	}
-	of := ErrOAuthAccountNotLinked
-	if r.Passkey {
-		of = ErrAccountNotLinked
-	}
-	return NewError(of, &audit.Denial{Reason: audit.ReasonNotLinked, UserID: r.UserID, Err: errors.New(r.Text)})
 }
 
 // link finds or creates the user of an identity (docs/protocol.md §14). Without gates, the transaction also creates a
