@@ -167,24 +167,3 @@ func (t *oauthTools) Incomplete(ctx context.Context, err error) {
 	t.call.log.logger.LogAttrs(ctx, slog.LevelWarn, "auth: the ID token has no name and no email, and userinfo failed",
 		append(t.call.attrs(), slog.String("provider", t.ID), slog.Any("error", err))...)
 }
-
-// flowStart describes the flow that a request starts.
-func (c *call) flowStart() flowstate.Start {
-	choice, _ := c.fields.Text("switchAccount") // on the page that asks whether to continue as another user
-	return flowstate.Start{CallbackURL: c.callbackURL.Target, Switches: choice == "1", Reauth: c.reauth}
-}
-
-// flowReturn returns where the user continues after a flow. It passes the redirect callback again, as the callback-url
-// cookie does.
-func (c *call) flowReturn(ctx context.Context, flow *flowstate.Flow) string {
-	now := c.callbackURL.Target
-	remembered, _ := c.jar.Get(c.cookies.CallbackURL.Name())
-	if flow.CallbackURL == "" || flow.CallbackURL == now || flow.CallbackURL == remembered {
-		return now
-	}
-	target, err := c.redirectTarget(ctx, flow.CallbackURL)
-	if err != nil {
-		return now
-	}
-	return target
-}
