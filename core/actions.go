@@ -10,6 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/challenge"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/pagepolicy"
+	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/providerlist"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/internal/csrf"
@@ -167,6 +168,19 @@ func (c *call) ownPage(field, page string, params []string) (*Response, error) {
 		return nil, errorf(ErrAuth, "Pages.%s: %w", field, err)
 	}
 	return redirectTo(target), nil
+}
+
+// unknownSignals returns the signals of the cookie, or nil.
+func (p *pages) unknownSignals(c *call) *ui.PasskeySignals {
+	if p.plugins == nil {
+		return nil
+	}
+	var unknown unknownPasskey
+	_, err := p.plugins.passkeyFlow("")
+	if err != nil || !p.plugins.readCookie(&c.arrival, plugincookies.Unknown, &unknown) {
+		return nil
+	}
+	return &ui.PasskeySignals{RPID: unknown.RPID, Unknown: []string{unknown.ID}}
 }
 
 // renderSignIn renders the sign-in page. A page that contains nothing specific to this request is cached.

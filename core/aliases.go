@@ -4,7 +4,7 @@ import (
 	"crypto/rand"
 
 	"github.com/latchkey-go/latchkey/core/store"
-	sessiontoken "github.com/latchkey-go/latchkey/core/token"
+	"github.com/latchkey-go/latchkey/core/token"
 	"github.com/latchkey-go/latchkey/internal/random"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -71,4 +71,4 @@ type Field = ui.Field
 
 // Token contains the claims of a session token under StrategyJWT. See Token in package core/token for its fields. That
 // package also has a reader for services without an Auth.
-type Token = sessiontoken.Token
+type Token = token.Token

@@ -137,6 +137,3 @@ func (p *EmailProvider) Describe() (string, string, ProviderType) {
 }
 
 func (p *EmailProvider) declaration() Provider { return p }
-
-// mailTimeout limits the delivery of an email. The user waits for it, and must see a failure within ten seconds.
-const mailTimeout = 8 * time.Second

@@ -46,34 +46,28 @@ func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) 
 			return out, err
 		}
 	}
-	for _, name := range others {
-		if err := f.limits.ask(ctx, c, credentialsAttempt(name, credentials)); err != nil {
-			return out, err
-		}
+	var attempts []LimitParams
+	for _, name := range append(others, typed) {
+		attempts = append(attempts, LimitParams{
+			Params:      limit.Params{Attempt: limit.AttemptCredentials, Identifier: name},
+			Credentials: maps.Clone(credentials),
+		})
 	}
 	var err error
-	if out.identity, err = f.authorize(ctx, c, credentialsAttempt(typed, credentials), credentials); err == nil {
-		for _, name := range others {
-			f.limits.right(ctx, c, credentialsAttempt(name, credentials))
-		}
-	}
+	out.identity, err = f.authorize(ctx, c, typed, attempts, credentials)
 	return out, err
 }
 
-// credentialsAttempt returns the attempt to sign in with a name.
-func credentialsAttempt(name string, credentials map[string]string) LimitParams {
-	return LimitParams{
-		Params: limit.Params{Attempt: limit.AttemptCredentials, Identifier: name}, Credentials: maps.Clone(credentials),
-	}
-}
-
+// authorize asks the application, unless one of the attempts exceeds a limit.
 func (f *credentialsFlow) authorize(
-	ctx context.Context, c *call, attempt LimitParams, credentials map[string]string,
+	ctx context.Context, c *call, typed string, attempts []LimitParams, credentials map[string]string,
 ) (*identity, error) {
-	if err := f.limits.ask(ctx, c, attempt); err != nil {
-		return nil, err
+	for _, attempt := range attempts {
+		if err := f.limits.ask(ctx, c, attempt); err != nil {
+			return nil, err
+		}
 	}
-	row := newAttempt(limit.AttemptInARow, attempt.Identifier)
+	row := newAttempt(limit.AttemptInARow, typed)
 	if f.InARow {
 		switch err := f.limits.ask(ctx, c, row); {
 		case errors.Is(err, ErrTooManyRequests):
@@ -82,7 +76,7 @@ func (f *credentialsFlow) authorize(
 			return nil, err
 		}
 	}
-	ctx = f.limits.withClient(ctx, c, attempt.Identifier)
+	ctx = f.limits.withClient(ctx, c, typed)
 	var still func(context.Context) error
 	user, err := guarded("Authorize", func() (user *User, err error) {
 		user, still, err = f.Admit(ctx, credentials, c.r)
@@ -94,9 +88,11 @@ func (f *credentialsFlow) authorize(
 	case err != nil:
 		return nil, errormarks.As(err, autherr.CallbackRoute)
 	}
-	f.limits.right(ctx, c, attempt)
 	if f.InARow {
-		f.limits.right(ctx, c, row)
+		attempts = append(attempts, row)
+	}
+	for _, attempt := range attempts {
+		f.limits.right(ctx, c, attempt)
 	}
 	user = user.Clone()
 	if user.ID == "" {

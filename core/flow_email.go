@@ -13,7 +13,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/mailboxes"
-	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -21,7 +20,6 @@ import (
 	"github.com/latchkey-go/latchkey/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/internal/negotiate"
 	"github.com/latchkey-go/latchkey/internal/once"
-	"github.com/latchkey-go/latchkey/internal/panics"
 	"github.com/latchkey-go/latchkey/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -64,7 +62,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		}
 	}
 	typed := address
-	address, err := f.normalize(typed)
+	address, err := emaillinks.Normalize(f.NormalizeIdentifier, typed)
 	if err != nil {
 		return nil, err
 	}
@@ -122,24 +120,6 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	return response, err
 }
 
-func (f *emailFlow) normalize(address string) (string, error) {
-	normalize := f.NormalizeIdentifier
-	if normalize == nil {
-		normalize = mailaddr.Normalize
-	}
-	address, err := guarded("NormalizeIdentifier", func() (string, error) { return normalize(address) })
-	var panicked *panics.Error
-	switch {
-	case errors.As(err, &panicked):
-		return "", errorf(ErrAuth, "email address: %w", err)
-	case err != nil: // the user can correct it in the form
-		return "", errorf(ErrEmailSignIn, "email address: %w", errormarks.ByClient(err))
-	case address == "":
-		return "", errorf(ErrEmailSignIn, "%w", errormarks.ByClient(errors.New("email address is empty")))
-	}
-	return address, nil
-}
-
 // newUser returns an unsaved user with a new ID and this email address.
 func (f *emailFlow) newUser(address string) (*User, error) {
 	id, err := uuid(f.rand)
@@ -151,7 +131,7 @@ func (f *emailFlow) newUser(address string) (*User, error) {
 func (f *emailFlow) storeAndSend(
 	ctx context.Context, c *call, address string,
 ) (token string, cookies []Cookie, err error) {
-	if token, err = f.newToken(ctx); err != nil {
+	if token, err = emaillinks.NewToken(ctx, f.GenerateToken, f.rand); err != nil {
 		return "", nil, err
 	}
 	link, err := weburl.AddQuery(c.base+"/callback/"+f.ID,
@@ -174,7 +154,7 @@ func (f *emailFlow) storeAndSend(
 			return "", nil, err
 		}
 	}
-	if err := f.send(ctx, mail); err != nil {
+	if err := emaillinks.Send(ctx, f.Send, mail); err != nil {
 		if undo := f.links.Withdraw(ctx, row); undo != nil {
 			undo := errorf(ErrStore, "delete the token of an email that was not sent: %w", undo)
 			c.log.failure(ctx, undo, c.attrs()...)
@@ -184,20 +164,13 @@ func (f *emailFlow) storeAndSend(
 	return token, cookies, nil
 }
 
-// linkOfCode is the Data of a code: the link in the same email.
-type linkOfCode struct {
-	Provider string `json:"p"`
-	// Token is the stored hash of the link's token.
-	Token string `json:"t"`
-	// CallbackURL is where the browser continues.
-	CallbackURL string `json:"u"`
-}
-
 // issueCode makes a code that is valid together with a link.
 func (f *emailFlow) issueCode(
 	ctx context.Context, c *call, link *store.VerificationToken,
 ) (code Secret, cookies []Cookie, err error) {
-	data, err := json.Marshal(linkOfCode{f.ID, link.Token, c.callbackURL.Target})
+	data, err := json.Marshal(emaillinks.CodeLink{
+		Provider: f.ID, Token: link.Token, CallbackURL: c.callbackURL.Target,
+	})
 	if err != nil {
 		return "", nil, err
 	}
@@ -211,22 +184,15 @@ func (f *emailFlow) issueCode(
 // that of the two only one works.
 func (f *emailFlow) finishCode(ctx context.Context, c *call, code string) (outcome, error) {
 	r, err := f.codes.check(ctx, c, codeSignIn, code)
-	var link linkOfCode
-	if err == nil && (json.Unmarshal([]byte(r.Data), &link) != nil || link.Provider != f.ID) {
-		err = errCodeExpired()
-	}
-	var invite *store.VerificationToken
-	if err == nil {
-		invite, err = f.links.RedeemHash(ctx, link.Token, r.Address)
-		switch {
-		case errors.Is(err, emaillinks.ErrUnknown), errors.Is(err, emaillinks.ErrExpired):
-			err = errCodeExpired() // the link was used
-		case err != nil:
-			err = errorf(ErrStore, "%w", err)
-		}
-	}
 	if err != nil {
 		return f.refuseCode(ctx, c, err)
+	}
+	link, invite, err := f.links.RedeemCode(ctx, r.Data, f.ID, r.Address)
+	switch {
+	case errors.Is(err, emaillinks.ErrUnknown), errors.Is(err, emaillinks.ErrExpired): // the link was used
+		return f.refuseCode(ctx, c, errCodeExpired())
+	case err != nil:
+		return outcome{}, errorf(ErrStore, "%w", err)
 	}
 	f.sent.Forget(ctx, c.origin, invite.Identifier)
 	out := outcome{cookies: []Cookie{f.codes.forget(c, codeSignIn)}, typed: invite.Identifier}
@@ -257,24 +223,6 @@ func (f *emailFlow) refuseCode(ctx context.Context, c *call, err error) (outcome
 	response := redirectTo(target)
 	response.Err = e
 	return outcome{response: response}, err
-}
-
-func (f *emailFlow) send(ctx context.Context, mail Email) error {
-	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
-	defer cancel()
-	err := guard("Send", func() error { return f.Send(ctx, mail) })
-	return redact.Mail(err, string(mail.URL), mail.To, string(mail.Code))
-}
-
-func (f *emailFlow) newToken(ctx context.Context) (string, error) {
-	if f.GenerateToken == nil {
-		return randomHex(f.rand, 32)
-	}
-	token, err := guarded("GenerateToken", func() (string, error) { return f.GenerateToken(ctx) })
-	if err == nil && token == "" {
-		err = errors.New("GenerateToken returned an empty token")
-	}
-	return token, err
 }
 
 // finish implements [flow]. It redeems the token of a link once, or first shows a page with a button (docs/protocol.md
@@ -359,17 +307,7 @@ func (f *emailFlow) redeem(ctx context.Context, c *call, token, address string) 
 	if invite != nil {
 		f.sent.Forget(ctx, c.origin, invite.Identifier)
 	}
-	switch {
-	case err == nil:
-		return invite, nil
-	case errors.Is(err, emaillinks.ErrUnknown):
-		return nil, NewError(ErrVerification, errormarks.Over(errormarks.Used, err))
-	case errors.Is(err, emaillinks.ErrExpired):
-		return nil, NewError(ErrVerification, errormarks.Over(errormarks.Expired, err))
-	case errors.Is(err, emaillinks.ErrAddress):
-		return nil, NewError(ErrVerification, err)
-	}
-	return nil, errorf(ErrStore, "%w", err)
+	return invite, emaillinks.Failure(err)
 }
 
 // askedHere reports whether this browser may use a link: it requested the email, or it requested one at the limit of

@@ -105,35 +105,27 @@ type oauthTools struct {
 func (t *oauthTools) Userinfo(
 	ctx context.Context, at oauth.Endpoints, answered *oauth.Tokens, claims map[string]any,
 ) (profile map[string]any, err error) {
+	hide := func(err error) error { return t.tokenSet(answered).hide(err) }
 	if t.FetchUserinfo == nil {
-		profile, err = t.flow.Userinfo(ctx, at, answered)
-	} else {
-		profile, err = t.fetchUserinfo(ctx, at, answered, claims)
+		if profile, err = t.flow.Userinfo(ctx, at, answered); err != nil {
+			return nil, hide(err)
+		}
+		return profile, nil
 	}
+	target, err := t.client.UserinfoURL(at)
 	if err != nil {
-		return nil, t.tokenSet(answered).hide(err)
+		return nil, hide(err)
 	}
-	return profile, nil
-}
-
-// fetchUserinfo calls the provider's FetchUserinfo.
-func (o *oauthClient) fetchUserinfo(
-	ctx context.Context, at oauth.Endpoints, answered *oauth.Tokens, claims Profile,
-) (Profile, error) {
-	target, err := o.client.UserinfoURL(at)
-	if err != nil {
-		return nil, err
-	}
-	tokens := o.tokenSet(answered)
+	tokens := t.tokenSet(answered)
 	tokens.Claims = claims
-	profile, err := guarded("FetchUserinfo", func() (Profile, error) {
-		return o.FetchUserinfo(ctx, &UserinfoRequest{Tokens: tokens, URL: target})
+	profile, err = guarded("FetchUserinfo", func() (map[string]any, error) {
+		return t.FetchUserinfo(ctx, &UserinfoRequest{Tokens: tokens, URL: target})
 	})
 	if err == nil && profile == nil {
 		err = errors.New("the response has no profile")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("provider %q: userinfo: %w", o.ID, err)
+		return nil, hide(fmt.Errorf("provider %q: userinfo: %w", t.ID, err))
 	}
 	return profile, nil
 }

@@ -35,11 +35,7 @@ func (o *oauthClient) tokenSet(t *oauth.Tokens) *TokenSet {
 
 // accountFor returns the account that the provider's Account function makes of a token response.
 func (o *oauthClient) accountFor(tokens *TokenSet) *Account {
-	choose := o.Account
-	if choose == nil {
-		choose = defaultAccount
-	}
-	if chosen := choose(tokens); chosen != nil {
+	if chosen := o.Account(tokens); chosen != nil {
 		return chosen.Clone()
 	}
 	return &Account{}
@@ -105,9 +101,13 @@ func newOAuthClient(c *Config, declared *OAuthProvider, shared *oidc.Discovery, 
 	if o.RequestToken.URL != "" {
 		o.client1 = oauth.Observed1{Client1: oauth.New1(setup.Config)}
 		o.flow.Client1 = &o.client1
-		if o.Account == nil {
-			o.Account = oauth1Account
-		}
+	}
+	switch {
+	case o.Account != nil:
+	case o.flow.Client1 != nil:
+		o.Account = oauth1Account
+	default:
+		o.Account = defaultAccount
 	}
 	return o
 }

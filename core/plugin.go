@@ -439,6 +439,15 @@ type oneTapPrompt struct {
 	provider string
 }
 
+// shown returns the prompt for a page. It is nil if there is none.
+func (p *oneTapPrompt) shown() *ui.OneTapPrompt {
+	if p == nil {
+		return nil
+	}
+	shown := p.OneTapPrompt
+	return &shown
+}
+
 // refuse calls Guard before an action of another plugin that requires a session or is for programs.
 func (p *provisional) refuse(ctx context.Context, c *ActionRequest, a *pluginAction) error {
 	if p == nil || a.plugin == "" || a.plugin == p.plugin || len(a.Require) == 0 && !a.Programs || a.NoCookies {
@@ -449,13 +458,4 @@ func (p *provisional) refuse(ctx context.Context, c *ActionRequest, a *pluginAct
 		return err
 	}
 	return guard("guard", func() error { return p.Guard(ctx, session, a.Name) })
-}
-
-// shown returns the prompt for a page. It is nil if there is none.
-func (p *oneTapPrompt) shown() *ui.OneTapPrompt {
-	if p == nil {
-		return nil
-	}
-	shown := p.OneTapPrompt
-	return &shown
 }

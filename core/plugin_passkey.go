@@ -9,7 +9,6 @@ import (
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/passkeys"
-	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -68,19 +67,6 @@ func (c *ActionRequest) PasskeyCreation(session *Session) *ui.PasskeyCreation {
 		Callback: c.in.base + "/callback/" + f.ID, RPID: f.ceremonies.At(c.in.at).ID,
 		User: publicID("passkey of " + session.UserID),
 	}
-}
-
-// unknownSignals returns the signals of the cookie, or nil.
-func (p *pages) unknownSignals(c *call) *ui.PasskeySignals {
-	if p.plugins == nil {
-		return nil
-	}
-	var unknown unknownPasskey
-	_, err := p.plugins.passkeyFlow("")
-	if err != nil || !p.plugins.readCookie(&c.arrival, plugincookies.Unknown, &unknown) {
-		return nil
-	}
-	return &ui.PasskeySignals{RPID: unknown.RPID, Unknown: []string{unknown.ID}}
 }
 
 // HasPasskeys reports whether a user has a passkey that [ActionRequest.VerifyPasskey] can verify. It is false if no

@@ -16,18 +16,12 @@ type Profile map[string]any
 // (half a surrogate pair, bytes that are not UTF-8, raw control characters) is replaced with U+FFFD or escaped. In
 // members that identify the user or are secret, such as sub, id, email and access_token, it is an error.
 func (p *Profile) UnmarshalJSON(data []byte) error {
-	members, err := decodeProfile(data)
+	members, err := exactjson.DecodeObjectTolerant(data, oidc.Trusted)
 	if err != nil {
 		return err
 	}
 	*p = members
 	return nil
-}
-
-// decodeProfile decodes a provider's JSON object.
-func decodeProfile(body []byte) (Profile, error) {
-	members, err := exactjson.DecodeObjectTolerant(body, oidc.Trusted)
-	return members, err
 }
 
 // Text returns a member as text: a string, or a number in decimal form. It returns "" if the member is missing, null or

@@ -201,6 +201,22 @@ type TokenSet struct {
 	Client *http.Client
 }
 
+// Send sends a request to the provider and returns the body of the response. The status must be 200 to 299. Errors
+// contain the host, but no tokens and no other part of the URL.
+func (t *TokenSet) Send(request *http.Request) ([]byte, error) {
+	body, err := oauth.Send(t.Client, request)
+	if err != nil {
+		return nil, t.hide(err)
+	}
+	return body, nil
+}
+
+// hide returns err with these tokens removed from its text.
+func (t *TokenSet) hide(err error) error {
+	return redact.Secrets(err, t.Extra.Text("oauth_token"), t.Extra.Text("oauth_token_secret"),
+		string(t.AccessToken), string(t.RefreshToken), string(t.IDToken))
+}
+
 // SignOutRequest is the input of a SignOutURL function.
 type SignOutRequest struct {
 	// Endpoint is the end_session_endpoint in the provider's metadata, or empty if there is none. Issuer and ClientID are
@@ -229,6 +245,31 @@ type UserinfoRequest struct {
 	URL string
 }
 
+// Get sends a GET request with the access token as bearer token and parses the response. headers are pairs of name and
+// value.
+func (r *UserinfoRequest) Get(ctx context.Context, url string, headers ...string) (Profile, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+string(r.Tokens.AccessToken))
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	return r.Do(request)
+}
+
+// Do sends a request and parses the response, which must be a JSON object with status 2xx.
+func (r *UserinfoRequest) Do(request *http.Request) (Profile, error) {
+	body, err := r.Tokens.Send(request)
+	if err != nil {
+		return nil, err
+	}
+	var profile Profile
+	err = profile.UnmarshalJSON(body)
+	return profile, err
+}
+
 // StandardProfile maps the standard claims (OpenID Connect Core section 5.1). The account ID is sub, else id. The name
 // is the first of name, nickname and preferred_username. The email is email, and the image is picture.
 func StandardProfile(_ context.Context, p Profile, _ *TokenSet) (*Person, error) {
@@ -240,10 +281,4 @@ func StandardProfile(_ context.Context, p Profile, _ *TokenSet) (*Person, error)
 		AccountID: p.Text(p.there("sub", "id")), Name: p.Text(p.there("name", "nickname", "preferred_username")),
 		Email: p.Text("email"), Image: p.Text("picture"),
 	}, nil
-}
-
-// hide returns err with these tokens removed from its text.
-func (t *TokenSet) hide(err error) error {
-	return redact.Secrets(err, t.Extra.Text("oauth_token"), t.Extra.Text("oauth_token_secret"),
-		string(t.AccessToken), string(t.RefreshToken), string(t.IDToken))
 }

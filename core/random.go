@@ -10,8 +10,6 @@ import (
 
 func randomBytes(source io.Reader, n int) ([]byte, error) { return drawn(random.Bytes(source, n)) }
 
-func randomHex(source io.Reader, n int) (string, error) { return drawn(random.Hex(source, n)) }
-
 func randomText(source io.Reader) (string, error) { return drawn(random.Text(source)) }
 
 func uuid(source io.Reader) (string, error) { return drawn(random.UUID(source)) }

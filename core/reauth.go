@@ -12,11 +12,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/reauth"
-	"github.com/latchkey-go/latchkey/core/internal/redact"
 	"github.com/latchkey-go/latchkey/core/internal/warnings"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
@@ -47,7 +47,7 @@ func (s *signIns) reauthActions(providers []*provider) []*pluginAction {
 		}},
 	}
 	for _, p := range providers {
-		if can, _ := p.canReauthenticate(); can {
+		if p.reauthProvider().Can {
 			all = append(all, &pluginAction{Action: &Action{
 				Method: http.MethodPost, Verb: p.id, Handle: s.reauthWith(p), Input: reauth.Form{},
 				Summary: "Authenticate again with a provider",
@@ -60,14 +60,25 @@ func (s *signIns) reauthActions(providers []*provider) []*pluginAction {
 	return all
 }
 
-// canReauthenticate reports whether the provider can verify that the user authenticates now. An OAuth 2.0 service
-// cannot, unless the configuration says so. shows reports whether the provider can also show it.
-func (p *provider) canReauthenticate() (can, shows bool) {
-	if p.oauth == nil {
-		can = p.credentials != nil || p.webauthn != nil
-		return can, can
+// reauthProvider returns what package reauth needs to know of the provider.
+func (p *provider) reauthProvider() reauth.Provider {
+	r := reauth.Provider{
+		ID: p.id, Shows: true, ReportsACR: p.kind == TypeOIDC,
+		VerifiesEmail: p.kind == TypeOIDC || p.oauth != nil && p.oauth.EmailVerified != nil,
 	}
-	return p.oauth.flow.AuthenticatesAgain(p.oauth.Reauthenticates == True)
+	switch {
+	case p.oauth != nil:
+		r.Can, r.Shows = p.oauth.flow.AuthenticatesAgain(p.oauth.Reauthenticates == True)
+		r.Adds = []amr.Method{amr.Federated}
+	case p.credentials != nil:
+		r.Can, r.Adds = true, []amr.Method{amr.Password}
+	case p.webauthn != nil:
+		r.Can, r.Adds = true, []amr.Method{amr.SoftwareKey}
+		if p.webauthn.RequireUserVerification != False {
+			r.Adds = append(r.Adds, amr.User)
+		}
+	}
+	return r
 }
 
 // checkMethods reports users who have no method to authenticate again: as a configuration error if a plugin requires a
@@ -82,11 +93,7 @@ func (s *signIns) checkMethods(faults *ConfigError) {
 		Required: s.plugins.freshLinks > 0 && len(s.plugins.reauthMethods) == 0,
 	}
 	for _, p := range a.providers {
-		_, shows := p.canReauthenticate()
-		setup.Providers = append(setup.Providers, reauth.Provider{
-			ID: p.id, Shows: shows || p.oauth == nil,
-			VerifiesEmail: p.kind == TypeOIDC || p.oauth != nil && p.oauth.EmailVerified != nil,
-		})
+		setup.Providers = append(setup.Providers, p.reauthProvider())
 	}
 	switch ids, fault, hint := setup.Gaps(); {
 	case fault != "":
@@ -94,19 +101,6 @@ func (s *signIns) checkMethods(faults *ConfigError) {
 	case len(ids) > 0:
 		a.log.warn(context.Background(), warnings.NoReauth, slog.Any("providers", ids), slog.String("hint", hint))
 	}
-}
-
-// adds returns the methods that the provider can add to a session.
-func (p *provider) adds() []amr.Method {
-	switch {
-	case p.credentials != nil:
-		return []amr.Method{amr.Password}
-	case p.webauthn != nil && p.webauthn.RequireUserVerification != False:
-		return []amr.Method{amr.SoftwareKey, amr.User}
-	case p.webauthn != nil:
-		return []amr.Method{amr.SoftwareKey}
-	}
-	return []amr.Method{amr.Federated}
 }
 
 // newReauth returns the request of a call to the action, with the session and its user.
@@ -185,7 +179,10 @@ func (s *signIns) reauthLinks(
 	back := url.Values{"callbackUrl": {a.CallbackURL}}.Encode()
 	for i := range s.plugins.reauthMethods {
 		m := &s.plugins.reauthMethods[i]
-		has, err := m.available(ctx, session.UserID)
+		has, err := m.Available == nil, error(nil)
+		if !has {
+			has, err = guarded("ReauthMethod.Available", func() (bool, error) { return m.Available(ctx, session.UserID) })
+		}
 		switch {
 		case err != nil:
 			return nil, err
@@ -231,12 +228,12 @@ func (s *signIns) reauthProviders(
 	}
 	for _, p := range s.plugins.auth.providers {
 		isLinked := slices.ContainsFunc(linked, func(a *Account) bool { return a.Provider == p.id })
-		can, _ := p.canReauthenticate()
+		again := p.reauthProvider()
 		switch {
-		case !can,
+		case !again.Can,
 			p.oauth != nil && s.store.Accounts != nil && !isLinked,
 			p.webauthn != nil && !hasPasskey,
-			!reauth.Satisfies(request, session.Methods, p.adds(), p.kind == TypeOIDC):
+			!reauth.Satisfies(request, session.Methods, again.Adds, again.ReportsACR):
 			continue
 		}
 		found = append(found, p)
@@ -381,13 +378,6 @@ func (h *PluginHost) AddReauthMethod(m ReauthMethod) {
 	h.plugins.reauthMethods = append(h.plugins.reauthMethods, m)
 }
 
-func (m *ReauthMethod) available(ctx context.Context, userID string) (bool, error) {
-	if m.Available == nil {
-		return true, nil
-	}
-	return guarded("ReauthMethod.Available", func() (bool, error) { return m.Available(ctx, userID) })
-}
-
 // canEmailCode reports whether a code can be sent to the user. The address must be verified, by its user or by a linked
 // provider: an unverified address may belong to another person.
 func (s *signIns) canEmailCode(ctx context.Context, user *User) (bool, error) {
@@ -475,12 +465,8 @@ func (s *signIns) sendReauthCode(ctx context.Context, a *ActionRequest, request 
 		To: to, Kind: mailkind.Reauth, Code: code, Expires: s.sessions.now().Add(emailcode.Life), Theme: s.pages.theme,
 		Host: c.at.Host, Request: c.r, Locale: c.language(),
 	}
-	send := s.plugins.codeMailer()
-	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
-	defer cancel()
-	err = guard("Send", func() error { return send(ctx, email) })
-	if err != nil {
-		return errormarks.As(redact.Mail(err, "", to, string(code)), ErrEmailSignIn)
+	if err := emaillinks.Send(ctx, s.plugins.codeMailer(), email); err != nil {
+		return errormarks.As(err, ErrEmailSignIn)
 	}
 	c.note(ctx, audit.Event{Name: audit.MailAsked, Outcome: audit.OK, UserID: user.ID})
 	return nil

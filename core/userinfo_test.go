@@ -171,7 +171,7 @@ func TestTokensStayOutOfErrors(t *testing.T) {
 }
 
 // TestSendNamesTheHost checks that the error of a failed request contains the host and the cause, but not the rest of
-// the URL, which may contain a secret.
+// the URL, which may contain a secret, nor a token.
 func TestSendNamesTheHost(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("connection reset")
@@ -184,6 +184,10 @@ func TestSendNamesTheHost(t *testing.T) {
 	}
 	if _, err = tokens.Send(request); !errors.Is(err, cause) || err.Error() != "op.example: connection reset" {
 		t.Errorf("got %v", err)
+	}
+	tokens.AccessToken, cause = "CANARY-access", errors.New("refused CANARY-access")
+	if _, err = tokens.Send(request); !errors.Is(err, cause) || strings.Contains(err.Error(), "CANARY") {
+		t.Errorf("a cause with the token: %v", err)
 	}
 }
 

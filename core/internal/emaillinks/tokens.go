@@ -2,10 +2,13 @@ package emaillinks
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -17,6 +20,21 @@ var (
 	ErrAddress error = &audit.Denial{Reason: audit.ReasonTokenMisused,
 		Err: errors.New("the token belongs to another address")}
 )
+
+// Failure returns an error of [Tokens.Redeem] with its type, and the reason why the link can no longer be used.
+func Failure(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrUnknown):
+		return autherr.New(autherr.Verification, errormarks.Over(errormarks.Used, err))
+	case errors.Is(err, ErrExpired):
+		return autherr.New(autherr.Verification, errormarks.Over(errormarks.Expired, err))
+	case errors.Is(err, ErrAddress):
+		return autherr.New(autherr.Verification, err)
+	}
+	return autherr.New(autherr.Store, err)
+}
 
 // Tokens stores and redeems the tokens of links. The store contains hashes of them.
 type Tokens struct {
@@ -51,9 +69,25 @@ func (t *Tokens) Redeem(ctx context.Context, token, address string) (*store.Veri
 	return t.redeem(ctx, address, Hashes(token, t.Secrets)...)
 }
 
-// RedeemHash is [Tokens.Redeem] for the hash of a token.
-func (t *Tokens) RedeemHash(ctx context.Context, hash, address string) (*store.VerificationToken, error) {
-	return t.redeem(ctx, address, hash)
+// CodeLink is the data that is stored with a code: the link in the same email.
+type CodeLink struct {
+	Provider string `json:"p"`
+	// Token is the stored hash of the link's token.
+	Token string `json:"t"`
+	// CallbackURL is where the browser continues.
+	CallbackURL string `json:"u"`
+}
+
+// RedeemCode is [Tokens.Redeem] for the link in the same email as a code. ErrUnknown means that the link was used, or
+// that data is not that of a code of the provider.
+func (t *Tokens) RedeemCode(
+	ctx context.Context, data, provider, address string,
+) (link CodeLink, row *store.VerificationToken, err error) {
+	if json.Unmarshal([]byte(data), &link) != nil || link.Provider != provider {
+		return link, nil, ErrUnknown
+	}
+	row, err = t.redeem(ctx, address, link.Token)
+	return link, row, err
 }
 
 func (t *Tokens) redeem(ctx context.Context, address string, hashes ...string) (*store.VerificationToken, error) {

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
+	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -104,11 +106,42 @@ func TestWithdraw(t *testing.T) {
 	if row, err = l.Create(t.Context(), "t", address); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := l.RedeemHash(t.Context(), row.Token, address); err != nil || got != row {
-		t.Error(got, err)
+	for data, want := range map[string]error{
+		`{"p":"other","t":"` + row.Token + `"}`: emaillinks.ErrUnknown, "{": emaillinks.ErrUnknown, "": emaillinks.ErrUnknown,
+	} {
+		if _, _, err := l.RedeemCode(t.Context(), data, "email", address); !errors.Is(err, want) {
+			t.Errorf("%s: %v", data, err)
+		}
+	}
+	data := `{"p":"email","t":"` + row.Token + `","u":"/next"}`
+	if link, got, err := l.RedeemCode(t.Context(), data, "email", address); err != nil || got != row ||
+		link.CallbackURL != "/next" {
+		t.Error(link, got, err)
 	}
 	s.err = errors.New("unavailable")
 	if err := l.Withdraw(t.Context(), row); !errors.Is(err, s.err) {
 		t.Error(err)
+	}
+}
+
+// TestFailure checks the types of errors, and which ones tell the user why the link is no longer valid.
+func TestFailure(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]struct {
+		kind   autherr.Type
+		reason errormarks.Reason
+	}{
+		emaillinks.ErrUnknown:     {autherr.Verification, errormarks.Used},
+		emaillinks.ErrExpired:     {autherr.Verification, errormarks.Expired},
+		emaillinks.ErrAddress:     {autherr.Verification, ""},
+		errors.New("unavailable"): {autherr.Store, ""},
+	} {
+		got := emaillinks.Failure(err)
+		if !errors.Is(got, want.kind) || !errors.Is(got, err) || errormarks.ReasonIn(got) != want.reason {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+	if err := emaillinks.Failure(nil); err != nil {
+		t.Errorf("no error: %v", err)
 	}
 }

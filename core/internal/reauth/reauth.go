@@ -155,8 +155,13 @@ func Address(base, provider, back string, strong bool, acr []string, more ...str
 // Provider is what a [Setup] needs to know of a provider.
 type Provider struct {
 	ID string
-	// Shows means that the provider can show that it has authenticated the user now.
-	Shows bool
+	// Can means that the provider can verify that the user authenticates now. An OAuth 2.0 service cannot, unless the
+	// configuration says so. Shows means that it can also show it.
+	Can, Shows bool
+	// Adds are the methods that the provider can add to a session. ReportsACR means that it reports an authentication
+	// context class.
+	Adds       []amr.Method
+	ReportsACR bool
 	// VerifiesEmail means that a code can be sent to its users.
 	VerifiesEmail bool
 }

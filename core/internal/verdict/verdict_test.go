@@ -43,10 +43,12 @@ func TestOf(t *testing.T) {
 		"passkey of another": {autherr.AccountNotLinked, false, audit.Refused, audit.ReasonNotLinked},
 		"account of another": {autherr.OAuthAccountNotLinked, true, audit.Refused, audit.ReasonNotLinked},
 		"check":              {autherr.InvalidCheck, true, audit.Refused, audit.ReasonCheck},
-		"provider refused":   {autherr.New(autherr.OAuthCallback, byClient), true, audit.Refused, audit.ReasonProviderRefused},
-		"passkey":            {autherr.WebAuthnVerification, false, audit.Refused, audit.ReasonPasskey},
-		"address":            {autherr.New(autherr.EmailSignIn, byClient), false, audit.Refused, audit.ReasonAddress},
-		"request":            {byClient, true, audit.Refused, audit.ReasonRequest},
+		"provider refused": {
+			autherr.New(autherr.OAuthCallback, byClient), true, audit.Refused, audit.ReasonProviderRefused,
+		},
+		"passkey": {autherr.WebAuthnVerification, false, audit.Refused, audit.ReasonPasskey},
+		"address": {autherr.New(autherr.EmailSignIn, byClient), false, audit.Refused, audit.ReasonAddress},
+		"request": {byClient, true, audit.Refused, audit.ReasonRequest},
 	} {
 		if outcome, reason := Of(row.err, row.remote); outcome != row.outcome || reason != row.reason {
 			t.Errorf("%s: %s, %s", name, outcome, reason)
