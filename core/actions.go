@@ -362,29 +362,3 @@ func (ps *plugins) addRules(rules map[route]rule, faults *ConfigError) {
 		rules[route{a.Method, a.path()}] = r
 	}
 }
-
-// callback completes a sign-in.
-func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
-	if c.flow == nil {
-		return nil, errorf(autherr.InvalidProvider, "the callback needs a provider: callback/<provider id>")
-	}
-	out, err := c.flow.finish(ctx, c)
-	if out.reauth != nil {
-		return s.reauthCallback(ctx, c, &out, err)
-	}
-	response := out.response
-	if err == nil && out.identity != nil {
-		response, err = s.signIn(ctx, c, &out)
-	}
-	if err != nil {
-		c.auditCallback(ctx, out.typed, err)
-		if response = s.alreadySignedIn(ctx, c, &out, err); response == nil {
-			return &Response{Cookies: out.cookies}, errormarks.As(err, autherr.CallbackRoute)
-		}
-	}
-	response.Cookies = out.cookies
-	if opening := c.initialCookies(); len(opening) > 0 && !out.withoutCookies {
-		response.Cookies = append(opening, out.cookies...)
-	}
-	return response, nil
-}

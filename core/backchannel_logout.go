@@ -42,8 +42,8 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 	case err != nil:
 		return errorf(ErrStore, "%w", err)
 	case !known && l.callback == nil:
-		return errorf(autherr.SignOut, "the logout_token contains a session ID (sid) and no user (sub), and this "+
-			"process has not started that session: only a BackChannelLogout callback can identify it")
+		return errorf(autherr.SignOut, "the logout_token contains a session ID (sid) and no user (sub), and this process "+
+			"has not started that session: only a BackChannelLogout callback can identify it")
 	}
 	p.User = user
 	told := audit.Event{Name: audit.BackChannelLogout, Outcome: audit.OK}

@@ -150,16 +150,6 @@ func (id *identity) verifiedAddress() string {
 	return about
 }
 
-// label returns the email address or the user name in the profile. The account page shows it.
-func (id *identity) label() string {
-	if id.oauth == nil {
-		return ""
-	}
-	return profiletext.Label(
-		or(id.oauth.given, id.profile.First("preferred_username", "login", "username", "nickname")),
-	)
-}
-
 // authentication describes when and how a user authenticated. The zero time counts as long ago.
 type authentication struct {
 	time    time.Time

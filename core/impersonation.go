@@ -159,21 +159,6 @@ func (s *sessions) actorSession(ctx context.Context, v *arrival, by actor) (requ
 	return own, session, nil
 }
 
-// endImpersonated ends an impersonated session that may not continue, and returns the cookies that clear it.
-func (s *sessions) endImpersonated(ctx context.Context, r requestSession, why error) []Cookie {
-	c := r.carrier()
-	c.at.log.info(ctx, "an impersonation has ended: "+why.Error(), c.at.attrs()...)
-	event, err := r.end(ctx)
-	if err != nil {
-		c.at.log.failure(ctx, errormarks.As(err, ErrSessionToken), c.at.attrs()...)
-	}
-	c.at.note(ctx, audit.Event{
-		Name: audit.SessionEnded, Outcome: audit.OK, Reason: audit.ReasonImpersonation, UserID: event.userID(),
-		SessionID: event.SessionID, ActorID: r.Says(ctx).Actor.Subject,
-	})
-	return c.clearEnded()
-}
-
 // used records that a session was used, or sets its actor. by is nil without impersonation.
 func (s *sessions) used(ctx context.Context, session, by *Session) *Session {
 	switch {

@@ -143,8 +143,8 @@ func (v *arrival) renewCSRF() ([]Cookie, error) {
 	return []Cookie{Cookie(v.cookies.CSRF.Set(value))}, nil
 }
 
-// keptUser returns the user of another account. If its session has ended, signedIn is false, and the user is as the store
-// or the session token describes them. It returns nil if there is no such user.
+// keptUser returns the user of another account. If its session has ended, signedIn is false, and the user is as the
+// store or the session token describes them. It returns nil if there is no such user.
 func (s *sessions) keptUser(
 	ctx context.Context, v *arrival, k *sessioncookies.Account,
 ) (user *User, signedIn bool, err error) {

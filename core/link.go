@@ -6,12 +6,12 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/accounts"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/profiletext"
 )
 
 // linker finds or creates the user of an identity, by the rules in internal/linking.
@@ -21,18 +21,6 @@ type linker struct {
 	sessions *sessions
 	events   *Events
 	plugins  *plugins
-}
-
-// linkRefusal returns the error for an account that is, or may be, another person's.
-func linkRefusal(r accounts.Refusal) error {
-	if r.OtherSession {
-		return NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Used, errors.New(r.Text)))
-	}
-	of := ErrOAuthAccountNotLinked
-	if r.Passkey {
-		of = ErrAccountNotLinked
-	}
-	return NewError(of, &audit.Denial{Reason: audit.ReasonNotLinked, UserID: r.UserID, Err: errors.New(r.Text)})
 }
 
 // link finds or creates the user of an identity (docs/protocol.md §14). Without gates, the transaction also creates a
@@ -154,6 +142,27 @@ func (e *linkEffects) Kept() *Account {
 	kept.Type, kept.Provider, kept.ProviderAccountID = id.account.Type, id.account.Provider, id.account.ProviderAccountID
 	kept.VerifiedEmail, kept.Label = id.verifiedAddress(), id.label()
 	return kept
+}
+
+// storedAccount returns the account to store, with the tokens that the provider's Account function selects.
+func (id *identity) storedAccount() *Account {
+	kept := &Account{}
+	if id.oauth != nil {
+		kept = id.oauth.client.accountFor(id.oauth.tokens)
+	}
+	kept.Type, kept.Provider, kept.ProviderAccountID = id.account.Type, id.account.Provider, id.account.ProviderAccountID
+	kept.VerifiedEmail, kept.Label = id.verifiedAddress(), id.label()
+	return kept
+}
+
+// label returns the email address or the user name in the profile. The account page shows it.
+func (id *identity) label() string {
+	if id.oauth == nil {
+		return ""
+	}
+	return profiletext.Label(
+		or(id.oauth.given, id.profile.First("preferred_username", "login", "username", "nickname")),
+	)
 }
 
 // Announce implements [accounts.Effects].

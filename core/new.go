@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -196,7 +197,7 @@ func assemble(a *Auth, c *Config, needs *configcheck.Needs, checks *checks, faul
 		store: a.store, plugins: &a.plugins,
 	}
 	asked := newLimits(c, a, a.plugins.knows)
-	a.plugins.assemble(a, entry, asked)
+	a.plugins.auth, a.plugins.entry, a.plugins.limits = a, entry, asked
 	entry.codes = newEmailCodes(c, a, asked)
 	a.plugins.completeOneTap(a)
 	a.plugins.challenges = newChallenges(c, asked, newWatch(c, a.log))
@@ -455,6 +456,18 @@ func newProviderLogouts(c *Config, providers []*provider, records store.RecordSt
 		return nil
 	}
 	return a
+}
+
+// linkRefusal returns the error for an account that is, or may be, another person's.
+func linkRefusal(r accounts.Refusal) error {
+	if r.OtherSession {
+		return NewError(autherr.InvalidCheck, errormarks.Over(errormarks.Used, errors.New(r.Text)))
+	}
+	of := ErrOAuthAccountNotLinked
+	if r.Passkey {
+		of = ErrAccountNotLinked
+	}
+	return NewError(of, &audit.Denial{Reason: audit.ReasonNotLinked, UserID: r.UserID, Err: errors.New(r.Text)})
 }
 
 // newLinker returns the linker of an Auth. open reports that the configuration has a provider of accounts or passkeys.

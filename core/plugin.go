@@ -228,11 +228,6 @@ func (a *pluginAction) csrf(c *call) bool {
 	return a.Method != http.MethodGet && len(c.r.Header["Cookie"]) > 0 && unlessBearer(c)
 }
 
-// assemble sets the fields that requests need from the finished Auth.
-func (ps *plugins) assemble(a *Auth, entry *signIns, limits *limits) {
-	ps.auth, ps.entry, ps.limits = a, entry, limits
-}
-
 // act returns the handler for requests to an action.
 func (ps *plugins) act(a *pluginAction) func(context.Context, *call) (*Response, error) {
 	return func(ctx context.Context, in *call) (*Response, error) {

@@ -91,15 +91,3 @@ func (p *provisional) identify(ctx context.Context, r requestSession, id *identi
 // endsReplaced reports whether the session of the request ends as soon as the sign-in has replaced it. That of a
 // provisional user ends with Upgraded or SignedIn: if the process stops before, the user can sign in again.
 func (id *identity) endsReplaced() bool { return id.provisional == "" }
-
-// signedIn reports to the plugin that a provisional user has signed in as an existing user.
-func (p *provisional) signedIn(ctx context.Context, id *identity, userID string) error {
-	if p == nil || id.provisional == "" || id.provisional == userID {
-		return nil
-	}
-	err := guard("ProvisionalUsers.SignedIn", func() error { return p.SignedIn(ctx, id.provisional, userID) })
-	if err != nil {
-		return errorf(ErrStore, "sign-in of a provisional user: %w", err)
-	}
-	return nil
-}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/sessioncookies"
@@ -189,6 +190,21 @@ func (s *sessions) read(ctx context.Context, r requestSession, why sessionRead) 
 		c.at.log.failure(ctx, &Error{Type: autherr.JWTSession, Cause: errormarks.ByClient(malformed)}, c.at.attrs()...)
 	}
 	return nil, nil, nil
+}
+
+// endImpersonated ends an impersonated session that may not continue, and returns the cookies that clear it.
+func (s *sessions) endImpersonated(ctx context.Context, r requestSession, why error) []Cookie {
+	c := r.carrier()
+	c.at.log.info(ctx, "an impersonation has ended: "+why.Error(), c.at.attrs()...)
+	event, err := r.end(ctx)
+	if err != nil {
+		c.at.log.failure(ctx, errormarks.As(err, ErrSessionToken), c.at.attrs()...)
+	}
+	c.at.note(ctx, audit.Event{
+		Name: audit.SessionEnded, Outcome: audit.OK, Reason: audit.ReasonImpersonation, UserID: event.userID(),
+		SessionID: event.SessionID, ActorID: r.Says(ctx).Actor.Subject,
+	})
+	return c.clearEnded()
 }
 
 // reauthentication describes what [ActionRequest.RenewSession] changes in a session.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
+	"slices"
 
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/autherr"
@@ -28,6 +29,32 @@ func (s *signIns) start(ctx context.Context, c *call) (*Response, error) {
 		c.auditStart(ctx, err)
 	}
 	return response, err
+}
+
+// callback completes a sign-in.
+func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
+	if c.flow == nil {
+		return nil, errorf(autherr.InvalidProvider, "the callback needs a provider: callback/<provider id>")
+	}
+	out, err := c.flow.finish(ctx, c)
+	if out.reauth != nil {
+		return s.reauthCallback(ctx, c, &out, err)
+	}
+	response := out.response
+	if err == nil && out.identity != nil {
+		response, err = s.signIn(ctx, c, &out)
+	}
+	if err != nil {
+		c.auditCallback(ctx, out.typed, err)
+		if response = s.alreadySignedIn(ctx, c, &out, err); response == nil {
+			return &Response{Cookies: out.cookies}, errormarks.As(err, autherr.CallbackRoute)
+		}
+	}
+	response.Cookies = out.cookies
+	if opening := c.initialCookies(); len(opening) > 0 && !out.withoutCookies {
+		response.Cookies = append(opening, out.cookies...)
+	}
+	return response, nil
 }
 
 // auditStart notes a sign-in that could not be started. For an email provider, that is an email that was not sent.
@@ -159,6 +186,46 @@ func (s *signIns) decide(ctx context.Context, c *call, out *outcome) (who member
 	}
 	redirect, err = s.plugins.runGates(ctx, c, out, who, nil)
 	return who, redirect, err
+}
+
+// gateLink asks the gates before a signed-in user links another account or adds a passkey. It returns the URL of the
+// action that a gate requires first, or "". Otherwise an attacker with an open session, for example one from before the
+// user had a second factor, could add a sign-in method for themselves.
+func (s *signIns) gateLink(ctx context.Context, c *call, out *outcome) (string, error) {
+	id := out.identity
+	if len(s.plugins.gates) == 0 || s.store.Store == nil || id.started == flowstate.SwitchesUser || id.unlinked ||
+		!id.byOAuth() && id.passkey == nil {
+		return "", nil
+	}
+	current, err := c.session.current(ctx)
+	if err != nil || current == nil || current.user.ID == "" {
+		return "", err
+	}
+	_, err = userByAccount(ctx, s.store, id.account)
+	switch {
+	case err == nil: // nothing is linked
+		return "", nil
+	case !errors.Is(err, ErrNotFound):
+		return "", errorf(ErrStore, "%w", err)
+	}
+	session, _, err := s.sessions.read(ctx, c.session, sessionRead{})
+	if err != nil || session == nil {
+		return "", err
+	}
+	user, err := s.reauthUser(ctx, session)
+	if err != nil {
+		return "", errorf(ErrStore, "read the user: %w", err)
+	}
+	next, _, err := s.plugins.gates.Ask(ctx, &c.site.plugins, nil, func() *PendingSignIn {
+		return &PendingSignIn{
+			User: user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(session.Methods), Linking: true,
+			CallbackURL: or(out.returnTo, c.callbackURL.Target), Request: c.r, in: c, plugins: s.plugins,
+		}
+	})
+	if err != nil || next == "" {
+		return "", err
+	}
+	return c.held(ctx, user.ID, session.Methods, next), nil
 }
 
 // debugIdentity logs the user that a provider's profile, a form, an email link or a passkey was mapped to.

@@ -102,6 +102,18 @@ func (s *sessions) createStored(ctx context.Context, c *tokenCarrier, id *identi
 	return nil
 }
 
+// signedIn reports to the plugin that a provisional user has signed in as an existing user.
+func (p *provisional) signedIn(ctx context.Context, id *identity, userID string) error {
+	if p == nil || id.provisional == "" || id.provisional == userID {
+		return nil
+	}
+	err := guard("ProvisionalUsers.SignedIn", func() error { return p.SignedIn(ctx, id.provisional, userID) })
+	if err != nil {
+		return errorf(ErrStore, "sign-in of a provisional user: %w", err)
+	}
+	return nil
+}
+
 // report calls the events of a complete sign-in, emails the user about a new browser, and audits the sign-in. known
 // reports whether the browser was known before.
 func (s *signIns) report(ctx context.Context, c *call, id *identity, who member, sessionID string, known bool) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
-	"github.com/latchkey-go/latchkey/core/internal/flowstate"
 	"github.com/latchkey-go/latchkey/core/internal/pendingsignin"
 	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/records"
@@ -115,46 +114,6 @@ func (c *call) held(ctx context.Context, userID string, methods []amr.Method, ne
 		Name: audit.GateHeld, Outcome: audit.OK, UserID: userID, Provider: c.providerID, Methods: audit.Texts(methods),
 	})
 	return c.base + "/" + next
-}
-
-// gateLink asks the gates before a signed-in user links another account or adds a passkey. It returns the URL of the
-// action that a gate requires first, or "". Otherwise an attacker with an open session, for example one from before the
-// user had a second factor, could add a sign-in method for themselves.
-func (s *signIns) gateLink(ctx context.Context, c *call, out *outcome) (string, error) {
-	id := out.identity
-	if len(s.plugins.gates) == 0 || s.store.Store == nil || id.started == flowstate.SwitchesUser || id.unlinked ||
-		!id.byOAuth() && id.passkey == nil {
-		return "", nil
-	}
-	current, err := c.session.current(ctx)
-	if err != nil || current == nil || current.user.ID == "" {
-		return "", err
-	}
-	_, err = userByAccount(ctx, s.store, id.account)
-	switch {
-	case err == nil: // nothing is linked
-		return "", nil
-	case !errors.Is(err, ErrNotFound):
-		return "", errorf(ErrStore, "%w", err)
-	}
-	session, _, err := s.sessions.read(ctx, c.session, sessionRead{})
-	if err != nil || session == nil {
-		return "", err
-	}
-	user, err := s.reauthUser(ctx, session)
-	if err != nil {
-		return "", errorf(ErrStore, "read the user: %w", err)
-	}
-	next, _, err := s.plugins.gates.Ask(ctx, &c.site.plugins, nil, func() *PendingSignIn {
-		return &PendingSignIn{
-			User: user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(session.Methods), Linking: true,
-			CallbackURL: or(out.returnTo, c.callbackURL.Target), Request: c.r, in: c, plugins: s.plugins,
-		}
-	})
-	if err != nil || next == "" {
-		return "", err
-	}
-	return c.held(ctx, user.ID, session.Methods, next), nil
 }
 
 // pendingData is the stored content of a pending sign-in.

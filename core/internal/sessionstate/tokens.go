@@ -267,9 +267,9 @@ func (j *Tokens) Outdated(ctx context.Context, t *token.Token) (bool, error) {
 	return err == nil && IssuedBefore(t, user.EmailVerified), err
 }
 
-// EndedByVerification reports whether the session of a token ended when its user's address was verified. While the store
-// is unavailable the session continues but links no accounts, and failed gets the error; with Revocations.Strict the
-// result is an error of type autherr.SessionToken.
+// EndedByVerification reports whether the session of a token ended when its user's address was verified. While the
+// store is unavailable the session continues but links no accounts, and failed gets the error; with Revocations.Strict
+// the result is an error of type autherr.SessionToken.
 func (j *Tokens) EndedByVerification(ctx context.Context, t *token.Token, failed func(err error)) (bool, error) {
 	if !j.CanEndOnVerification(t) {
 		return false, nil
