@@ -144,17 +144,6 @@ func (e *linkEffects) Kept() *Account {
 	return kept
 }
 
-// storedAccount returns the account to store, with the tokens that the provider's Account function selects.
-func (id *identity) storedAccount() *Account {
-	kept := &Account{}
-	if id.oauth != nil {
-		kept = id.oauth.client.accountFor(id.oauth.tokens)
-	}
-	kept.Type, kept.Provider, kept.ProviderAccountID = id.account.Type, id.account.Provider, id.account.ProviderAccountID
-	kept.VerifiedEmail, kept.Label = id.verifiedAddress(), id.label()
-	return kept
-}
-
 // label returns the email address or the user name in the profile. The account page shows it.
 func (id *identity) label() string {
 	if id.oauth == nil {
