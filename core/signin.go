@@ -216,7 +216,7 @@ func (s *signIns) gateLink(ctx context.Context, c *call, out *outcome) (string, 
 	if err != nil {
 		return "", errorf(ErrStore, "read the user: %w", err)
 	}
-	next, _, err := s.plugins.gates.Ask(ctx, &c.site.plugins, nil, func() *PendingSignIn {
+	next, _, err := s.plugins.gates.Ask(ctx, &c.plugins, nil, func() *PendingSignIn {
 		return &PendingSignIn{
 			User: user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(session.Methods), Linking: true,
 			CallbackURL: or(out.returnTo, c.callbackURL.Target), Request: c.r, in: c, plugins: s.plugins,

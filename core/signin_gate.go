@@ -79,7 +79,7 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 	}
 	id := out.identity
 	url := or(out.returnTo, c.callbackURL.Target)
-	next, gate, err := ps.gates.Ask(ctx, &c.site.plugins, released, func() *PendingSignIn {
+	next, gate, err := ps.gates.Ask(ctx, &c.plugins, released, func() *PendingSignIn {
 		p := &PendingSignIn{
 			User: who.user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(id.proofs()),
 			CallbackURL: url, Created: who.created, Request: c.r, in: c, plugins: ps,
@@ -186,7 +186,7 @@ func (ps *plugins) pending(ctx context.Context, c *call) (*PendingSignIn, error)
 // nil if there is none: it was completed, it is older than ten minutes, or it belongs to another plugin.
 func (c *ActionRequest) PendingSignIn(ctx context.Context) (*PendingSignIn, error) {
 	p, err := c.plugins.pending(ctx, c.in)
-	if err != nil || p == nil || c.in.site.plugins.Owner(p.data.Next) != c.plugin {
+	if err != nil || p == nil || c.in.plugins.Owner(p.data.Next) != c.plugin {
 		return nil, err
 	}
 	return p, nil

@@ -76,10 +76,10 @@ func (a *Attempt) meansOf(ctx context.Context, in *SignIn) (linking.Means, *stor
 	if in.Account.Type == store.TypeEmail {
 		return linking.MeansLink, nil, nil
 	}
-	owner, err := a.tx.Store.UserByAccount(ctx, in.Account.Provider, in.Account.ProviderAccountID)
+	owner, err := a.tx.UserByAccount(ctx, in.Account.Provider, in.Account.ProviderAccountID)
 	// A passkey label must not belong to two users.
 	if errors.Is(err, store.ErrNotFound) && in.Typed != "" && in.Current.User == nil {
-		owner, err = a.tx.Store.UserByAccount(ctx, in.Account.Provider, in.Typed)
+		owner, err = a.tx.UserByAccount(ctx, in.Account.Provider, in.Typed)
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):

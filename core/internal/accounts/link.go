@@ -156,7 +156,7 @@ func (a *Attempt) create(ctx context.Context, newUser *store.User) (m Member, er
 		}
 	}
 	a.made = newUser // even if the store fails: it may have created the user anyway
-	if m.User, err = a.tx.Store.CreateUser(ctx, newUser); err != nil {
+	if m.User, err = a.tx.CreateUser(ctx, newUser); err != nil {
 		if errors.Is(err, store.ErrConflict) {
 			a.made = nil
 		}
@@ -196,7 +196,7 @@ func (a *Attempt) removeAddress(ctx context.Context, known *store.User) error {
 	if err := a.AnnounceChange(ctx, audit.Event{Name: audit.EmailChanged, UserID: left.ID}); err != nil {
 		return err
 	}
-	left, err := a.tx.Store.UpdateUser(ctx, left)
+	left, err := a.tx.UpdateUser(ctx, left)
 	if err == nil {
 		a.done(ctx, audit.EmailChanged, audit.ReasonProved, left)
 	}
@@ -254,7 +254,7 @@ func (a *Attempt) undoLinkIfVerified(ctx context.Context, in *SignIn) error {
 	if accounts == nil || !current.EmailVerified.IsZero() {
 		return nil
 	}
-	user, err := a.Store.Store.User(ctx, current.ID)
+	user, err := a.Store.User(ctx, current.ID)
 	if err == nil && user.EmailVerified.IsZero() {
 		return nil
 	}
@@ -295,7 +295,7 @@ func (a *Attempt) attach(ctx context.Context, in *SignIn, u *store.User, signedI
 	}
 	account.UserID = u.ID
 	write := func(ctx context.Context) error {
-		if err := a.tx.Store.LinkAccount(ctx, account); err != nil {
+		if err := a.tx.LinkAccount(ctx, account); err != nil {
 			return err
 		}
 		a.AfterCommit(func() {
@@ -339,7 +339,7 @@ func (a *Attempt) attachPasskey(ctx context.Context, in *SignIn, m Member) error
 	}
 	named := typedAccount(in.Account.Provider, in.Typed)
 	named.UserID = m.User.ID
-	return a.tx.Store.LinkAccount(ctx, named)
+	return a.tx.LinkAccount(ctx, named)
 }
 
 // refreshAccount updates the tokens of a known account, and the address that its provider vouches for. If there is only

@@ -29,7 +29,7 @@ func (l *Linker) Verify(
 	}
 	// Another request may have linked an account in the meantime. A request that links one from now on sees the
 	// verification and undoes the link itself.
-	if known, err = a.Store.Store.User(ctx, userID); err != nil {
+	if known, err = a.Store.User(ctx, userID); err != nil {
 		return nil, nil, err
 	}
 	linked, err := a.Store.Linked(ctx, known.ID)
@@ -45,7 +45,7 @@ func (l *Linker) Verify(
 // verifyFirst verifies the address of a user, and removes accounts and passkeys that no provider vouched for. It
 // returns false if the address was verified before.
 func (a *Attempt) verifyFirst(ctx context.Context, userID, address string) (bool, error) {
-	known, err := a.tx.Store.User(ctx, userID)
+	known, err := a.tx.User(ctx, userID)
 	if err != nil {
 		return false, err
 	}
@@ -96,7 +96,7 @@ func (a *Attempt) verify(ctx context.Context, in *SignIn, known *store.User, alo
 	if err := a.AnnounceChange(ctx, audit.Event{Name: audit.EmailProved, UserID: known.ID}); err != nil {
 		return nil, err
 	}
-	known, err := a.tx.Store.UpdateUser(ctx, known)
+	known, err := a.tx.UpdateUser(ctx, known)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func TestLimited(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				call := storecalls.Limited(observed.Calls{}, row.limit, func(err error) bool { return err == decision })
+				call := storecalls.Limited(observed.Calls{}, row.limit, func(err error) bool { return errors.Is(err, decision) })
 				err := call(t.Context(), "read user", func(ctx context.Context) error {
 					if _, limited := ctx.Deadline(); limited != (row.limit > 0) {
 						t.Errorf("limited: %v", limited)
@@ -47,7 +47,7 @@ func TestLimited(t *testing.T) {
 					}
 					return row.err
 				})
-				if !errors.Is(err, row.want) || errors.Is(err, store.ErrUnavailable) != (row.want == store.ErrUnavailable) {
+				if !errors.Is(err, row.want) || errors.Is(err, store.ErrUnavailable) != errors.Is(row.want, store.ErrUnavailable) {
 					t.Errorf("error %v", err)
 				}
 				if took := time.Since(began); row.hangs && took != limit {

@@ -39,7 +39,7 @@ func TestCalls(t *testing.T) {
 		names, returned = append(names, name), append(returned, err)
 		return err
 	})
-	if user, err := v.Store.User(t.Context(), "1"); err == nil {
+	if user, err := v.User(t.Context(), "1"); err == nil {
 		t.Errorf("got user %v and no error", user)
 	}
 	if session, user, err := v.Sessions.SessionAndUser(t.Context(), "1"); err == nil {
