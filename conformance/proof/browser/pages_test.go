@@ -218,7 +218,7 @@ func keyboard(v *visitor) {
 	v.sees("Hello, Demo User")
 	v.tabTo(signOutButton)
 	v.follow(press("\r"))
-	v.sees("Hello, stranger")
+	v.sees("Welcome")
 	v.signedOut()
 }
 

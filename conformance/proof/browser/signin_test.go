@@ -73,7 +73,7 @@ func TestSignIn(t *testing.T) {
 					v := visit(t, site)
 
 					v.open("/")
-					v.sees("Hello, stranger")
+					v.sees("Welcome")
 					v.follow(click("nav a.latchkey-signin"))
 					v.at("/auth/signin")
 					way.signIn(v)
@@ -92,7 +92,7 @@ func TestSignIn(t *testing.T) {
 					v.open("/account")
 					v.follow(click(signOutButton))
 					v.at("/")
-					v.sees("Hello, stranger")
+					v.sees("Welcome")
 					v.open("/account")
 					v.at("/auth/signin")
 					v.signedOut()
