@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"maps"
 
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/challenge"
@@ -50,7 +49,7 @@ func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) 
 	for _, name := range append(others, typed) {
 		attempts = append(attempts, LimitParams{
 			Params:      limit.Params{Attempt: limit.AttemptCredentials, Identifier: name},
-			Credentials: maps.Clone(credentials),
+			Credentials: credentials,
 		})
 	}
 	var err error

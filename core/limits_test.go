@@ -833,3 +833,29 @@ func TestPasswordsArriveUnchanged(t *testing.T) {
 		}
 	}
 }
+
+// TestLimitCallbacksShareNothing checks that Callbacks.Limit cannot change the form that Authorize and Callbacks.Forgive
+// receive.
+func TestLimitCallbacksShareNothing(t *testing.T) {
+	t.Parallel()
+	var authorized, forgiven string
+	a := newApp(t, core.Config{
+		Providers: []core.Provider{&core.CredentialsProvider{
+			Authorize: func(_ context.Context, c map[string]string, _ *core.Request) (*core.User, error) {
+				authorized = c["password"]
+				return &core.User{ID: "u1"}, nil
+			},
+		}},
+		Callbacks: core.Callbacks{
+			Limit: func(_ context.Context, p core.LimitParams) (time.Duration, error) {
+				delete(p.Credentials, "password")
+				return 0, nil
+			},
+			Forgive: func(_ context.Context, p core.LimitParams) { forgiven = p.Credentials["password"] },
+		},
+	})
+	visit(t, a).submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
+	if authorized != "engine" || forgiven != "engine" {
+		t.Errorf("authorized with %q, forgiven with %q", authorized, forgiven)
+	}
+}
