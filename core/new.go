@@ -11,6 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/accounts"
+	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/internal/auditor"
 	"github.com/latchkey-go/latchkey/core/internal/challenges"
@@ -350,7 +351,7 @@ func newLimits(c *Config, a *Auth, asked bool) *limits {
 // warnOfMissingProxies makes New log a warning if attempts are limited by client address on an https site and
 // TrustedProxies is empty.
 func (l *limits) warnOfMissingProxies(a *Auth) {
-	counts := slices.ContainsFunc(a.plugins.actions, func(own *pluginAction) bool { return own.plugin != reauthAction })
+	counts := slices.ContainsFunc(a.plugins.actions, func(own *pluginAction) bool { return own.plugin != actions.Reauth })
 	for _, p := range a.providers {
 		counts = counts || p.credentials != nil || p.email != nil || p.webauthn != nil
 	}

@@ -244,6 +244,7 @@ func TestPluginConfigErrors(t *testing.T) {
 		fault string
 	}{
 		"an action of core":      {[]core.Plugin{answers(says("GET", "session", ""))}, "core has actions with this Name"},
+		"a further one of core":  {[]core.Plugin{answers(says("POST", "reauth", "x"))}, "core has actions with this Name"},
 		"another action of core": {[]core.Plugin{answers(says("POST", "csrf", "x"))}, "core has actions with this Name"},
 		"an action of another plugin": {[]core.Plugin{answers(good), answers(says("POST", "toy", "x"))},
 			"Plugins[0] (core_test.partFunc) has actions with this Name"},

@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/autherr"
+	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/emaillinks"
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
 	"github.com/latchkey-go/latchkey/core/internal/flowstate"
@@ -29,9 +30,6 @@ import (
 // sign-in methods, and POST reauth/<provider> verifies one. The session continues with a new token. Unlike a sign-in,
 // it never creates or links anything and never switches to another user. The action exists if sessions contain the
 // authentication time.
-
-// reauthAction is the name of the action.
-const reauthAction = "reauth"
 
 // reauthActions returns the actions of a configuration with these providers.
 func (s *signIns) reauthActions(providers []*provider) []*pluginAction {
@@ -55,7 +53,7 @@ func (s *signIns) reauthActions(providers []*provider) []*pluginAction {
 		}
 	}
 	for _, a := range all {
-		a.Name, a.Require, a.plugin = reauthAction, signedIn, reauthAction
+		a.Name, a.Require, a.plugin = actions.Reauth, signedIn, actions.Reauth
 	}
 	return all
 }
@@ -270,7 +268,7 @@ func (s *signIns) reauthWith(p *provider) func(ctx context.Context, a *ActionReq
 // reauthCallback handles the callback of an OAuth provider that the action started.
 func (s *signIns) reauthCallback(ctx context.Context, c *call, out *outcome, err error) (*Response, error) {
 	c.plugin = true // errors become problems
-	a := newCall(c, s.plugins, reauthAction)
+	a := newCall(c, s.plugins, actions.Reauth)
 	response, err := s.finishReauth(ctx, a, out, out.reauth, err)
 	if err != nil {
 		response = &Response{}

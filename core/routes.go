@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/latchkey-go/latchkey/core/internal/actions"
 	"github.com/latchkey-go/latchkey/core/internal/assets"
 	"github.com/latchkey-go/latchkey/core/internal/wellknown"
 	"github.com/latchkey-go/latchkey/core/limit"
@@ -44,7 +45,7 @@ func (a *Auth) Routes() []Route {
 	for at, rule := range a.router.rules {
 		if plugin := a.plugins.action(at); plugin != nil {
 			name, provider := plugin.plugin, ""
-			if name == reauthAction { // an action of core; its verb is a provider
+			if name == actions.Reauth { // an action of core; its verb is a provider
 				name, provider = "", plugin.Verb
 			}
 			all = append(all, Route{

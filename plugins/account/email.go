@@ -254,11 +254,12 @@ func (e *emails) postConfirm(ctx context.Context, c *core.ActionRequest) (*core.
 	}
 	if err == nil {
 		err = e.locks.withLock(ctx, session.UserID, func(ctx context.Context) error {
-			return e.move(ctx, c, session.UserID, pending)
+			err := e.move(ctx, c, session.UserID, pending)
+			if err != nil && !errors.Is(err, core.ErrNotFound) && !errors.Is(err, core.ErrConflict) {
+				e.links.restore(ctx, kept) // under the lock: an undo deletes the user's links under it
+			}
+			return err
 		})
-		if err != nil && !errors.Is(err, core.ErrNotFound) && !errors.Is(err, core.ErrConflict) {
-			e.links.restore(ctx, kept)
-		}
 	}
 	switch {
 	case errors.Is(err, errBusy):

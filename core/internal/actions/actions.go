@@ -37,7 +37,7 @@ func (a *Action) Faults(t *Table, plugin string) (faults []string) {
 		{!IsName(a.Name), "invalid Name: use at most 32 lower-case letters, digits and hyphens"},
 		{a.Verb != "" && !IsName(a.Verb), "invalid Verb: use at most 32 lower-case letters, digits and hyphens, " +
 			"or leave it empty"},
-		{weburl.Reserved(a.Name), "core has actions with this Name: give it another Name"},
+		{weburl.Reserved(a.Name) || a.Name == Reauth, "core has actions with this Name: give it another Name"},
 		{a.Method != http.MethodGet && a.Method != http.MethodPost, "Method must be GET or POST"},
 		{!a.Handled, "Handle is nil"},
 		{a.NoCookies && a.Guards > 0, "NoCookies is set, so no request has a session: remove Require"},
@@ -107,6 +107,9 @@ type Table struct {
 	owners  map[string]string   // the plugin of each name
 	methods map[string][]string // by path
 }
+
+// Reauth is the Name of the actions with which core authenticates users again. They are added after those of plugins.
+const Reauth = "reauth"
 
 // Add adds an action of a plugin. All actions with the same name are of one plugin.
 func (t *Table) Add(plugin, name, verb, method string) {

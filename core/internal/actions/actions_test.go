@@ -28,16 +28,17 @@ func TestFaults(t *testing.T) {
 		t.Errorf("%q", faults)
 	}
 	for want, change := range map[string]func(a *Action){
-		"invalid Name":         func(a *Action) { a.Name = "Password" },
-		"invalid Verb":         func(a *Action) { a.Verb = "Reset" },
-		"core has actions":     func(a *Action) { a.Name = "signin" },
-		"Method must be":       func(a *Action) { a.Method = "PUT" },
-		"Handle is nil":        func(a *Action) { a.Handled = false },
-		"NoCookies is set":     func(a *Action) { a.NoCookies = true },
-		"Require contains nil": func(a *Action) { a.NilGuard = true },
-		"Input is not":         func(a *Action) { a.Input = 1 },
-		"other has actions":    func(a *Action) { a.Name = "other" },
-		"it was added twice":   func(a *Action) { a.Verb = "" },
+		"invalid Name":          func(a *Action) { a.Name = "Password" },
+		"invalid Verb":          func(a *Action) { a.Verb = "Reset" },
+		"core has actions":      func(a *Action) { a.Name = "signin" },
+		"core has actions with": func(a *Action) { a.Name = Reauth },
+		"Method must be":        func(a *Action) { a.Method = "PUT" },
+		"Handle is nil":         func(a *Action) { a.Handled = false },
+		"NoCookies is set":      func(a *Action) { a.NoCookies = true },
+		"Require contains nil":  func(a *Action) { a.NilGuard = true },
+		"Input is not":          func(a *Action) { a.Input = 1 },
+		"other has actions":     func(a *Action) { a.Name = "other" },
+		"it was added twice":    func(a *Action) { a.Verb = "" },
 	} {
 		a := valid
 		change(&a)
