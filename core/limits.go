@@ -133,7 +133,7 @@ const nameProxies = "TrustedProxies is empty: clients behind a proxy share the l
 	"client can join them by sending such a header. Set TrustedProxies to the addresses of the proxies in front, or " +
 	"to 127.0.0.1/32 if there is none"
 
-// attempt sets the provider, the request, the peer and the known browser of an attempt. The callback may change its copy
+// attempt sets the provider, the request, the peer and the known browser of an attempt. A callback may change its copy
 // of the credentials.
 func (l *limits) attempt(c *call, p LimitParams) LimitParams {
 	p.Provider, p.Request, p.Credentials = c.providerID, c.r, maps.Clone(p.Credentials)

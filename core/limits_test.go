@@ -834,8 +834,8 @@ func TestPasswordsArriveUnchanged(t *testing.T) {
 	}
 }
 
-// TestLimitCallbacksShareNothing checks that Callbacks.Limit cannot change the form that Authorize and Callbacks.Forgive
-// receive.
+// TestLimitCallbacksShareNothing checks that Callbacks.Limit cannot change the form that Authorize and
+// Callbacks.Forgive get.
 func TestLimitCallbacksShareNothing(t *testing.T) {
 	t.Parallel()
 	var authorized, forgiven string

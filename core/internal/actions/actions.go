@@ -108,7 +108,7 @@ type Table struct {
 	methods map[string][]string // by path
 }
 
-// Reauth is the Name of the actions with which core authenticates users again. They are added after those of plugins.
+// Reauth is the Name of the actions of core that authenticate users again. They are added after those of plugins.
 const Reauth = "reauth"
 
 // Add adds an action of a plugin. All actions with the same name are of one plugin.
