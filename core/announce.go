@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/latchkey-go/latchkey/core/audit"
@@ -51,7 +52,7 @@ func (v *arrival) announce(ctx context.Context, tx store.RecordStore, e audit.Ev
 	if len(v.announcers) == 0 || e.Name == "" {
 		return nil
 	}
-	e.Outcome, e.Provider = audit.OK, or(e.Provider, v.providerID)
+	e.Outcome, e.Provider = audit.OK, cmp.Or(e.Provider, v.providerID)
 	e.Time, e.Tenant = v.audit.Now(), v.audit.Tenant
 	if err := v.pending.Announce(ctx, v.announcers, tx, e); err != nil {
 		return errorf(ErrStore, "%w", err)

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -19,11 +20,11 @@ func (v *arrival) note(ctx context.Context, e audit.Event) {
 	e.Peer, _ = v.client()
 	e.Agent = cleantext.Escaped(v.header("User-Agent"))
 	e.Reference = v.ref()
-	e.Provider = or(e.Provider, v.providerID)
+	e.Provider = cmp.Or(e.Provider, v.providerID)
 	if v.actorOf != nil && e.ActorID == "" {
 		e.ActorID = v.actorOf(ctx, v)
 	}
-	e.Credential = or(e.Credential, v.verified.Get())
+	e.Credential = cmp.Or(e.Credential, v.verified.Get())
 	v.audit.Note(v.pending.Reported(ctx, e), e)
 }
 

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -71,7 +72,7 @@ func (v *arrival) currentPage() string {
 	default:
 		page = v.header("Referer")
 	}
-	return or(callbackurl.PagePath(page, v.at), or(v.publicPath, "/"))
+	return cmp.Or(callbackurl.PagePath(page, v.at), cmp.Or(v.publicPath, "/"))
 }
 
 // publicTarget returns the request target as the browser sees it, as a path.
@@ -79,5 +80,5 @@ func (v *arrival) publicTarget() string {
 	if target := v.r.Target; strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "//") {
 		return v.publicPath + target
 	}
-	return or(v.publicPath, "/")
+	return cmp.Or(v.publicPath, "/")
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,7 +134,7 @@ type EmailProvider struct {
 
 // Describe implements [Provider].
 func (p *EmailProvider) Describe() (string, string, ProviderType) {
-	return or(p.ID, "email"), or(p.Name, "Email"), TypeEmail
+	return cmp.Or(p.ID, "email"), cmp.Or(p.Name, "Email"), TypeEmail
 }
 
 func (p *EmailProvider) declaration() Provider { return p }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -242,7 +243,7 @@ func (p *pages) notFound(ctx context.Context, v *arrival, response *Response) *R
 	if !negotiate.PrefersHTML(v.r.Header["Accept"]) {
 		return refuse(response, http.StatusNotFound, []byte(`{"message":"Not found."}`))
 	}
-	view := ui.ErrorView{Error: "NotFound", URL: or(v.home, "/"), SignInURL: v.base + "/signin"}
+	view := ui.ErrorView{Error: "NotFound", URL: cmp.Or(v.home, "/"), SignInURL: v.base + "/signin"}
 	if errors.Is(response.Err, ErrNoTenant) { // the home page is unknown
 		view = ui.ErrorView{Error: "NoTenant"}
 	}

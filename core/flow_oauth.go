@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 		TargetSize: len(c.r.Target),
 	}
 	if c.locales != nil {
-		request.Locale = or(c.language().Tag, "en")
+		request.Locale = cmp.Or(c.language().Tag, "en")
 	}
 	address, stored, err := f.flow.Start(ctx, request)
 	if err != nil {

@@ -19,7 +19,7 @@ type reauthRequest = flowstate.Reauth
 func (s *checks) flowsOf(c *call) *flowstate.Browser {
 	return &flowstate.Browser{
 		Keys: s.Keys, Jar: c.jar, Cookies: c.cookies, CSRF: c.csrf.Token, HeaderLimit: c.r.HeaderLimit,
-		Owner:   func(ctx context.Context) string { return c.session.Says(ctx).Owner },
+		Owner:   func(ctx context.Context) string { return c.session.Facts(ctx).Owner },
 		Initial: plainCookies(c.initialCookies()),
 	}
 }

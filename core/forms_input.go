@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -89,7 +90,7 @@ func (a *Auth) SignInWith(ctx context.Context, r *Request, in *SignInInput) *Res
 		return refusal
 	}
 	input := &forminput.Input{
-		RedirectTo: or(in.inOptions, in.RedirectTo), CSRFToken: in.CSRFToken,
+		RedirectTo: cmp.Or(in.inOptions, in.RedirectTo), CSRFToken: in.CSRFToken,
 		AuthorizationParams: in.AuthorizationParams, Fields: in.Fields,
 	}
 	wrong := in.wrong.Clone()

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,10 +117,10 @@ func (v *Visit) forbiddenResponse(err error) *Response {
 // forbiddenView returns the content of the 403 page.
 func (v *Visit) forbiddenView() ui.ErrorView {
 	view := ui.ErrorView{
-		Error: "Forbidden", Reference: v.at.ref(), URL: or(v.at.home, "/"), BackURL: v.previousPage(),
+		Error: "Forbidden", Reference: v.at.ref(), URL: cmp.Or(v.at.home, "/"), BackURL: v.previousPage(),
 	}
 	if s, err := v.Session(); err == nil && s != nil && s.User != nil {
-		view.SignedInAs = or(s.User.Email, s.User.Name)
+		view.SignedInAs = cmp.Or(s.User.Email, s.User.Name)
 	}
 	if token, err := v.token(); err == nil {
 		view.SwitchAction, view.CSRFToken, view.CallbackURL = v.at.base+"/signout", token, v.at.currentPage()

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ func (s *sessions) actorOf(ctx context.Context, v *arrival) string {
 	if err != nil || session.ExpiredActor() != (actor{}) {
 		return ""
 	}
-	return session.Says(ctx).Actor.Subject
+	return session.Facts(ctx).Actor.Subject
 }
 
 // actorTokens returns the token of an administrator's own session in the second cookie.
@@ -134,7 +135,7 @@ func (c withoutVisit) Value(key any) any {
 // withActor returns a session with that of the user who impersonates its user. It returns nil if the impersonation has
 // ended.
 func (s *sessions) withActor(ctx context.Context, r requestSession, v *validSession) (*validSession, error) {
-	by, err := s.checkActor(ctx, r.carrier(), r.Says(ctx).Actor, v.user.ID)
+	by, err := s.checkActor(ctx, r.carrier(), r.Facts(ctx).Actor, v.user.ID)
 	switch {
 	case errors.Is(err, errImpersonationEnded):
 		return nil, nil
@@ -149,7 +150,7 @@ func (s *sessions) withActor(ctx context.Context, r requestSession, v *validSess
 // Otherwise the session is nil.
 func (s *sessions) actorSession(ctx context.Context, v *arrival, by actor) (requestSession, *Session, error) {
 	own, err := s.sessionIn(ctx, v, s.actorTokens(v))
-	if err != nil || own.Says(ctx).Actor != (actor{}) { // an impersonation is not nested
+	if err != nil || own.Facts(ctx).Actor != (actor{}) { // an impersonation is not nested
 		return own, nil, err
 	}
 	session, _, err := s.read(ctx, own, sessionRead{again: true})
@@ -175,7 +176,7 @@ func (s *Session) title() string {
 	if s.User == nil {
 		return s.UserID
 	}
-	return or(s.User.Email, or(s.User.Name, s.UserID))
+	return cmp.Or(s.User.Email, cmp.Or(s.User.Name, s.UserID))
 }
 
 // textImpersonated is the message of a refused change.
@@ -189,7 +190,7 @@ func (s *sessions) readFor(ctx context.Context, to *rule, c *call) (err error) {
 	if c.session, err = s.of(ctx, &c.arrival); err != nil || to.impersonated || s.impersonation == nil {
 		return err
 	}
-	userID, by := "", c.session.Says(ctx).Actor
+	userID, by := "", c.session.Facts(ctx).Actor
 	if by == (actor{}) || c.session.ExpiredActor() != (actor{}) {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -150,7 +151,7 @@ func (id *identity) label() string {
 		return ""
 	}
 	return profiletext.Label(
-		or(id.oauth.given, id.profile.First("preferred_username", "login", "username", "nickname")),
+		cmp.Or(id.oauth.given, id.profile.First("preferred_username", "login", "username", "nickname")),
 	)
 }
 

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/latchkey-go/latchkey/core/internal/errormarks"
@@ -45,7 +46,7 @@ func (v *arrival) browserLocale() *ui.Locale {
 // askedLocale returns the language that the URL of a request to the auth routes requests: ui_locales (OpenID Connect
 // Core section 3.1.2.1), or lang.
 func (c *call) askedLocale() string {
-	return or(c.query.Get("ui_locales"), c.query.Get("lang"))
+	return cmp.Or(c.query.Get("ui_locales"), c.query.Get("lang"))
 }
 
 // language returns the language of the response.
@@ -65,7 +66,7 @@ func (v *arrival) spoken(response *Response) {
 	if v.locales == nil {
 		return
 	}
-	response.set("Content-Language", or(v.language().Tag, "en"))
+	response.set("Content-Language", cmp.Or(v.language().Tag, "en"))
 	v.varies(response, "Cookie")
 }
 

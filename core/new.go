@@ -378,7 +378,7 @@ func newCleaning(c *Config, kept stores, tasks []cleanup.Task, log *reporter) *c
 	self, ok := c.Store.(store.SelfCleaner)
 	cleansItself := ok && self.CleansItself()
 	if c.Store != nil && c.CleanUp != False && (c.CleanUp == True || !cleansItself) {
-		cleaner = storecalls.New(c.Store, storeCall(kept.watch, 0)).Cleaner // a run has its own time limit
+		cleaner = storecalls.New(c.Store, storecalls.Limited(kept.watch, 0)).Cleaner // a run has its own time limit
 	}
 	schedule := cleanup.New(cleaner, tasks, kept.Tokens, c.Now, log.cleaned)
 	if records, ok := kept.Records.(*cleanup.Records); ok {

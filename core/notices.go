@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -156,8 +157,8 @@ func (ps *plugins) auditNotice(ctx context.Context, v, at *arrival, n SecurityNo
 	if n.Audit.Name == "" {
 		return
 	}
-	n.Audit.UserID, n.Audit.Provider = n.UserID, or(n.Audit.Provider, n.Provider)
-	n.Audit.Outcome = audit.Outcome(or(string(n.Audit.Outcome), string(audit.OK)))
+	n.Audit.UserID, n.Audit.Provider = n.UserID, cmp.Or(n.Audit.Provider, n.Provider)
+	n.Audit.Outcome = audit.Outcome(cmp.Or(string(n.Audit.Outcome), string(audit.OK)))
 	noteAt(v.pending.Reported(ctx, n.Audit), v.audit, at, n.Audit)
 }
 
@@ -206,7 +207,7 @@ func (ps *plugins) notifyChange(
 	}
 	if n.Audit.Name != "" {
 		told := n.Audit
-		told.UserID, told.Provider = n.UserID, or(told.Provider, n.Provider)
+		told.UserID, told.Provider = n.UserID, cmp.Or(told.Provider, n.Provider)
 		if err := v.announce(ctx, nil, told); err != nil {
 			return err
 		}

@@ -29,7 +29,8 @@ func TestEveryStoreCallIsObserved(t *testing.T) {
 	methods := 0
 	for _, face := range []any{
 		faces.Store, faces.Sessions, faces.Tokens, faces.Transactor, faces.Accounts, faces.UserDeleter, faces.SessionLister,
-		faces.Passkeys, faces.PasskeyDeleter, faces.Records, storecalls.New(stuck{}, storeCall(faces.watch, 0)).Cleaner,
+		faces.Passkeys, faces.PasskeyDeleter, faces.Records,
+		storecalls.New(stuck{}, storecalls.Limited(faces.watch, 0)).Cleaner,
 	} {
 		if face == nil {
 			t.Log("stuck has no passkeys to delete")

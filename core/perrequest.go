@@ -137,7 +137,7 @@ func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
 		c.Logger = chosen.logger
 	}
 	defaults(&c)
-	base := or(faults.basePath, "/auth")
+	base := cmp.Or(faults.basePath, "/auth")
 	site := &site{basePath: base, publicBase: base, rand: c.Rand, log: &reporter{logger: c.Logger}}
 	id, _ := random.Bytes(c.Rand, reference.Len) // crypto/rand never fails
 	arrival := arrival{site: site, r: r, place: site.placeOf(weburl.Origin{}), misconfigured: reference.Of(id)}

@@ -69,7 +69,7 @@ func (c *ActionRequest) Impersonate(ctx context.Context, userID string) error {
 		actor:   actor{Subject: session.UserID, SID: session.ID},
 		account: &Account{Type: TypeCredentials, Provider: "impersonation", ProviderAccountID: user.ID},
 	}
-	expires := s.rows.CookieExpiry(c.in.session.Says(ctx).Short, session.Expires)
+	expires := s.rows.CookieExpiry(c.in.session.Facts(ctx).Short, session.Expires)
 	who := member{user: id.user}
 	if s.config.Strategy == StrategyDatabase {
 		if err := s.newRow(ctx, id, &who); err != nil {
@@ -112,7 +112,7 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 		return false, ErrForbidden
 	}
 	s, r := c.plugins.auth.sessions, c.in.session
-	by := r.Says(ctx).Actor
+	by := r.Facts(ctx).Actor
 	r.carrier().NoteReplaced(sessioncookies.SignedOut)
 	if _, err := r.end(ctx); err != nil {
 		return false, err
@@ -125,7 +125,7 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 		c.replaceSession(r.carrier().clear())
 		return false, nil
 	}
-	cookies, err := r.carrier().set(own.carrier().Value(), s.rows.CookieExpiry(own.Says(ctx).Short, before.Expires))
+	cookies, err := r.carrier().set(own.carrier().Value(), s.rows.CookieExpiry(own.Facts(ctx).Short, before.Expires))
 	if err != nil {
 		return false, err
 	}

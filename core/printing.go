@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 )
@@ -79,7 +80,7 @@ func (a *Auth) Format(f fmt.State, _ rune) {
 		printed(f, "<nil>")
 		return
 	}
-	printed(f, "auth at "+or(a.site.basePath, "/"))
+	printed(f, "auth at "+cmp.Or(a.site.basePath, "/"))
 }
 
 // LogValue returns the base path.
@@ -87,7 +88,7 @@ func (a *Auth) LogValue() slog.Value {
 	if a == nil {
 		return slog.AnyValue(nil)
 	}
-	return slog.GroupValue(slog.String("base_path", or(a.site.basePath, "/")))
+	return slog.GroupValue(slog.String("base_path", cmp.Or(a.site.basePath, "/")))
 }
 
 // String returns the fixed text "visit", without data of the request.

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -54,7 +55,7 @@ type CredentialsProvider struct {
 
 // Describe implements [Provider].
 func (p *CredentialsProvider) Describe() (string, string, ProviderType) {
-	return or(p.ID, "credentials"), or(p.Name, "Credentials"), TypeCredentials
+	return cmp.Or(p.ID, "credentials"), cmp.Or(p.Name, "Credentials"), TypeCredentials
 }
 
 func (p *CredentialsProvider) declaration() Provider { return p }
@@ -74,18 +75,11 @@ func (p *CredentialsProvider) admit(ctx context.Context, credentials map[string]
 	return user, still, err
 }
 
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
 // ownFields copies the fields and sets their default types, so that later changes by the application have no effect.
 func ownFields(fields []Field) []Field {
 	own := slices.Clone(fields)
 	for i := range own {
-		own[i].Type = or(own[i].Type, "text")
+		own[i].Type = cmp.Or(own[i].Type, "text")
 		own[i].Attributes = slices.Clone(own[i].Attributes)
 	}
 	return own

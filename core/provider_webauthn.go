@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -83,7 +84,7 @@ type WebAuthnProvider struct {
 
 // Describe implements [Provider].
 func (p *WebAuthnProvider) Describe() (string, string, ProviderType) {
-	return or(p.ID, "webauthn"), or(p.Name, "WebAuthn"), TypeWebAuthn
+	return cmp.Or(p.ID, "webauthn"), cmp.Or(p.Name, "WebAuthn"), TypeWebAuthn
 }
 
 func (p *WebAuthnProvider) declaration() Provider { return p }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"reflect"
@@ -49,7 +50,7 @@ func newProviders(c *Config, faults *ConfigError) (all []*provider) {
 func newProvider(c *Config, declared Provider, shared *oidc.Discovery, faults *ConfigError) *provider {
 	p := &provider{}
 	p.id, p.name, p.kind = declared.Describe()
-	p.name = or(p.name, p.id)
+	p.name = cmp.Or(p.name, p.id)
 	p.view = ui.Provider{ID: p.id, Name: p.name, Type: string(p.kind)}
 	switch d := declared.(type) {
 	case *OAuthProvider:

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -284,7 +285,7 @@ func (s *signIns) finishReauth(
 	for _, cookie := range out.cookies {
 		a.keep(cookie)
 	}
-	back := or(out.returnTo, a.CallbackURL)
+	back := cmp.Or(out.returnTo, a.CallbackURL)
 	if failure != nil {
 		return s.reauthFailed(ctx, a, request, back, failure)
 	}

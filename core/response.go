@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/internal/exactjson"
@@ -88,7 +89,7 @@ func finish(request *Request, r *Response) *Response {
 	if h.Get("Cache-Control") == "" {
 		headers.Set(h, "Cache-Control", noStore)
 	}
-	referrer := or(h.Get("Referrer-Policy"), sameOriginReferrer) // the page of One Tap has another
+	referrer := cmp.Or(h.Get("Referrer-Policy"), sameOriginReferrer) // the page of One Tap has another
 	headers.Set(h, "X-Content-Type-Options", "nosniff", "Referrer-Policy", referrer)
 	return r
 }

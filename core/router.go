@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -89,10 +90,10 @@ func (c *call) rememberLocale(response *Response) {
 	chosen := c.locales.Find(c.askedLocale())
 	spec := c.cookies.Plugin(plugincookies.Locale)
 	kept, _ := c.jar.Get(spec.Name())
-	if chosen == nil || kept == or(chosen.Tag, "en") {
+	if chosen == nil || kept == cmp.Or(chosen.Tag, "en") {
 		return
 	}
-	response.Cookies = append(response.Cookies, Cookie(spec.Set(or(chosen.Tag, "en"))))
+	response.Cookies = append(response.Cookies, Cookie(spec.Set(cmp.Or(chosen.Tag, "en"))))
 }
 
 // auditGuard notes a request that was refused before its action ran.

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -279,7 +280,7 @@ func (p *jwtSession) renew(ctx context.Context, again *reauthentication) ([]Cook
 	again.moved.Write(after)
 	recent := again.now && p.facts
 	if recent {
-		by := authentication{time: p.now(), methods: again.methods, acr: or(again.acr, sessiontoken.ACR(before))}
+		by := authentication{time: p.now(), methods: again.methods, acr: cmp.Or(again.acr, sessiontoken.ACR(before))}
 		if err := p.jwt.SetFacts(ctx, after, by.facts()); err != nil {
 			return nil, errormarks.As(err, ErrAuth)
 		}

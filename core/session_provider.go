@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -53,7 +54,7 @@ func (a *providerLogouts) leave(ctx context.Context, c *call, userID string, res
 		c.log.failure(ctx, errorf(autherr.SignOut, "the local session has ended, the one at the provider has not: %w", err),
 			c.attrs()...)
 	}
-	response.Redirect = or(to.Target, response.Redirect)
+	response.Redirect = cmp.Or(to.Target, response.Redirect)
 	response.Cookies = append(response.Cookies, ownCookies(to.Cookies)...)
 }
 

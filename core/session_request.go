@@ -23,8 +23,8 @@ import (
 type requestSession interface {
 	// carrier returns the cookies or the header field that contain the session token.
 	carrier() *tokenCarrier
-	// Says returns what the token says. It needs no query, and the session may have ended.
-	Says(ctx context.Context) sessionstate.TokenFacts
+	// Facts returns the content of the token. It needs no query, and the session may have ended.
+	Facts(ctx context.Context) sessionstate.TokenFacts
 	// ExpiredActor returns the actor of an impersonation that has lasted impersonationAge. It needs no query.
 	ExpiredActor() actor
 	// current looks up the session now: it may have ended since the request arrived, in a callback of the application or
@@ -202,7 +202,7 @@ func (s *sessions) endImpersonated(ctx context.Context, r requestSession, why er
 	}
 	c.at.note(ctx, audit.Event{
 		Name: audit.SessionEnded, Outcome: audit.OK, Reason: audit.ReasonImpersonation, UserID: event.userID(),
-		SessionID: event.SessionID, ActorID: r.Says(ctx).Actor.Subject,
+		SessionID: event.SessionID, ActorID: r.Facts(ctx).Actor.Subject,
 	})
 	return c.clearEnded()
 }

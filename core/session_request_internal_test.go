@@ -219,8 +219,8 @@ func TestRequestSession(t *testing.T) {
 func contractNone(t *testing.T, c *contract) {
 	r := c.of()
 	current, err := r.current(t.Context())
-	if r.carrier().Value() != "" || r.Says(t.Context()).Owner != "" || current != nil || err != nil {
-		t.Errorf("owner %q, current %v, %v", r.Says(t.Context()).Owner, current, err)
+	if r.carrier().Value() != "" || r.Facts(t.Context()).Owner != "" || current != nil || err != nil {
+		t.Errorf("owner %q, current %v, %v", r.Facts(t.Context()).Owner, current, err)
 	}
 	session, cookies, err := c.auth.sessions.read(t.Context(), r, sessionRead{})
 	if session != nil || len(cookies) > 0 || err != nil {
@@ -232,7 +232,7 @@ func contractOrder(t *testing.T, c *contract) {
 	cookie := c.signIn(c.of())
 	calls := []func(requestSession) string{
 		func(r requestSession) string { return r.carrier().Value() },
-		func(r requestSession) string { return r.Says(t.Context()).Owner },
+		func(r requestSession) string { return r.Facts(t.Context()).Owner },
 		func(r requestSession) string {
 			current, err := r.current(t.Context())
 			if err != nil || current == nil || current.authTime.IsZero() {

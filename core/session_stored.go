@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -125,7 +126,7 @@ func (p *storedSession) renew(ctx context.Context, again *reauthentication) ([]C
 	user := current.user
 	_, _, acr := factsIn(p.Value())
 	id := &identity{
-		user: user.Clone(), methods: again.methods, acr: or(again.acr, acr), short: p.Says(ctx).Short,
+		user: user.Clone(), methods: again.methods, acr: cmp.Or(again.acr, acr), short: p.Facts(ctx).Short,
 		account: &Account{Type: TypeCredentials, Provider: again.by, ProviderAccountID: user.ID},
 	}
 	before := p.rows.AtRest(p.Value())

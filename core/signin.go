@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -98,7 +99,7 @@ func (s *signIns) alreadySignedIn(ctx context.Context, c *call, out *outcome, er
 	}
 	failed := errormarks.As(err, autherr.CallbackRoute)
 	c.log.failure(ctx, failed, c.attrs()...)
-	response := redirectTo(or(out.returnTo, c.callbackURL.Target))
+	response := redirectTo(cmp.Or(out.returnTo, c.callbackURL.Target))
 	response.Err = failed
 	return response
 }
@@ -133,14 +134,14 @@ func (s *signIns) confirmUser(ctx context.Context, c *call, out *outcome) (*Resp
 	}
 	view := ui.SwitchView{
 		Page: s.pages.shell(&c.arrival), CSRFToken: c.csrf.Token, Current: nameOf(current.user), Other: nameOf(id.user),
-		ContinueURL: or(out.returnTo, c.callbackURL.Target), Action: c.base + "/signin/" + c.providerID,
+		ContinueURL: cmp.Or(out.returnTo, c.callbackURL.Target), Action: c.base + "/signin/" + c.providerID,
 	}
 	view.CallbackURL = view.ContinueURL
 	return s.pages.render(ctx, &c.arrival, &Response{}, view.Nonce, s.pages.views.Switch(view)), nil
 }
 
 // nameOf returns the email address, name or ID of a user, for display.
-func nameOf(u *User) string { return or(or(u.Email, u.Name), u.ID) }
+func nameOf(u *User) string { return cmp.Or(u.Email, u.Name, u.ID) }
 
 // complete runs the steps that follow every flow: allow, create, link, gates, session. It returns the redirect URL, and
 // adds the session's cookies to the outcome.
@@ -219,7 +220,7 @@ func (s *signIns) gateLink(ctx context.Context, c *call, out *outcome) (string, 
 	next, _, err := s.plugins.gates.Ask(ctx, &c.plugins, nil, func() *PendingSignIn {
 		return &PendingSignIn{
 			User: user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(session.Methods), Linking: true,
-			CallbackURL: or(out.returnTo, c.callbackURL.Target), Request: c.r, in: c, plugins: s.plugins,
+			CallbackURL: cmp.Or(out.returnTo, c.callbackURL.Target), Request: c.r, in: c, plugins: s.plugins,
 		}
 	})
 	if err != nil || next == "" {

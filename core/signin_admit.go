@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -45,7 +46,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	c.debug(ctx, "session issued", slog.String("user_id", who.user.ID),
 		slog.String("strategy", string(s.sessions.config.Strategy)), slog.Int("cookies", len(issued)))
 	out.cookies = append(append(out.cookies, issued...), c.storeRemember(false)...)
-	confirmed := cookies.ConfirmAttempt(c.jar, or(c.publicBase, "/"), c.at.Scheme == "https")
+	confirmed := cookies.ConfirmAttempt(c.jar, cmp.Or(c.publicBase, "/"), c.at.Scheme == "https")
 	out.cookies = append(out.cookies, ownCookies(confirmed)...)
 	known := s.plugins.limits.known.of(c, who.user.ID) != ""
 	out.cookies = append(out.cookies, s.plugins.limits.known.remember(ctx, c, provenNames(out, who.user)...)...)
@@ -53,7 +54,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 		out.cookies = append(out.cookies, s.sessions.providerLogouts.begin(ctx, c.session.carrier(), id, who.user.ID)...)
 	}
 	s.report(ctx, c, id, who, sessionID, known)
-	redirect = or(out.returnTo, c.callbackURL.Target)
+	redirect = cmp.Or(out.returnTo, c.callbackURL.Target)
 	if who.created && !s.plugins.provisional.has(id.methods) && s.pages.config.NewUser != "" {
 		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)
 	}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -78,7 +79,7 @@ func (ps *plugins) runGates(ctx context.Context, c *call, out *outcome, who memb
 		return "", nil
 	}
 	id := out.identity
-	url := or(out.returnTo, c.callbackURL.Target)
+	url := cmp.Or(out.returnTo, c.callbackURL.Target)
 	next, gate, err := ps.gates.Ask(ctx, &c.plugins, released, func() *PendingSignIn {
 		p := &PendingSignIn{
 			User: who.user.Clone(), Account: id.account.Clone(), Methods: slices.Clone(id.proofs()),

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -123,7 +124,7 @@ func (v *Visit) stateOf(key any) any {
 
 func (v *Visit) makeState() {
 	if v.refused != nil {
-		v.state = &ui.State{Err: v.refused, BasePath: or(v.at.publicBase, "/"), Theme: v.pages.theme}
+		v.state = &ui.State{Err: v.refused, BasePath: cmp.Or(v.at.publicBase, "/"), Theme: v.pages.theme}
 		return
 	}
 	own := &v.pages.config
@@ -135,7 +136,7 @@ func (v *Visit) makeState() {
 		v.collected.Note(pageheaders.Locale)
 	}
 	v.state = &ui.State{
-		BasePath: or(v.at.publicBase, "/"), InsecureNoCSRF: v.at.csrf.Skip,
+		BasePath: cmp.Or(v.at.publicBase, "/"), InsecureNoCSRF: v.at.csrf.Skip,
 		SignInPath: own.SignIn, SignOutPath: own.SignOut, CallbackURL: v.at.currentPage(), Theme: v.pages.theme,
 		Locale:              v.spoken.language(),
 		EndImpersonationURL: v.endImpersonationURL(), OneTap: v.auth.plugins.oneTap.shown(),

@@ -29,8 +29,9 @@ func (m *meddled) UpdateUser(ctx context.Context, u *core.User) (*core.User, err
 	return m.Store.UpdateUser(ctx, u)
 }
 
-// TestConfirmedOnce: a second confirmation arrives while the first is about to write.
-func TestConfirmedOnce(t *testing.T) {
+// confirming returns a browser of a user who wants to change the address, and the form that confirms the new one.
+func confirming(t *testing.T) (*meddled, *browser, url.Values) {
+	t.Helper()
 	m := &meddled{}
 	s := newSite(t, setup{configure: func(c *core.Config) {
 		m.Store = c.Store.(*memory.Store)
@@ -38,7 +39,12 @@ func TestConfirmedOnce(t *testing.T) {
 	}})
 	b := s.as(ada)
 	b.fine(b.call("account/email", url.Values{"email": {"new@example.com"}}), 202)
-	form := url.Values{"token": {s.tokenIn(s.mail("new@example.com"))}}
+	return m, b, url.Values{"token": {s.tokenIn(s.mail("new@example.com"))}}
+}
+
+// TestConfirmedOnce: a second confirmation arrives while the first is about to write.
+func TestConfirmedOnce(t *testing.T) {
+	m, b, form := confirming(t)
 	m.before = func() { b.refused(b.call("account/confirm", form), 410, "link_invalid") }
 	b.fine(b.call("account/confirm", form), 200)
 	if m.before != nil {
@@ -48,14 +54,7 @@ func TestConfirmedOnce(t *testing.T) {
 
 // TestConfirmedLater: a link stays valid if the store fails while the address changes.
 func TestConfirmedLater(t *testing.T) {
-	m := &meddled{}
-	s := newSite(t, setup{configure: func(c *core.Config) {
-		m.Store = c.Store.(*memory.Store)
-		c.Store = m
-	}})
-	b := s.as(ada)
-	b.fine(b.call("account/email", url.Values{"email": {"new@example.com"}}), 202)
-	form := url.Values{"token": {s.tokenIn(s.mail("new@example.com"))}}
+	m, b, form := confirming(t)
 	m.failure = context.DeadlineExceeded
 	b.refused(b.call("account/confirm", form), 503, "unavailable")
 	b.fine(b.call("account/confirm", form), 200)

@@ -68,8 +68,8 @@ func (s *SealedToken) Valid(ctx context.Context) (*token.Token, error) {
 	return claims, nil
 }
 
-// Says returns what the token says. The token changes with each read, its subject does not.
-func (s *SealedToken) Says(ctx context.Context) TokenFacts {
+// Facts returns the content of the token. The token changes with each read, its subject does not.
+func (s *SealedToken) Facts(ctx context.Context) TokenFacts {
 	claims, err := s.Claims(ctx)
 	if err != nil { // a token that cannot be read is no session
 		return TokenFacts{}
@@ -123,8 +123,8 @@ func (s *StoredToken) First(ctx context.Context) (*Found, error) {
 	return s.Rows.Find(ctx, s.From.Value())
 }
 
-// Says returns what the token says. A stored session keeps its token.
-func (s *StoredToken) Says(context.Context) TokenFacts {
+// Facts returns the content of the token. A stored session keeps its token.
+func (s *StoredToken) Facts(context.Context) TokenFacts {
 	return TokenFacts{s.From.Value(), s.Impersonator(), storedtoken.IsShort(s.From.Value())}
 }
 

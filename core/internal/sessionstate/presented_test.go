@@ -49,7 +49,7 @@ func TestSealedToken(t *testing.T) {
 	if err := s.Choose(t.Context()); err != nil || s.From.Value() != first {
 		t.Errorf("chosen %.10q, %v", s.From.Value(), err)
 	}
-	if said := s.Says(t.Context()); said != (sessionstate.TokenFacts{Owner: "u1", Actor: by, Short: true}) {
+	if said := s.Facts(t.Context()); said != (sessionstate.TokenFacts{Owner: "u1", Actor: by, Short: true}) {
 		t.Errorf("says %+v", said)
 	}
 	s.From.Tokens = cookie.Whole("other", second)
@@ -88,7 +88,7 @@ func TestSealedToken(t *testing.T) {
 	for name, values := range map[string][]string{"no token": nil, "planted": {"planted"}} {
 		s := &sessionstate.SealedToken{State: j, From: presented(set, values...)}
 		_, err := s.Claims(t.Context())
-		if said := s.Says(t.Context()); said != (sessionstate.TokenFacts{}) || err == nil ||
+		if said := s.Facts(t.Context()); said != (sessionstate.TokenFacts{}) || err == nil ||
 			errors.Is(err, sessionstate.ErrAbsent) != (values == nil) {
 			t.Errorf("%s: says %+v, %v", name, said, err)
 		}
@@ -146,7 +146,7 @@ func TestStoredToken(t *testing.T) {
 	if err := p.Choose(t.Context()); err != nil || p.From.Value() != own {
 		t.Errorf("chosen %q, %v", p.From.Value(), err)
 	}
-	if said := p.Says(t.Context()); said != (sessionstate.TokenFacts{Owner: own, Actor: by, Short: true}) {
+	if said := p.Facts(t.Context()); said != (sessionstate.TokenFacts{Owner: own, Actor: by, Short: true}) {
 		t.Errorf("says %+v", said)
 	}
 	delete(s.sessions, own)

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/internal/observed"
 	"github.com/latchkey-go/latchkey/core/internal/storecalls"
 	"github.com/latchkey-go/latchkey/core/observe"
@@ -17,7 +18,7 @@ import (
 func TestLimited(t *testing.T) {
 	t.Parallel()
 	const limit = 3 * time.Second
-	decision, failed := errors.New("decision"), errors.New("driver: canceled")
+	decision, failed := autherr.New(autherr.AccessDenied, nil), errors.New("driver: canceled")
 	for name, row := range map[string]struct {
 		limit time.Duration
 		err   error
@@ -37,7 +38,7 @@ func TestLimited(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				call := storecalls.Limited(observed.Calls{}, row.limit, func(err error) bool { return errors.Is(err, decision) })
+				call := storecalls.Limited(observed.Calls{}, row.limit)
 				err := call(t.Context(), "read user", func(ctx context.Context) error {
 					if _, limited := ctx.Deadline(); limited != (row.limit > 0) {
 						t.Errorf("limited: %v", limited)
@@ -75,7 +76,7 @@ func TestLimitedReports(t *testing.T) {
 			return observe.OK
 		},
 	}
-	call := storecalls.Limited(w, 0, func(error) bool { return false })
+	call := storecalls.Limited(w, 0)
 	err := call(t.Context(), "read user", func(context.Context) error { panic("boom") })
 	if want := (observe.Call{Target: observe.Store, Name: "read user"}); err == nil || told != want ||
 		outcome != observe.Failed {
