@@ -328,6 +328,60 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestUnbanWaits lifts a ban while the task ends the user's sessions again. Otherwise the task could end a session that
+// starts after the ban.
+func TestUnbanWaits(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, core.StrategyDatabase)
+	if err := s.admins.Ban(t.Context(), "ada", admin.Ban{Reason: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	s.wait(3 * time.Minute)
+	ended := false
+	s.rows.ending = func() {
+		ended, s.rows.ending = true, nil
+		unban := func() error {
+			impatient, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer end()
+			return s.admins.Unban(impatient, "ada", "", "x")
+		}
+		if err := unban(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Unban meanwhile: %v", err)
+		}
+		if err := s.admins.Ban(t.Context(), "ada", admin.Ban{Reason: "y"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := unban(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Unban of another ban meanwhile: %v", err)
+		}
+	}
+	if err := s.admins.Finish(t.Context()); err != nil || !ended {
+		t.Errorf("the task ended sessions: %t (%v)", ended, err)
+	}
+	if err := s.admins.Unban(t.Context(), "ada", "", "x"); err != nil {
+		t.Errorf("Unban after the task: %v", err)
+	}
+	if b, err := s.admins.BanOf(t.Context(), "ada"); err != nil || b != nil {
+		t.Errorf("the ban is %+v (%v)", b, err)
+	}
+}
+
+// TestMalformedBan lifts a ban that cannot be read.
+func TestMalformedBan(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, core.StrategyDatabase)
+	malformed := &store.Record{Kind: "ban", Key: "ada", UserID: "ada", Value: []byte(`{"at": "yesterday"}`)}
+	if err := s.rows.CreateRecord(t.Context(), malformed); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.admins.BanOf(t.Context(), "ada"); err == nil {
+		t.Error("a malformed ban counts as none")
+	}
+	if err := s.admins.Unban(t.Context(), "ada", "", "x"); err != nil || s.browser().signIn("ada") != 200 {
+		t.Errorf("Unban: %v", err)
+	}
+}
+
 // TestCost counts the reads of bans: two for a sign-in, none for a request with a session.
 func TestCost(t *testing.T) {
 	t.Parallel()

@@ -13,6 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/recordstore"
 )
 
 // The kinds of store records. The key of a ban is the user ID. For each ban there is a second record until the task has
@@ -34,6 +35,15 @@ type Ban struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
+// storedBan is the value of a ban's record.
+type storedBan struct {
+	Ban
+	// Settling is when the task began to end the user's sessions and credentials again, or zero.
+	Settling time.Time `json:"settling,omitzero"`
+}
+
+func (b *storedBan) active(now time.Time) bool { return b.Until.IsZero() || b.Until.After(now) }
+
 // The errors of [Admin.Ban].
 var (
 	ErrReason = errors.New("admin: the reason must have 1 to 200 printable characters")
@@ -44,6 +54,11 @@ const (
 	maxReason = 200
 	maxBan    = 100 * 365 * 24 * time.Hour
 	maxTries  = 5
+	// settleTime limits the time in which the task ends a user's sessions and credentials. Unban waits for it, with
+	// unbanTries pauses of up to unbanPause.
+	settleTime = 30 * time.Second
+	unbanTries = 40
+	unbanPause = 100 * time.Millisecond
 )
 
 func isReason(s string) bool {
@@ -93,17 +108,15 @@ func (a *Admin) ban(ctx context.Context, userID string, b *Ban) error {
 		return fmt.Errorf("admin: ban: %w", err)
 	}
 	for range maxTries {
-		r, _, err := a.find(ctx, userID)
+		r, old, err := a.find(ctx, userID)
 		switch {
 		case errors.Is(err, core.ErrNotFound):
 			err = a.records.CreateRecord(ctx, &store.Record{
 				Kind: kindBan, Key: userID, UserID: userID, Value: value, Expires: b.Until,
 			})
 		case err == nil:
-			r.Value, r.Expires = value, b.Until
-			if err = a.records.UpdateRecord(ctx, r); errors.Is(err, core.ErrNotFound) { // lifted meanwhile
-				err = core.ErrConflict
-			}
+			r.Expires = b.Until
+			err = a.update(ctx, r, &storedBan{*b, old.Settling})
 		}
 		if !errors.Is(err, core.ErrConflict) {
 			return err
@@ -112,17 +125,29 @@ func (a *Admin) ban(ctx context.Context, userID string, b *Ban) error {
 	return core.ErrConflict
 }
 
-// find returns the stored ban of a user, which may have ended. It returns [core.ErrNotFound] if there is none.
-func (a *Admin) find(ctx context.Context, userID string) (*store.Record, *Ban, error) {
+// find returns the stored ban of a user, which may have ended. It returns [core.ErrNotFound] if there is none. For a
+// malformed ban it returns an error and the record.
+func (a *Admin) find(ctx context.Context, userID string) (*store.Record, *storedBan, error) {
 	r, err := a.records.Record(ctx, kindBan, userID)
 	if err != nil {
 		return nil, nil, err
 	}
-	b := new(Ban)
+	b := new(storedBan)
 	if err := json.Unmarshal(r.Value, b); err != nil {
-		return nil, nil, fmt.Errorf("admin: the ban of user %s is malformed: %w", userID, err)
+		return r, new(storedBan), fmt.Errorf("admin: the ban of user %s is malformed: %w", userID, err)
 	}
 	return r, b, nil
+}
+
+// update stores a changed ban. It returns [core.ErrConflict] if the record was changed or deleted since it was read.
+func (a *Admin) update(ctx context.Context, r *store.Record, b *storedBan) (err error) {
+	if r.Value, err = json.Marshal(b); err != nil {
+		return err
+	}
+	if err = a.records.UpdateRecord(ctx, r); errors.Is(err, core.ErrNotFound) {
+		err = core.ErrConflict
+	}
+	return err
 }
 
 // BanOf returns the ban of a user, or nil if the user is not banned. It reads the store once.
@@ -133,14 +158,15 @@ func (a *Admin) BanOf(ctx context.Context, userID string) (*Ban, error) {
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case !b.Until.IsZero() && !b.Until.After(a.host.Now()):
+	case !b.active(a.host.Now()):
 		return nil, nil
 	}
-	return b, nil
+	return &b.Ban, nil
 }
 
 // Unban lifts the ban of a user. by is the ID of the administrator, or empty. It returns [core.ErrNotFound] if the user
-// is not banned, and [ErrReason]. The user signs in again; ended sessions and API keys stay ended.
+// is not banned, [ErrReason], and [core.ErrConflict] if the sessions are still being ended after about two seconds: try
+// again. The user signs in again; ended sessions and API keys stay ended.
 func (a *Admin) Unban(ctx context.Context, userID, by, reason string) error {
 	return a.host.AuditChange(ctx, audit.Event{
 		Name: audit.AdminUnbanned, Outcome: audit.OK, UserID: userID, ActorID: by, Note: reason,
@@ -151,8 +177,27 @@ func (a *Admin) unban(ctx context.Context, userID, reason string) error {
 	if !isReason(reason) {
 		return ErrReason
 	}
-	_, err := a.records.DeleteRecord(ctx, kindBan, userID)
-	return err
+	for range unbanTries {
+		r, b, err := a.find(ctx, userID)
+		if r == nil {
+			return err
+		}
+		now := a.host.Now()
+		// The task could end a session that starts after the ban.
+		if now.After(b.Settling.Add(settleTime)) {
+			b.Until = now.UTC()
+			if err = a.update(ctx, r, b); err == nil {
+				_, err = a.records.DeleteRecord(ctx, kindBan, userID)
+			}
+			if !errors.Is(err, core.ErrConflict) {
+				return err
+			}
+		}
+		if err := recordstore.Pause(ctx, unbanPause); err != nil {
+			return err
+		}
+	}
+	return core.ErrConflict
 }
 
 // gate refuses the sign-ins of banned users.
@@ -225,10 +270,7 @@ func (a *Admin) settle(ctx context.Context, r *store.Record) error {
 	if a.host.Now().Before(b.At.Add(settleAfter)) {
 		return nil
 	}
-	banned, err := a.BanOf(ctx, r.UserID)
-	if err == nil && banned != nil {
-		err = a.endAll(ctx, r.UserID)
-	}
+	err := a.endAgain(ctx, r.UserID)
 	if err == nil {
 		_, err = a.records.DeleteRecord(ctx, kindBanning, r.Key)
 	}
@@ -236,4 +278,37 @@ func (a *Admin) settle(ctx context.Context, r *store.Record) error {
 		return nil
 	}
 	return err
+}
+
+// endAgain ends the sessions and the credentials of a user who is still banned. Meanwhile the ban cannot be lifted.
+func (a *Admin) endAgain(ctx context.Context, userID string) error {
+	banned, err := a.setSettling(ctx, userID, a.host.Now().UTC())
+	if err != nil || !banned {
+		return err
+	}
+	bounded, end := context.WithTimeout(ctx, settleTime)
+	defer end()
+	err = a.endAll(bounded, userID)
+	_, failed := a.setSettling(context.WithoutCancel(ctx), userID, time.Time{})
+	return errors.Join(err, failed)
+}
+
+// setSettling sets the field Settling of a user's ban. It reports whether the user is banned.
+func (a *Admin) setSettling(ctx context.Context, userID string, at time.Time) (banned bool, err error) {
+	for range maxTries {
+		r, b, err := a.find(ctx, userID)
+		switch {
+		case errors.Is(err, core.ErrNotFound):
+			return false, nil
+		case err != nil:
+			return false, err
+		case !b.active(a.host.Now()):
+			return false, nil
+		}
+		b.Settling = at
+		if err := a.update(ctx, r, b); !errors.Is(err, core.ErrConflict) {
+			return err == nil, err
+		}
+	}
+	return false, core.ErrConflict
 }

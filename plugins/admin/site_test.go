@@ -55,6 +55,8 @@ type rows struct {
 	fails string // such as "delete sessions"
 	// then runs once, after the next read of a ban.
 	then func()
+	// ending runs before sessions end.
+	ending func()
 	// empty is the number of empty pages before the first user, as on Redis.
 	empty int
 }
@@ -110,6 +112,9 @@ func (r *rows) CreateRecord(ctx context.Context, record *store.Record) error {
 func (r *rows) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	if err := r.fail("end sessions"); err != nil {
 		return 0, err
+	}
+	if r.ending != nil {
+		r.ending()
 	}
 	return r.Store.DeleteSessions(ctx, userID)
 }

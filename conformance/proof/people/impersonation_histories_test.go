@@ -28,6 +28,22 @@ type actingModel struct {
 	history []string
 	// restored is the number of sessions that a page load restored.
 	restored int
+	// tasks is locked while periodic tasks run. Otherwise the clock could advance by an hour during a task.
+	tasks sync.Mutex
+}
+
+// atTask is a plugin with a periodic task.
+type atTask func()
+
+func (run atTask) Attach(h *core.PluginHost) error {
+	h.AddTask(func(context.Context) error { run(); return nil })
+	return nil
+}
+
+func (m *actingModel) wait(d time.Duration) {
+	m.tasks.Lock()
+	defer m.tasks.Unlock()
+	m.banSite.wait(d)
 }
 
 // actingTab is a browser and its expected state.
@@ -79,7 +95,8 @@ func TestImpersonationHistories(t *testing.T) {
 				URL: "https://app.example", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: kept,
 				Getenv: func(string) string { return "" }, StoreTimeout: time.Minute, Now: m.clock,
 				Logger: slog.New(slog.DiscardHandler), Session: core.SessionConfig{Strategy: strategy},
-				Plugins: []core.Plugin{m.banSite.admins[i]}, InsecureNoLimits: true, CleanUp: core.False,
+				Plugins:          []core.Plugin{atTask(m.tasks.Lock), m.banSite.admins[i], atTask(m.tasks.Unlock)},
+				InsecureNoLimits: true, CleanUp: core.False,
 			})
 			check(t, err)
 		}
