@@ -10,7 +10,7 @@
     Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
 
   const toText = (buffer) =>
-    btoa(Array.from(new Uint8Array(buffer), (b) => String.fromCharCode(b)).join(""))
+    btoa(String.fromCharCode(...new Uint8Array(buffer)))
       .replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
 
   // Converts JSON to options, with the browser's function if it has one (WebAuthn Level 3, sections 5.1.8 and 5.1.9).
@@ -48,12 +48,18 @@
     });
   }
 
-  async function requestJSON(address, parameters, init) {
+  // Sends a request after the response to the previous one has arrived, because each response replaces the challenge in a
+  // cookie. No request is aborted: the browser could store the cookie nevertheless.
+  let last = Promise.resolve();
+  function requestJSON(address, parameters, init) {
     const url = new URL(address, location.href);
     for (const [name, value] of parameters) url.searchParams.set(name, value);
-    const answer = await fetch(url, { credentials: "same-origin", headers: { Accept: "application/json" }, ...init });
-    if (!answer.ok) throw new Error("status " + answer.status);
-    return answer.json();
+    const send = async () => {
+      const answer = await fetch(url, { headers: { Accept: "application/json" }, ...init });
+      if (!answer.ok) throw new Error("status " + answer.status);
+      return answer.json();
+    };
+    return (last = last.then(send, send));
   }
 
   // Stops the creation without a prompt, because the browser runs one request at a time.
@@ -73,8 +79,6 @@
     let timer = 0;
 
     const say = (name) => { form.querySelector('[role="status"]').textContent = sentence(form, name); };
-
-    const ask = (parameters, signal) => requestJSON(form.dataset.passkeyOptions, parameters, { signal });
 
     // The address is in a field of this form or of the form next to it.
     const address = document.getElementById(form.dataset.passkeyAddress);
@@ -106,8 +110,7 @@
       try {
         if (!(await PublicKeyCredential.isConditionalMediationAvailable?.()) || mine !== waiting) return;
         timer = setTimeout(wait, challengeLife);
-        // Also aborted: a late response would replace the challenge of a sign-in that was started with the button.
-        const { options } = await ask([["action", "authenticate"]], mine.signal);
+        const { options } = await requestJSON(form.dataset.passkeyOptions, [["action", "authenticate"]]);
         const credential = await navigator.credentials.get({
           publicKey: requestOptions(options), mediation: "conditional", signal: mine.signal,
         });
@@ -133,14 +136,13 @@
       stopWaiting();
       try {
         // The server chooses between sign-in and registration, because it knows whether the address has an account.
-        const { action, options } = await ask(fields);
+        const { action, options } = await requestJSON(form.dataset.passkeyOptions, fields);
         const credential = action === "register"
           ? await navigator.credentials.create({ publicKey: creationOptions(options) })
           : await navigator.credentials.get({ publicKey: requestOptions(options) });
         post(action, credential);
       } catch (error) {
-        const stopped = error.name === "NotAllowedError" || error.name === "AbortError";
-        say(stopped ? "cancelled" : "failed");
+        say(["NotAllowedError", "AbortError"].includes(error.name) ? "cancelled" : "failed");
         button.disabled = false;
         wait();
       }
@@ -174,9 +176,8 @@
     let made;
     try {
       const able = await PublicKeyCredential.getClientCapabilities();
-      if (!able.conditionalCreate || localStorage.getItem(key)) return;
-      // Also aborted: a late response would replace the challenge of a passkey that the user adds with the button.
-      const { options } = await requestJSON(address, [], { signal: quiet.signal });
+      if (!able.conditionalCreate || localStorage.getItem(key) || quiet.signal.aborted) return;
+      const { options } = await requestJSON(address, []);
       made = await navigator.credentials.create({
         publicKey: creationOptions(options), mediation: "conditional", signal: quiet.signal,
       });

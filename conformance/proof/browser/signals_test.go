@@ -173,3 +173,29 @@ func TestConditionalCreatePending(t *testing.T) {
 	v.follow(click(`#methods form[data-passkey-options] button`))
 	v.sees("Added just now")
 }
+
+// TestConditionalCreateInTurn: the button works while the server has not answered the request for a passkey without a
+// prompt. The second request waits: otherwise the response to the first could replace its challenge.
+func TestConditionalCreateInTurn(t *testing.T) {
+	v := visit(t, servePasskeys(t, core.True))
+	v.holds()
+	call(v, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `const send = window.fetch.bind(window);
+window.asked = [];
+window.fetch = async (url, init) => {
+  window.asked.push(String(url));
+  const answer = await send(url, init);
+  if (String(url).includes("mediation=conditional")) await new Promise((go) => { window.answered = go; });
+  return answer;
+};`,
+	})
+	enter(v)
+	v.becomes(`Boolean(window.answered)`)
+	v.do(click(`#methods form[data-passkey-options] button`))
+	v.sees("Waiting for your passkey…")
+	if asked := run(v, chromedp.Evaluate[[]string](`window.asked`)); len(asked) != 1 {
+		t.Errorf("the page has sent %q", asked)
+	}
+	v.follow(chromedp.Evaluate[chromedp.Void](`void window.answered()`))
+	v.sees("Added just now")
+}
