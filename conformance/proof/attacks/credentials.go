@@ -185,7 +185,7 @@ func (s *credentialStory) leaks() {
 	text += s.told.String()
 	delete(s.secrets, "")
 	for secret := range s.secrets {
-		if regexp.MustCompile(`\b` + regexp.QuoteMeta(secret) + `\b`).MatchString(text) {
+		if strings.Contains(text, secret) && regexp.MustCompile(`\b`+regexp.QuoteMeta(secret)+`\b`).MatchString(text) {
 			s.failf("a log line, an audit event or an error contains %q: %.2000s", secret, text)
 		}
 	}

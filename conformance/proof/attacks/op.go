@@ -141,7 +141,7 @@ var authority = sync.OnceValues(func() (tls.Certificate, error) {
 func serveTLS(a *attack, h http.Handler) string {
 	certificate, err := authority()
 	a.must(err)
-	l, err := (&net.ListenConfig{}).Listen(a, "tcp", "127.0.0.1:0")
+	l, err := wire.ListenTCP(a)
 	a.must(err)
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second,
