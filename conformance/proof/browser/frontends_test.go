@@ -20,6 +20,7 @@ import (
 )
 
 func TestReact(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name string
 		how  setup
