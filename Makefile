@@ -18,9 +18,9 @@ export GOWORK := $(CURDIR)/go.work
 export GOFLAGS := $(strip $(shell go env GOFLAGS) -tags=nomsgpack)
 
 # Variables that a caller may set.
-# The number of packages that are built and tested in parallel. Of three, one usually waits for a database or a browser.
-# On two cores, four took a minute longer.
-P ?= 3
+# The number of packages that are built and tested in parallel. Some wait for a database or a browser, so that four keep
+# two cores busy.
+P ?= 4
 # The timeout for the tests of a package. It is long, so that tests do not fail on a slow machine.
 TIMEOUT ?= 40m
 # The flag of the race detector. `make check` and CI set it. With it, the tests take almost twice as long.
