@@ -276,8 +276,8 @@ func serve(t *testing.T, command *exec.Cmd, environ []string) (site string) {
 	}
 }
 
-// freePort returns a free port. It is below the range of ephemeral ports, so that no outgoing connection and no listener
-// on port 0 takes it before the site listens.
+// freePort returns a free port. It is below the range of ephemeral ports, so that no outgoing connection and no
+// listener on port 0 takes it before the site listens.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for range 100 {
