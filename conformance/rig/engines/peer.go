@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -91,9 +92,17 @@ func Peer(t testing.TB, command *exec.Cmd) (address string) {
 var installed sync.Map // func() error by folder
 
 // installPackages installs the packages of a folder's lock file, once per process and only if they are missing or out
-// of date.
+// of date. Another process that needs them waits.
 func installPackages(dir string) error {
 	install, _ := installed.LoadOrStore(dir, sync.OnceValue(func() error {
+		folder, err := os.Open(dir)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = folder.Close() }() // this unlocks it
+		if err := syscall.Flock(int(folder.Fd()), syscall.LOCK_EX); err != nil {
+			return fmt.Errorf("lock %s: %w", dir, err)
+		}
 		there, err := os.Stat(filepath.Join(dir, "node_modules", ".package-lock.json"))
 		wanted, missing := os.Stat(filepath.Join(dir, "package-lock.json"))
 		if err == nil && missing == nil && !wanted.ModTime().After(there.ModTime()) {
