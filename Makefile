@@ -63,6 +63,8 @@ test: ## install missing programs and run all tests, with real databases and bro
 
 .PHONY: check
 check: RACE = -race
+# With the race detector, four packages at once exceed deadlines of databases.
+check: P = 3
 check: vet generate-check size alone test-tools test-work ## all checks that must pass before a commit
 
 # Without -o, go build writes the program of a module with a single program into its folder.

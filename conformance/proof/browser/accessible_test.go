@@ -63,7 +63,6 @@ func (v *visitor) accessibleBy(by rules, page string) {
 
 // TestAxeFinds checks that axe-core reports an image without a text and text with low contrast.
 func TestAxeFinds(t *testing.T) {
-	t.Parallel()
 	engines.Packages(t, "clients")
 	program, err := axe()
 	if err != nil {

@@ -21,7 +21,6 @@ const (
 
 // TestAccount tests the life cycle of an account on each router.
 func TestAccount(t *testing.T) {
-	t.Parallel()
 	for _, example := range examples {
 		t.Run(example, func(t *testing.T) {
 			site := start(t, example)

@@ -83,7 +83,6 @@ const (
 // activity in light and dark mode, on a phone and right to left. No page may be wider than its window or larger than
 // 16 kB, and axe must find nothing.
 func TestAdminLooks(t *testing.T) {
-	t.Parallel()
 	for _, look := range []struct {
 		name, language, scheme string
 		width, height          int64

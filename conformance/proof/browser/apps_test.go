@@ -252,7 +252,6 @@ func TestDevicePage(t *testing.T) {
 // TestAppLooks opens the pages in light and dark mode, on a phone and right to left. No page may be wider than its
 // window, and axe must find nothing.
 func TestAppLooks(t *testing.T) {
-	t.Parallel()
 	for _, look := range []struct {
 		name, language, scheme string
 		width, height          int64

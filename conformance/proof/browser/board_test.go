@@ -134,7 +134,6 @@ func (v *visitor) calls(title string) {
 // TestBoardLooks opens the pages of the example board in light and dark mode, on a phone and right to left. No page may
 // be wider than its window, axe must find nothing, and the pictures must equal those in the documentation.
 func TestBoardLooks(t *testing.T) {
-	t.Parallel()
 	site := start(t, "board")
 	v := visit(t, site)
 	v.looks("en", "light", 1100, 720)

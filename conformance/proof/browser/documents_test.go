@@ -49,7 +49,6 @@ func documents(t *testing.T) (folder string) {
 // in light and dark mode and on a phone. No page may be wider than its window, write to the console or send requests to
 // another machine, and axe must find nothing.
 func TestDocuments(t *testing.T) {
-	t.Parallel()
 	server := httptest.NewServer(http.FileServer(http.Dir(documents(t))))
 	t.Cleanup(server.Close)
 	for _, look := range []struct {

@@ -209,7 +209,6 @@ func TestForcedFactors(t *testing.T) {
 // TestFactorLooks opens the pages in light and dark mode, on a phone and right to left. No page may be wider than its
 // window, and axe must find nothing.
 func TestFactorLooks(t *testing.T) {
-	t.Parallel()
 	for _, look := range []struct {
 		name, language, scheme string
 		width, height          int64

@@ -20,7 +20,6 @@ import (
 )
 
 func TestReact(t *testing.T) {
-	t.Parallel()
 	for _, row := range []struct {
 		name string
 		how  setup

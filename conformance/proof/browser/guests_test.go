@@ -171,7 +171,6 @@ func TestGuestWithPasskey(t *testing.T) {
 
 // TestGuestPages opens the sign-in page without a session and as a guest, in every look.
 func TestGuestPages(t *testing.T) {
-	t.Parallel()
 	s := serveGuests(t)
 	for _, row := range everyLook() {
 		t.Run(row.tag+" "+row.scheme, func(t *testing.T) {

@@ -49,7 +49,6 @@ func letter(kind mailkind.Kind, locale ui.Locale, theme core.Theme) core.Email {
 // with the most content in every language. No email may be wider than its window or fetch anything, and axe must find
 // nothing.
 func TestLetters(t *testing.T) {
-	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/favicon.ico" {
 			w.WriteHeader(http.StatusNoContent)

@@ -81,7 +81,6 @@ func path(p string) func(*visitor) { return func(v *visitor) { v.open(p) } }
 // TestLooks opens every page in every look, and saves a picture of each. No page may be wider than its window, axe must
 // find nothing, and users who prefer more contrast get it on dark pages too.
 func TestLooks(t *testing.T) {
-	t.Parallel()
 	site := start(t, "stdlib")
 	t.Run("mailbox-empty", func(t *testing.T) {
 		v := visit(t, site)

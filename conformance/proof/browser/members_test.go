@@ -116,7 +116,6 @@ func (v *visitor) signsInWith(name, password string) {
 // TestMemberLooks opens the pages of organizations, usernames and breached passwords in light and dark mode, on a phone
 // and right to left. No page may be wider than its window or larger than 16 kB, and axe must find nothing.
 func TestMemberLooks(t *testing.T) {
-	t.Parallel()
 	for _, look := range []struct {
 		name, language, scheme string
 		width, height          int64

@@ -9,7 +9,6 @@ import (
 )
 
 func TestPages(t *testing.T) {
-	t.Parallel()
 	site := start(t, "stdlib")
 	for _, row := range []struct {
 		name string

@@ -173,7 +173,6 @@ func TestPasskeySignUpWithoutPasskeys(t *testing.T) {
 
 // TestPasskeySignUpPages opens the pages in every look, also in another browser and in one without WebAuthn.
 func TestPasskeySignUpPages(t *testing.T) {
-	t.Parallel()
 	site, box := servePasskeySignUps(t)
 	for _, row := range everyLook() {
 		t.Run(row.tag, func(t *testing.T) {

@@ -105,7 +105,6 @@ func many(c *core.Config) {
 // TestPictures opens the pages that are shown in the documentation, and saves their pictures. Each page must fit its
 // window, and axe must find nothing.
 func TestPictures(t *testing.T) {
-	t.Parallel()
 	for _, p := range pictured {
 		t.Run(p.name, func(t *testing.T) {
 			v := visit(t, serveLanguages(t, ada, p.change))

@@ -180,7 +180,6 @@ func (s *pluginSite) enters(v *visitor) {
 // larger than 16 kB or wider than a phone, and axe must find nothing. If it saves pictures, it opens some languages in
 // light and dark mode, on a large screen and on a phone.
 func TestPluginPages(t *testing.T) {
-	t.Parallel()
 	s := servePlugins(t, func(*core.Config) {})
 	v := visit(t, s.url)
 	s.enters(v)

@@ -111,7 +111,6 @@ func (s *steady) still(path string) {
 // TestLayoutShift: after the first paint nothing on a page moves, although its script adds buttons, checkboxes and
 // texts.
 func TestLayoutShift(t *testing.T) {
-	t.Parallel()
 	origin, hold := slowScript(t, serveLanguages(t, ada, func(c *core.Config) { c.Session.RememberMe = true }))
 	s := newSteady(visit(t, origin), hold)
 	for _, path := range spoken {
@@ -137,7 +136,6 @@ func TestLayoutShift(t *testing.T) {
 // TestLayoutShiftOfPlugins is TestLayoutShift for the pages of keys, apps, second factors, organizations and
 // administrators, with many rows.
 func TestLayoutShiftOfPlugins(t *testing.T) {
-	t.Parallel()
 	site := servePlugins(t, func(c *core.Config) { // its request would go to the site, not to the proxy
 		c.Providers[2].(*core.WebAuthnProvider).ConditionalCreate = core.False
 	})

@@ -111,7 +111,6 @@ func (v *visitor) prompted() {
 // TestSignInPages opens the sign-in page with One Tap, the button for guests and the link to the accounts of the
 // browser in every look.
 func TestSignInPages(t *testing.T) {
-	t.Parallel()
 	site, _ := serveSignIns(t, newTapService(t), func(*core.Config) {})
 	for _, row := range everyLook() {
 		t.Run(row.tag, func(t *testing.T) {
@@ -142,7 +141,6 @@ func TestSignInPages(t *testing.T) {
 // TestLayoutShiftOfSignIns is TestLayoutShift for the same page, and for the pages of users without an address and of a
 // sign-up with a passkey.
 func TestLayoutShiftOfSignIns(t *testing.T) {
-	t.Parallel()
 	site, box := serveSignIns(t, newTapService(t), func(c *core.Config) {
 		// its request would go to the site, not to the proxy
 		c.Providers[2].(*webauthn.SignUp).ConditionalCreate = core.False

@@ -160,7 +160,6 @@ const maxPage = 16 << 10
 // on a phone. No page may be wider than its window or larger than 16 kB, and axe must find nothing. Unless it saves
 // pictures, it opens every second state in German and the others in Arabic, which takes less time.
 func TestStates(t *testing.T) {
-	t.Parallel()
 	all := os.Getenv("LATCHKEY_SCREENSHOTS") != ""
 	for i, look := range []struct {
 		name, language string

@@ -58,7 +58,6 @@ func choosing() http.HandlerFunc {
 // callbacks. Each tab continues at its own page. A tab that would switch to another user asks first. After a reload or
 // the back button the flow continues.
 func TestTabs(t *testing.T) {
-	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		site := tabbed(t, strategy)
 		for _, row := range []struct {

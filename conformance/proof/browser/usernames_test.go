@@ -14,7 +14,6 @@ import (
 
 // TestUsernamePages opens the pages with a username in every look.
 func TestUsernamePages(t *testing.T) {
-	t.Parallel()
 	site := serveLanguages(t, ada, func(c *core.Config) {
 		users, box := c.Store, mailbox.New()
 		for i, p := range c.Providers {
@@ -52,7 +51,6 @@ func TestUsernamePages(t *testing.T) {
 // TestUsernameAlonePages signs up without an address in every look, saves the recovery codes, creates new ones and uses
 // one.
 func TestUsernameAlonePages(t *testing.T) {
-	t.Parallel()
 	site := serveLanguages(t, ada, func(c *core.Config) {
 		for i, p := range c.Providers {
 			if _, ok := p.(*passwords.Provider); ok {
