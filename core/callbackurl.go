@@ -72,7 +72,7 @@ func (v *arrival) currentPage() string {
 	default:
 		page = v.header("Referer")
 	}
-	return cmp.Or(callbackurl.PagePath(page, v.at), cmp.Or(v.publicPath, "/"))
+	return cmp.Or(callbackurl.PagePath(page, v.at), v.publicPath, "/")
 }
 
 // publicTarget returns the request target as the browser sees it, as a path.

@@ -176,7 +176,7 @@ func (s *Session) title() string {
 	if s.User == nil {
 		return s.UserID
 	}
-	return cmp.Or(s.User.Email, cmp.Or(s.User.Name, s.UserID))
+	return cmp.Or(s.User.Email, s.User.Name, s.UserID)
 }
 
 // textImpersonated is the message of a refused change.

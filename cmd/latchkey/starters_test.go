@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -22,6 +21,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 )
 
 const phrase = "correct horse battery staple"
@@ -243,7 +244,7 @@ func build(t *testing.T, folder string) string {
 // serve runs a command that serves a site on $PORT until the test ends, and returns the site's address.
 func serve(t *testing.T, command *exec.Cmd, environ []string) (site string) {
 	t.Helper()
-	port := freePort(t)
+	port := engines.FreePort(t)
 	command.Env = append(environ, "PORT="+port)
 	var log bytes.Buffer
 	command.Stdout, command.Stderr = &log, &log
@@ -274,21 +275,6 @@ func serve(t *testing.T, command *exec.Cmd, environ []string) (site string) {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-}
-
-// freePort returns a free port. It is below the range of ephemeral ports, so that no outgoing connection and no
-// listener on port 0 takes it before the site listens.
-func freePort(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		port := strconv.Itoa(20_000 + rand.IntN(12_000))
-		if listener, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
-			_ = listener.Close()
-			return port
-		}
-	}
-	t.Fatal("no free port between 20000 and 32000")
-	return ""
 }
 
 // visitor is a browser without JavaScript.

@@ -183,7 +183,7 @@ func (a *Admin) unban(ctx context.Context, userID, reason string) error {
 			return err
 		}
 		now := a.host.Now()
-		// The task could end a session that starts after the ban.
+		// Otherwise the task is running, and could end a session that starts after the ban.
 		if now.After(b.Settling.Add(settleTime)) {
 			b.Until = now.UTC()
 			if err = a.update(ctx, r, b); err == nil {

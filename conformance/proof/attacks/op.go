@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 )
 
@@ -141,7 +142,7 @@ var authority = sync.OnceValues(func() (tls.Certificate, error) {
 func serveTLS(a *attack, h http.Handler) string {
 	certificate, err := authority()
 	a.must(err)
-	l, err := wire.ListenTCP(a)
+	l, err := engines.Listen(a)
 	a.must(err)
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second,

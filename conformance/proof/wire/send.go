@@ -12,19 +12,19 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	mathrand "math/rand/v2"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 )
 
 // Listen listens on a free port of this machine, with a self-signed TLS certificate if secure is set. Clients that
 // support HTTP/2 get it, except with fiber, which does not support it.
 func Listen(ctx context.Context, secure bool) (net.Listener, error) {
-	l, err := ListenTCP(ctx)
+	l, err := engines.Listen(ctx)
 	if err != nil || !secure {
 		return l, err
 	}
@@ -35,18 +35,6 @@ func Listen(ctx context.Context, secure bool) (net.Listener, error) {
 	return tls.NewListener(l, TLS(&tls.Config{
 		Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"},
 	})), nil
-}
-
-// ListenTCP listens on a free port. It chooses the port below the range of ephemeral ports, because the kernel takes
-// milliseconds to find one after thousands of connections.
-func ListenTCP(ctx context.Context) (l net.Listener, err error) {
-	for range 100 {
-		port := strconv.Itoa(20_000 + mathrand.IntN(12_000))
-		if l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:"+port); err == nil {
-			return l, nil
-		}
-	}
-	return nil, err
 }
 
 // selfSigned creates a certificate, once.

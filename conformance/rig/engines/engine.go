@@ -409,12 +409,22 @@ func FreePort(t testing.TB) string {
 }
 
 func freePort() (port string, err error) {
+	l, err := Listen(context.Background())
+	if err != nil {
+		return "", err
+	}
+	_, port, err = net.SplitHostPort(l.Addr().String())
+	return port, errors.Join(err, l.Close())
+}
+
+// Listen listens on a free port of this machine. It chooses the port below the range of ephemeral ports, because the
+// kernel takes milliseconds to find one after thousands of connections.
+func Listen(ctx context.Context) (l net.Listener, err error) {
 	for range 100 {
-		port = strconv.Itoa(20_000 + rand.IntN(12_000))
-		var l net.Listener
-		if l, err = (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:"+port); err == nil {
-			return port, l.Close()
+		port := strconv.Itoa(20_000 + rand.IntN(12_000))
+		if l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:"+port); err == nil {
+			return l, nil
 		}
 	}
-	return "", err
+	return nil, err
 }
