@@ -2,6 +2,7 @@ package password
 
 import (
 	"context"
+	"testing"
 	"time"
 )
 
@@ -14,12 +15,12 @@ func CommonEntries() (n, bytes int) { return len(commonWords) / commonEntry, len
 // Patience sets the maximum wait for a hash.
 func (p *Provider) Patience(d time.Duration) { p.hashing.wait = d }
 
-// Cheaply reduces the cost of a hash to a three-hundredth of the default, in every Auth of the provider. Options do not
-// allow this; most tests do not depend on the cost.
-func (p *Provider) Cheaply() {
-	for _, m := range p.liveManagement() {
-		m.hashes.costs = Params{Memory: 64, Time: 2, Threads: 1}
-	}
+// AsInProduction makes a test that is not parallel see the options that programs other than tests may set.
+func AsInProduction(t *testing.T) {
+	t.Helper()
+	before := isTest
+	isTest = func() bool { return false }
+	t.Cleanup(func() { isTest = before })
 }
 
 // Sleep replaces the delay of rejected sign-ins, in every Auth of the provider.

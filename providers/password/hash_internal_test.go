@@ -128,7 +128,7 @@ func TestCostlyHashes(t *testing.T) {
 }
 
 func TestParamsOfTheConfiguration(t *testing.T) {
-	t.Parallel()
+	AsInProduction(t)
 	for name, row := range map[string]struct {
 		p    Params
 		fine bool

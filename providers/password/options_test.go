@@ -21,6 +21,25 @@ func contextOf(t *testing.T) (context.Context, context.CancelFunc) {
 	return context.WithCancel(t.Context())
 }
 
+// TestWeakHash configures weak hashes in a program, and in a test.
+func TestWeakHash(t *testing.T) {
+	weak := func() error {
+		_, err := core.New(core.Config{
+			Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.test", Store: memory.New(),
+			Getenv:    func(string) string { return "" },
+			Providers: []core.Provider{password.New(password.Options{Mail: &postbox{}, Hash: password.Params{Memory: 64}})},
+		})
+		return err
+	}
+	if err := weak(); err != nil {
+		t.Errorf("in a test: %v", err)
+	}
+	password.AsInProduction(t)
+	if err := weak(); err == nil || !strings.Contains(err.Error(), "too weak") {
+		t.Errorf("in a program: error %v", err)
+	}
+}
+
 // TestFaultsOfOptions makes every possible configuration error.
 func TestFaultsOfOptions(t *testing.T) {
 	t.Parallel()
@@ -33,7 +52,6 @@ func TestFaultsOfOptions(t *testing.T) {
 			"no Send"},
 		"short passwords":        {func(o *password.Options, _ *core.Config) { o.MinLength = 7 }, "MinLength is 7"},
 		"endless ones":           {func(o *password.Options, _ *core.Config) { o.MinLength = 2000 }, "MinLength is 2000"},
-		"weak hash":              {func(o *password.Options, _ *core.Config) { o.Hash.Memory = 64 }, "too weak"},
 		"costly hash":            {func(o *password.Options, _ *core.Config) { o.Hash.Time = 5000 }, "denial of service"},
 		"negative MaxConcurrent": {func(o *password.Options, _ *core.Config) { o.MaxConcurrent = -1 }, "MaxConcurrent is -1"},
 		"negative reset": {func(o *password.Options, _ *core.Config) { o.ResetTTL = -time.Second },

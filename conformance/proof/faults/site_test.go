@@ -112,7 +112,7 @@ func (x *site) process(s core.Store, timeout time.Duration) *core.Auth {
 			},
 			&core.EmailProvider{ID: "code", From: "no-reply@app.test", Send: x.box.Send, Code: true},
 			passkey,
-			password.New(password.Options{Mail: x.box, Hash: password.Params{Memory: 7168, Time: 5, Threads: 1}}),
+			password.New(password.Options{Mail: x.box, Hash: password.Params{Memory: 64}}),
 		},
 	}
 	auth, err := core.New(config)

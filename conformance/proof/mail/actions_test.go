@@ -44,7 +44,7 @@ func one(kind mailkind.Kind) []mailkind.Kind { return []mailkind.Kind{kind} }
 const (
 	word, newWord = "three quiet horses", "four loud kettles!"
 	// wordHashed is the hash of word.
-	wordHashed = `$argon2id$v=19$m=7168,t=5,p=1$HiH7pzj9BO38VYLcN3Kp1A$PvEVeurhFy024Lig1k6zjhjP0pq4IvYBEvDN6pQa+8Q`
+	wordHashed = `$argon2id$v=19$m=64,t=2,p=1$HiH7pzj9BO38VYLcN3Kp1A$rCavIUL/wz0ibkcbLfKAKWOYI243CzYtR7EXvLLsEpQ`
 )
 
 // user stores a user with a verified address, and with a password if hash is not empty.

@@ -244,7 +244,7 @@ func (s *actionSite) restart() {
 	byMail := smtp.New("email", o)
 	byMail.Code = true
 	mailer := smtp.New("mailer", o).Mailer()
-	s.passwords = password.New(password.Options{Mail: mailer, Hash: password.Params{Memory: 7168, Time: 5, Threads: 1}})
+	s.passwords = password.New(password.Options{Mail: mailer, Hash: password.Params{Memory: 64}})
 	s.mine = account.New(account.Options{
 		Mail: mailer, DeleteAfter: s.grace, Delete: func(context.Context, *core.User) error { return nil },
 	})

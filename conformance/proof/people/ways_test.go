@@ -129,7 +129,7 @@ func afterSignUp(s *site, b *browser, address string, again *core.Response) {
 }
 
 // firstHashed is the precomputed hash of first with the site's cost.
-const firstHashed = `$argon2id$v=19$m=7168,t=5,p=1$HiH7pzj9BO38VYLcN3Kp1A$PvEVeurhFy024Lig1k6zjhjP0pq4IvYBEvDN6pQa+8Q`
+const firstHashed = `$argon2id$v=19$m=64,t=2,p=1$HiH7pzj9BO38VYLcN3Kp1A$rCavIUL/wz0ibkcbLfKAKWOYI243CzYtR7EXvLLsEpQ`
 
 func beginReset(s *site, address string) (*browser, *lastRequest) {
 	b, u := s.member(address)

@@ -94,7 +94,7 @@ func serve(t task) error {
 				Userinfo:      core.Endpoint{URL: "https://p.example/userinfo"},
 			},
 			&core.EmailProvider{ID: "email", From: "no-reply@app.test", Send: t.Send},
-			password.New(password.Options{Mail: t, Hash: password.Params{Memory: 7168, Time: 5, Threads: 1}}),
+			password.New(password.Options{Mail: t, Hash: password.Params{Memory: 64}}),
 		},
 	}
 	config.Session.Strategy, config.Session.UpdateAge = core.StrategyDatabase, core.UpdateAlways // each read writes
