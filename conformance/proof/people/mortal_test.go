@@ -78,14 +78,23 @@ func mortal(s core.Store, writes int) core.Store {
 
 type ending struct {
 	faces
-	left atomic.Int64
+	left    atomic.Int64
+	writing sync.RWMutex
 }
 
-// wrote counts a write, and kills the process after the last one.
+// write begins a write. The function that it returns counts the write, and kills the process after the last one. No
+// other write is in progress then: a database may complete it long after the end of the process.
+func (m *ending) write() (done func()) {
+	m.writing.RLock()
+	return m.wrote
+}
+
 func (m *ending) wrote() {
+	m.writing.RUnlock()
 	if m.left.Add(-1) != 0 {
 		return
 	}
+	m.writing.Lock()
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = self.Kill()
 	}
@@ -98,88 +107,88 @@ type endingAtOnce struct {
 }
 
 func (m *endingAtOnce) InTransaction(ctx context.Context, do func(context.Context, core.Store) error) error {
-	defer m.wrote()
+	defer m.write()()
 	return m.tx.InTransaction(ctx, do)
 }
 
 func (m *ending) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.CreateUser(ctx, u)
 }
 
 func (m *ending) UpdateUser(ctx context.Context, u *core.User) (*core.User, error) {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.UpdateUser(ctx, u)
 }
 
 func (m *ending) DeleteUser(ctx context.Context, id string) error {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.DeleteUser(ctx, id)
 }
 
 func (m *ending) LinkAccount(ctx context.Context, a *core.Account) error {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.LinkAccount(ctx, a)
 }
 
 func (m *ending) UpdateAccount(ctx context.Context, a *core.Account) error {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.UpdateAccount(ctx, a)
 }
 
 func (m *ending) UnlinkAccount(ctx context.Context, provider, id string) error {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.UnlinkAccount(ctx, provider, id)
 }
 
 func (m *ending) CreateSession(ctx context.Context, s *store.Session) error {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.CreateSession(ctx, s)
 }
 
 func (m *ending) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.DeleteSession(ctx, token)
 }
 
 func (m *ending) DeleteSessions(ctx context.Context, userID string) (int, error) {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.DeleteSessions(ctx, userID)
 }
 
 func (m *ending) UseVerificationToken(
 	ctx context.Context, identifier, token string,
 ) (*store.VerificationToken, error) {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.UseVerificationToken(ctx, identifier, token)
 }
 
 func (m *ending) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.CreateAuthenticator(ctx, a)
 }
 
 func (m *ending) UpdateAuthenticatorCounter(ctx context.Context, id string, counter uint32) error {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.UpdateAuthenticatorCounter(ctx, id, counter)
 }
 
 func (m *ending) CreateRecord(ctx context.Context, r *store.Record) error {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.CreateRecord(ctx, r)
 }
 
 func (m *ending) UpdateRecord(ctx context.Context, r *store.Record) error {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.UpdateRecord(ctx, r)
 }
 
 func (m *ending) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.DeleteRecord(ctx, kind, key)
 }
 
 func (m *ending) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
-	defer m.wrote()
+	defer m.write()()
 	return m.faces.DeleteUserRecords(ctx, userID, kind)
 }
