@@ -1,5 +1,5 @@
 // The configuration of the documentation site. `make docs` builds it, and navigation.json lists its pages.
-import { readFileSync } from "node:fs"
+import { cpSync, readFileSync } from "node:fs"
 import { defineConfig } from "vitepress"
 import { tabsMarkdownPlugin } from "vitepress-plugin-tabs"
 import { accessible } from "./accessible.mjs"
@@ -32,9 +32,11 @@ export default defineConfig({
   cacheDir: "node_modules/.vitepress",
   rewrites: page => page === "README.md" ? "overview.md" : page.replace(/README\.md$/, "index.md"),
   ignoreDeadLinks: "localhostLinks",
-  vite: {
-    plugins: [accessible], publicDir: ".vitepress/public", build: { chunkSizeWarningLimit: 2000 }, // Mermaid is large
-  },
+  vite: { plugins: [accessible], publicDir: ".vitepress/public" },
+  // Diagram.vue imports this copy of Mermaid. To bundle it again would take half of the build time.
+  buildEnd: ({ outDir }) => cpSync(new URL("node_modules/mermaid/dist", folder), outDir + "/mermaid", {
+    recursive: true, filter: path => /\/(dist|chunks)$|mermaid\.esm\.min/.test(path) && !path.endsWith(".map"),
+  }),
   head: [["link", { rel: "icon", type: "image/svg+xml", href: "/icon.svg" }]],
   markdown: {
     theme: { light: "github-light-high-contrast", dark: "github-dark-default" }, // enough contrast
