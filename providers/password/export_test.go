@@ -15,7 +15,8 @@ func CommonEntries() (n, bytes int) { return len(commonWords) / commonEntry, len
 // Patience sets the maximum wait for a hash.
 func (p *Provider) Patience(d time.Duration) { p.hashing.wait = d }
 
-// AsInProduction makes a test that is not parallel see the options that programs other than tests may set.
+// AsInProduction refuses weak hashes until the test ends, as in a program that is not a test. The test must not be
+// parallel.
 func AsInProduction(t *testing.T) {
 	t.Helper()
 	before := isTest

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// Params are the costs of argon2id (RFC 9106). The zero value means 19 MiB, 2 passes and 1 lane. Weaker costs than 7
-// MiB and 5 passes are a configuration error, except in a test program (see [testing.Testing]). There
+// Params are the costs of argon2id (RFC 9106). The zero value means 19 MiB, 2 passes and 1 lane. Less than 7
+// MiB, or than 35 MiB times passes, is a configuration error, except in a test program (see [testing.Testing]). There
 // Params{Memory: 64} makes sign-ins fast.
 type Params struct {
 	// Memory is the memory of one hash computation, in KiB. The default is 19,456.
@@ -56,7 +56,7 @@ func (p Params) withDefaults() Params {
 	return p
 }
 
-// isTest reports whether this is a test program. Tests replace it.
+// isTest reports whether this is a test program. Tests of check replace it.
 var isTest = testing.Testing
 
 // check returns an error if p, with its defaults set, is too weak or too costly. Test programs may set weak costs.
