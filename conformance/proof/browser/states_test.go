@@ -218,11 +218,11 @@ func TestCodeIsSubmitted(t *testing.T) {
 	}
 	t.Run("typed", func(t *testing.T) {
 		v := open(t)
-		v.do(write("#input-code", "00000"))
+		v.do(click("#input-code"), press("00000"))
 		if run(v, chromedp.Evaluate[bool](sent)) {
 			t.Error("five digits were sent")
 		}
-		v.follow(write("#input-code", "0"))
+		v.follow(press("0"))
 		v.becomes(sent)
 	})
 	t.Run("pasted with spaces", func(t *testing.T) {

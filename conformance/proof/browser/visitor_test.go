@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/cdproto/audits"
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 )
@@ -241,6 +242,15 @@ func (v *visitor) page() string {
 	return text
 }
 
-func click(selector string) step       { return chromedp.Click(chromedp.CSS(selector)) }
-func write(selector, text string) step { return chromedp.SendKeys(chromedp.CSS(selector), text) }
-func press(key string) step            { return chromedp.KeyEvent(key) }
+func click(selector string) step { return chromedp.Click(chromedp.CSS(selector)) }
+func press(keys string) step     { return chromedp.KeyEvent(keys) }
+
+// write inserts a text into a field at once, as pasting does. Three events for each character would take as long as
+// loading a page.
+func write(selector, text string) step {
+	insert := chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, input.InsertText, input.InsertTextParams{Text: text})
+		return err
+	})
+	return chromedp.Steps(chromedp.Focus(chromedp.CSS(selector), chromedp.NodeVisible), insert)
+}
