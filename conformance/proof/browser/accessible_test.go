@@ -55,7 +55,9 @@ func (v *visitor) accessibleBy(by rules, page string) {
 	look := `axe.run(document, {resultTypes: ["violations"], iframes: false, ...` + string(by) + `}).
 		then(r => r.violations.map(v =>
 		v.id + ": " + v.help + ": " + v.nodes.map(n => n.html + " " + n.failureSummary).join("; ")).join("\n"))`
-	v.do(chromedp.Evaluate[chromedp.Void]("void (() => {" + program + "\n})()"))
+	if !run(v, chromedp.Evaluate[bool](`"axe" in window`)) {
+		v.do(chromedp.Evaluate[chromedp.Void]("void (() => {" + program + "\n})()"))
+	}
 	if found := run(v, chromedp.Evaluate[string](look, chromedp.EvalAwaitPromise)); found != "" {
 		v.Errorf("%s: axe finds\n%s", page, found)
 	}

@@ -149,8 +149,7 @@ func TestBoardLooks(t *testing.T) {
 		width, height          int64
 		pages                  []string
 	}{
-		{"", "en", "light", 1100, 720, []string{"board", "token"}},
-		{"-dark", "en", "dark", 1100, 720, []string{"board", "token"}},
+		{"", "en", lightAndDark, 1100, 720, []string{"board", "token"}},
 		{"-phone", "de", "dark", 320, 640, []string{"board", "token"}},
 		{"-arabic", "ar", "light", 320, 640, []string{"board"}},
 		{"-wide-arabic", "ar", "light", 1100, 720, []string{"board"}},
@@ -171,14 +170,4 @@ func TestBoardLooks(t *testing.T) {
 			}
 		})
 	}
-}
-
-// kept checks a page with the rules for the visitor's look, and saves its picture.
-func (v *visitor) kept(name string) {
-	v.Helper()
-	if wide := run(v, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); wide > 0 {
-		v.Errorf("%s is %d px wider than its window", name, wide)
-	}
-	v.accessibleBy(rulesFor(v.scheme, v.width), name)
-	v.picture(name)
 }

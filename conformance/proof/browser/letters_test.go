@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -87,26 +86,30 @@ const longest = "de"
 // complete are kinds of emails that together contain every element.
 var complete = []mailkind.Kind{mailkind.Verify, mailkind.NewDevice, mailkind.Deleted}
 
+// letterLooks are the looks of an email, and the query parameter that removes elements.
+var letterLooks = []struct {
+	name, scheme, query string
+	width               int64
+}{
+	{"320px", "light", "", 320}, {"390px-dark", "dark", "", 390}, {"light", "light", "", 640}, {"dark", "dark", "", 640},
+	{"bare", "dark", "?bare", 640},
+}
+
 func lettersIn(v *visitor, tag string) {
-	for _, look := range []struct {
-		name, scheme, query string
-		width               int64
-	}{
-		{"320px", "light", "", 320}, {"390px-dark", "dark", "", 390}, {"light", "light", "", 640}, {"dark", "dark", "", 640},
-		{"bare", "dark", "?bare", 640},
-	} {
-		if tag != longest && look.name != "320px" && look.name != "dark" {
+	for _, kind := range mailkind.All() {
+		if kind != mailkind.Verify && tag != longest {
 			continue
 		}
-		call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}},
-		})
-		v.do(chromedp.EmulateViewport(look.width, 400))
-		for _, kind := range mailkind.All() {
-			if kind != mailkind.Verify && (tag != longest || look.query != "") {
+		opened := "nothing"
+		for _, look := range letterLooks {
+			if tag != longest && look.name != "320px" && look.name != "dark" || kind != mailkind.Verify && look.query != "" {
 				continue
 			}
-			v.open("/" + tag + "/" + string(kind) + look.query)
+			if look.query != opened {
+				v.open("/" + tag + "/" + string(kind) + look.query)
+				opened = look.query
+			}
+			v.looks(tag, look.scheme, look.width, 400)
 			if wide := run(v, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); wide > 0 {
 				v.Errorf("%s, %s: %d px wider than its window", kind, look.name, wide)
 			}

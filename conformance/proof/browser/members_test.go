@@ -120,8 +120,7 @@ func TestMemberLooks(t *testing.T) {
 		name, language, scheme string
 		width, height          int64
 	}{
-		{"", "en", "light", 1000, 760},
-		{"-dark", "en", "dark", 1000, 760},
+		{"", "en", lightAndDark, 1000, 760},
 		{"-phone", "de", "dark", 320, 640},
 		{"-arabic", "ar", "light", 320, 640},
 	} {

@@ -3,6 +3,7 @@ package browser_test
 import (
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -157,15 +158,45 @@ func TestPictures(t *testing.T) {
 	})
 }
 
-// looks sets the browser's language, color scheme and window size.
+// lightAndDark are two color schemes for [visitor.looks].
+const lightAndDark = "light and dark"
+
+// looks sets the browser's language, color scheme and window size. With lightAndDark, pages are opened in light mode,
+// and [visitor.kept] checks them in both modes.
 func (v *visitor) looks(language, scheme string, width, height int64) {
 	v.Helper()
-	v.scheme, v.width = scheme, width
+	v.schemes, v.width = strings.Split(scheme, " and "), width
 	call(v, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
 		UserAgent: chromeOnLinux, AcceptLanguage: language,
 	})
+	v.colored(v.schemes[0])
+	v.do(chromedp.EmulateViewport(width, height))
+}
+
+// colored sets the color scheme. The open page has its new colors at once, without a transition.
+func (v *visitor) colored(scheme string) {
+	v.Helper()
 	call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 	})
-	v.do(chromedp.EmulateViewport(width, height))
+	v.do(chromedp.Evaluate[chromedp.Void](`document.getAnimations().forEach(a => a.finish())`))
+}
+
+// kept checks a page with the rules for the visitor's looks, and saves its pictures.
+func (v *visitor) kept(name string) {
+	v.Helper()
+	for i, scheme := range v.schemes {
+		if i > 0 {
+			v.colored(scheme)
+			name += "-" + scheme
+		}
+		if wide := run(v, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); wide > 0 {
+			v.Errorf("%s is %d px wider than its window", name, wide)
+		}
+		v.accessibleBy(rulesFor(scheme, v.width), name)
+		v.picture(name)
+	}
+	if len(v.schemes) > 1 {
+		v.colored(v.schemes[0])
+	}
 }

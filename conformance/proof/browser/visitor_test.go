@@ -27,9 +27,9 @@ type visitor struct {
 	*testing.T
 	ctx  context.Context
 	site string
-	// scheme and width are the color scheme and the width of the window that looks has set.
-	scheme string
-	width  int64
+	// schemes and width are the color schemes and the width of the window that looks has set.
+	schemes []string
+	width   int64
 	// complaints are the problems that the browser has reported so far.
 	complaints chan string
 }
