@@ -33,6 +33,7 @@ require (
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/dev v0.0.0
 	github.com/latchkey-go/latchkey/doctor v0.0.0
+	github.com/latchkey-go/latchkey/internal v0.0.0
 	github.com/latchkey-go/latchkey/plugins v0.0.0
 	github.com/latchkey-go/latchkey/plugins/accesstoken/verify v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
@@ -115,7 +116,6 @@ require (
 	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
 	github.com/labstack/gommon v0.5.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/internal v0.0.0 // indirect
-	github.com/latchkey-go/latchkey/internal v0.0.0 // indirect
 	github.com/leodido/go-urn v1.4.0 // indirect
 	github.com/luikyv/go-oidc v0.23.0 // indirect
 	github.com/mattn/go-colorable v0.1.15 // indirect

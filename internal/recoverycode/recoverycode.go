@@ -17,14 +17,15 @@ const (
 	Low = 2
 	// Length is the length of a code without hyphens. The first character is the number of the code, and each of the
 	// others has 5 bits: 75 bits together.
-	Length = 16
-	// Rounds are the PBKDF2 iterations. A code has less than 112 bits, so its hash must be salted and slow (OWASP ASVS
-	// 5.0, 6.5.2); the 75 bits make more iterations unnecessary.
-	Rounds = 10_000
-
+	Length     = 16
 	saltLength = 16
 	keyLength  = 32
 )
+
+// Rounds are the PBKDF2 iterations for a code of [New]. A code has less than 112 bits, so its hash must be salted and
+// slow (OWASP ASVS 5.0, 6.5.2); the 75 bits make more iterations unnecessary. It is a variable for programs that test
+// second factors with hundreds of users: they lower it before the first test.
+var Rounds = 10_000
 
 // alphabet is Crockford's base32, without I, L, O and U.
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

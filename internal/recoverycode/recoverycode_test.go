@@ -47,6 +47,14 @@ func TestNotCodes(t *testing.T) {
 	}
 }
 
+// TestRounds: a hash is slow, unless a program of tests changes Rounds.
+func TestRounds(t *testing.T) {
+	t.Parallel()
+	if Rounds < 10_000 {
+		t.Errorf("%d rounds", Rounds)
+	}
+}
+
 // TestHash: a hash matches its code only, and has its own salt.
 func TestHash(t *testing.T) {
 	t.Parallel()

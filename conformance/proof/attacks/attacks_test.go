@@ -15,9 +15,11 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/conformance/proof/wire"
+	"github.com/latchkey-go/latchkey/internal/recoverycode"
 )
 
 func TestMain(m *testing.M) {
+	recoverycode.Rounds = 10 // with 10,000, hashing would take a tenth of the CPU time
 	code := m.Run()
 	if builtIn != "" {
 		_ = os.RemoveAll(builtIn)

@@ -17,6 +17,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +28,7 @@ import (
 	"github.com/latchkey-go/latchkey/dev/authenticator"
 	"github.com/latchkey-go/latchkey/dev/idp"
 	"github.com/latchkey-go/latchkey/dev/mailbox"
+	"github.com/latchkey-go/latchkey/internal/recoverycode"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/secondfactor"
 	"github.com/latchkey-go/latchkey/providers"
@@ -34,6 +36,11 @@ import (
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
+
+func TestMain(m *testing.M) {
+	recoverycode.Rounds = 10 // with 10,000, hashing would take most of the CPU time
+	os.Exit(m.Run())
+}
 
 const (
 	origin = "https://localhost"

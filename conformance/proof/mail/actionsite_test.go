@@ -39,6 +39,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/internal/recoverycode"
 	"github.com/latchkey-go/latchkey/plugins/account"
 	"github.com/latchkey-go/latchkey/plugins/apikey"
 	"github.com/latchkey-go/latchkey/plugins/organization"
@@ -60,7 +61,10 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
+func TestMain(m *testing.M) {
+	recoverycode.Rounds = 10 // with 10,000, hashing would take a third of the CPU time
+	os.Exit(engines.Main(m))
+}
 
 // actionStores are the stores of all databases, with transactions and without.
 var actionStores = map[string]func(t *testing.T) (core.Store, error){

@@ -125,8 +125,9 @@ func (c *checker) tests(p *pkg, module string, r *rule) {
 		c.shunned(p, i)
 		// pkgs contains all packages of the workspace. Any other package belongs to another project.
 		to, ours := sibling(c.pkgs[i].module())
-		if ours && to != module && !match(r.code, to) && !match(r.tests, to) && !slices.Contains(r.code, folder(i)) {
-			c.report("tests of %s import %s: tests of module %s may not import %s", p.ImportPath, i, module, to)
+		allowed := slices.Concat(r.code, r.tests)
+		if ours && to != module && !match(allowed, to) && !slices.Contains(allowed, folder(i)) {
+			c.report("tests of %s import %s: tests of module %s may not import %s", p.ImportPath, i, module, folder(i))
 		}
 		if slices.Contains(r.never, i) {
 			c.report("tests of %s import %s, which module %s may not use", p.ImportPath, i, module)
