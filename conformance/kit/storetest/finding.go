@@ -116,7 +116,7 @@ func (k finding) growing() {
 	stop, done := make(chan struct{}), make(chan error, 1)
 	var made atomic.Int64
 	go func() {
-		for i := range 100 {
+		for i := range 200 {
 			select {
 			case <-stop:
 				done <- nil
