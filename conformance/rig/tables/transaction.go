@@ -20,7 +20,7 @@ type operation struct {
 	FailIfMissing bool           `json:"failIfMissing"`
 }
 
-var recordID = regexp.MustCompile(`^[a-zA-Z0-9_\-~:]+$`)
+var recordID = regexp.MustCompile(`^[a-zA-Z0-9_\-~:]{1,255}$`)
 
 func (s *Server) transaction(ops []map[string]operation) (int, any) {
 	if len(ops) > 1000 {
@@ -68,7 +68,7 @@ func (s *Server) operation(kind string, op operation) (rows int, err error) {
 		id, _ = fields["id"].(string)
 		delete(fields, "id")
 	}
-	if len(id) > 255 || !recordID.MatchString(id) {
+	if !recordID.MatchString(id) {
 		return 0, fmt.Errorf("invalid record ID")
 	}
 	old, there := t.rows[id]
