@@ -28,8 +28,7 @@ import (
 const phrase = "correct horse battery staple"
 
 // TestStarters runs the commands of docs/start.md for each router and follows its steps: sign-up, the email, the
-// members' page, the administrators' page and the account page. It also builds the starter, and runs its commands and
-// its test.
+// members' page, the administrators' page and the account page. It also runs the starter's commands and its test.
 func TestStarters(t *testing.T) {
 	for _, router := range routers {
 		t.Run(router, func(t *testing.T) {

@@ -86,7 +86,8 @@ const longest = "de"
 // complete are kinds of emails that together contain every element.
 var complete = []mailkind.Kind{mailkind.Verify, mailkind.NewDevice, mailkind.Deleted}
 
-// letterLooks are the looks of an email, and the query parameter that removes elements.
+// letterLooks are the looks of an email, with the query that removes elements. Neighbors with the same query share the
+// opened page. The first one applies to every email.
 var letterLooks = []struct {
 	name, scheme, query string
 	width               int64
@@ -100,14 +101,12 @@ func lettersIn(v *visitor, tag string) {
 		if kind != mailkind.Verify && tag != longest {
 			continue
 		}
-		opened := "nothing"
-		for _, look := range letterLooks {
+		for i, look := range letterLooks {
 			if tag != longest && look.name != "320px" && look.name != "dark" || kind != mailkind.Verify && look.query != "" {
 				continue
 			}
-			if look.query != opened {
+			if i == 0 || look.query != letterLooks[i-1].query {
 				v.open("/" + tag + "/" + string(kind) + look.query)
-				opened = look.query
 			}
 			v.looks(tag, look.scheme, look.width, 400)
 			if wide := run(v, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); wide > 0 {

@@ -215,7 +215,7 @@ var table = []rule{
 			"ui", "core", "providers/...", "storage", "storage/*", "adapters/*", "plugins", "plugins/*", "dev", "doctor",
 			"conformance/...",
 		},
-		tests: []string{"internal/recoverycode"}, // they lower the iterations
+		tests: []string{"internal/recoverycode"}, // tests lower the PBKDF2 iterations
 	},
 
 	// Users run it immediately, so it must compile fast: no router and no database driver.
