@@ -38,7 +38,8 @@ type site struct {
 	*httptest.Server
 	auth  *core.Auth
 	keys  *apikey.Keys
-	ended chan error // of streams
+	began chan struct{} // calls of In
+	ended chan error    // of streams
 }
 
 // user returns who makes a call.
@@ -57,7 +58,7 @@ func user(ctx context.Context) *text {
 
 func serve(t *testing.T, wrap func(http.Handler) http.Handler) *site {
 	t.Helper()
-	s := &site{T: t, ended: make(chan error, 100)}
+	s := &site{T: t, began: make(chan struct{}, 100), ended: make(chan error, 100)}
 	mux := http.NewServeMux()
 	s.Server = httptest.NewUnstartedServer(nil)
 	s.EnableHTTP2 = true
@@ -96,6 +97,7 @@ func serve(t *testing.T, wrap func(http.Handler) http.Handler) *site {
 	}
 	mux.Handle(service+"In", connect.NewClientStreamHandler(service+"In",
 		func(ctx context.Context, in *connect.ClientStream[text]) (*connect.Response[text], error) {
+			s.began <- struct{}{}
 			for in.Receive() {
 			}
 			s.ended <- in.Err()
@@ -323,6 +325,7 @@ func TestStreamEnds(t *testing.T) {
 			if got, err := both.Receive(); err != nil || got.GetValue() != "ada" {
 				t.Fatalf("%v, %v", got, err)
 			}
+			<-s.began
 			if _, err := s.auth.EndSessions(t.Context(), "ada", core.EndOptions{}); err != nil {
 				t.Fatal(err)
 			}

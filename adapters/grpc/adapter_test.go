@@ -41,7 +41,8 @@ const (
 // service is a service of gRPC's own tests. Its methods return the user of a call.
 type service struct {
 	grpc_testing.UnimplementedTestServiceServer
-	ended chan error // of streams
+	began chan struct{} // calls of StreamingInputCall
+	ended chan error    // of streams
 }
 
 func user(ctx context.Context) string {
@@ -76,6 +77,7 @@ type (
 
 // StreamingInputCall waits for its client.
 func (s *service) StreamingInputCall(in inStream) error {
+	s.began <- struct{}{}
 	for {
 		if _, err := in.Recv(); errors.Is(err, io.EOF) {
 			return in.SendAndClose(&grpc_testing.StreamingInputCallResponse{})
@@ -168,7 +170,7 @@ func dial(t testing.TB, server *grpc.Server) *grpc.ClientConn {
 
 func serve(t *testing.T, o access.Options, outer ...grpc.StreamServerInterceptor) *site {
 	t.Helper()
-	s := &site{T: t, service: &service{ended: make(chan error, 10)}}
+	s := &site{T: t, service: &service{began: make(chan struct{}, 10), ended: make(chan error, 10)}}
 	s.auth, s.keys = newAuth(t)
 	o.Recheck = time.Second
 	a, err := authgrpc.New(s.auth, o)
@@ -351,6 +353,7 @@ func TestStreamEnds(t *testing.T) {
 	if _, err := slow.Recv(); err != nil {
 		t.Fatal(err)
 	}
+	<-s.service.began
 	if _, err := s.auth.EndSessions(t.Context(), "ada", core.EndOptions{}); err != nil {
 		t.Fatal(err)
 	}
