@@ -140,7 +140,9 @@ type death struct {
 // of runs a flow whose last request kills its process. It returns false if the process sent a response first, which the
 // browser does not receive.
 func (d death) of(t *testing.T, f flow, address string) (killed bool) {
-	s := newSite(t, d.kept.Store)
+	kept, end := process(d.kept.Store)
+	defer end()
+	s := newSite(t, kept)
 	b, last := f.begin(s, address)
 	if d.engine.alone {
 		check(t, d.kept.close())
@@ -151,7 +153,9 @@ func (d death) of(t *testing.T, f flow, address string) (killed bool) {
 		var err error
 		*d.kept, err = d.engine.open(t.Context(), d.at)
 		check(t, err)
-		s.renew(d.kept.Store)
+		kept, end = process(d.kept.Store)
+		defer end()
+		s.renew(kept)
 	}
 	again := s.auth.Handle(t.Context(), last.request())
 	if again.Status >= http.StatusInternalServerError {

@@ -112,7 +112,9 @@ func TestEventsOfKilledProcesses(t *testing.T) {
 func (d death) ofEvent(
 	t *testing.T, endpoint *eventEndpoint, f reported, address string,
 ) (killed bool, needless int) {
-	s := newSite(t, d.kept.Store)
+	kept, end := process(d.kept.Store)
+	defer end()
+	s := newSite(t, kept)
 	_, last := f.begin(s, address)
 	user := s.user(address)
 	if d.engine.alone {
@@ -125,8 +127,10 @@ func (d death) ofEvent(
 		*d.kept, err = d.engine.open(t.Context(), d.at)
 		check(t, err)
 	}
+	kept, endNext := process(d.kept.Store)
+	defer endNext()
 	var err error
-	s.parts, err = build(d.kept.Store, s.mails, s.mails, endpoint.URL)
+	s.parts, err = build(kept, s.mails, s.mails, endpoint.URL)
 	check(t, err)
 	s.ahead.Store(int64(3 * time.Minute)) // until the claim of the dead process has ended
 	for range 2 {                         // events become deliveries, and those are sent

@@ -70,21 +70,37 @@ type faces interface {
 func mortal(s core.Store, writes int) core.Store {
 	m := &ending{faces: s.(faces)}
 	m.left.Store(int64(writes))
+	return m.with(s)
+}
+
+// process wraps a store for an application in this process. After end, the application can write nothing more, like
+// one whose process has ended: its periodic task may still run, and its clock may be ahead of that of the next one.
+func process(s core.Store) (kept core.Store, end func()) {
+	m := &ending{faces: s.(faces)}
+	return m.with(s), func() { m.ended.Store(true) }
+}
+
+type ending struct {
+	faces
+	ended   atomic.Bool
+	left    atomic.Int64
+	writing sync.RWMutex
+}
+
+// with returns the store with the transactions of s, if it has any.
+func (m *ending) with(s core.Store) core.Store {
 	if tx, ok := s.(store.Transactor); ok {
 		return &endingAtOnce{m, tx}
 	}
 	return m
 }
 
-type ending struct {
-	faces
-	left    atomic.Int64
-	writing sync.RWMutex
-}
-
 // write begins a write. The function that it returns counts the write, and kills the process after the last one. No
 // other write is in progress then: a database may complete it long after the end of the process.
 func (m *ending) write() (done func()) {
+	if m.ended.Load() {
+		select {} // a process that has ended goes no further
+	}
 	m.writing.RLock()
 	return m.wrote
 }

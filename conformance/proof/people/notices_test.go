@@ -97,7 +97,9 @@ func TestNotices(t *testing.T) {
 
 // ofNotice runs a flow whose last request kills its process. needless is 1 if there is a notice and no change.
 func (d death) ofNotice(t *testing.T, f noticed, address string) (killed bool, needless int) {
-	s := newSite(t, d.kept.Store)
+	kept, end := process(d.kept.Store)
+	defer end()
+	s := newSite(t, kept)
 	_, last := f.begin(s, address)
 	check(t, s.auth.FlushMail(t.Context()))
 	before := s.notices(f.kind, address)
@@ -110,7 +112,9 @@ func (d death) ofNotice(t *testing.T, f noticed, address string) (killed bool, n
 		var err error
 		*d.kept, err = d.engine.open(t.Context(), d.at)
 		check(t, err)
-		s.renew(d.kept.Store)
+		kept, end = process(d.kept.Store)
+		defer end()
+		s.renew(kept)
 	}
 	s.ahead.Store(int64(3 * time.Minute)) // until the claim of the dead process has ended
 	check(t, s.auth.FlushMail(t.Context()))
