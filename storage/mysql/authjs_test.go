@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 	"github.com/latchkey-go/latchkey/storage/mysql"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
@@ -89,7 +90,7 @@ func TestAuthJS(t *testing.T) {
 	for name, a := range adapters {
 		ddl := statements(t, a.ddl)
 		t.Run(name+"/goes on", func(t *testing.T) {
-			dsn := database(t)
+			dsn := engines.MariaDBDatabase(t)
 			execute(t, dsn, append(ddl, a.rows...)...)
 			s := open(t, dsn, a.layout)
 			dbtest.CheckExisting(t, s, a.existing)
@@ -101,7 +102,7 @@ func TestAuthJS(t *testing.T) {
 			continue
 		}
 		t.Run(name+"/contract", func(t *testing.T) {
-			dsn := database(t)
+			dsn := engines.MariaDBDatabase(t)
 			execute(t, dsn, ddl...)
 			storetest.Run(t, emptied(t, dsn, open(t, dsn, a.layout)), a.except...)
 		})
@@ -110,6 +111,6 @@ func TestAuthJS(t *testing.T) {
 
 // TestIntegerIDs uses a layout that no adapter creates here, but that exists in practice.
 func TestIntegerIDs(t *testing.T) {
-	dsn := database(t)
+	dsn := engines.MariaDBDatabase(t)
 	storetest.Run(t, emptied(t, dsn, open(t, dsn, mysql.Layout{IDs: sqlstore.IntegerIDs, Prefix: "auth_"})))
 }

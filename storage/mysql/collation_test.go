@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/mysql"
 )
@@ -55,7 +56,7 @@ func TestCollationOfEmails(t *testing.T) {
 		{"all sensitive", "VARCHAR(255)", "utf8mb4_uca1400_as_cs", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			dsn := database(t)
+			dsn := engines.MariaDBDatabase(t)
 			column := strings.Replace(row.column, ")", ") COLLATE "+row.collation, 1)
 			if charset, _, _ := strings.Cut(row.collation, "_"); charset != "utf8mb4" {
 				column = strings.Replace(column, "COLLATE", "CHARACTER SET "+charset+" COLLATE", 1)

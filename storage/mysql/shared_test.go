@@ -10,6 +10,7 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
@@ -20,7 +21,7 @@ import (
 
 func TestShared(t *testing.T) {
 	sqltest.Run(t, storetest.Trouble("mysql"), func(t *testing.T) sqltest.Database {
-		dsn := database(t)
+		dsn := engines.MariaDBDatabase(t)
 		return sqltest.Database{
 			Open: func(layout sqlstore.Layout) sqltest.Store {
 				s, err := mysql.Open(dsn, mysql.Options{Layout: layout})
@@ -40,14 +41,14 @@ func TestShared(t *testing.T) {
 func TestLayouts(t *testing.T) {
 	for name, layout := range sqltest.Layouts() {
 		t.Run(name, func(t *testing.T) {
-			dsn := database(t)
+			dsn := engines.MariaDBDatabase(t)
 			storetest.Run(t, emptied(t, dsn, open(t, dsn, layout)))
 		})
 	}
 }
 
 func TestCosts(t *testing.T) {
-	config, err := driver.ParseDSN(database(t))
+	config, err := driver.ParseDSN(engines.MariaDBDatabase(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestPlans(t *testing.T) {
 		"default": {}, "milliseconds": {Times: sqlstore.MillisTimes}, "drizzle": mysql.Drizzle(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			dsn := database(t)
+			dsn := engines.MariaDBDatabase(t)
 			if name == "drizzle" {
 				execute(t, dsn, statements(t, "testdata/drizzle.sql")...)
 			}
@@ -138,7 +139,7 @@ func explain(t *testing.T, db *sql.DB, query string) (steps []map[string]string)
 }
 
 func TestSchema(t *testing.T) {
-	dsn := database(t)
+	dsn := engines.MariaDBDatabase(t)
 	execute(t, dsn, strings.Split(strings.TrimSuffix(mysql.Schema(), ";\n"), ";\n")...)
 	s, err := mysql.Open(dsn, mysql.Options{}) // without Migrate
 	if err != nil {
@@ -150,7 +151,7 @@ func TestSchema(t *testing.T) {
 
 // TestStrictMode uses a server that would truncate texts that are too long.
 func TestStrictMode(t *testing.T) {
-	config, err := driver.ParseDSN(database(t))
+	config, err := driver.ParseDSN(engines.MariaDBDatabase(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +187,7 @@ func TestOpenRefuses(t *testing.T) {
 // withoutDatabase returns a data source name without a database.
 func withoutDatabase(t *testing.T) string {
 	t.Helper()
-	config, err := driver.ParseDSN(database(t))
+	config, err := driver.ParseDSN(engines.MariaDBDatabase(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +197,7 @@ func withoutDatabase(t *testing.T) string {
 
 // TestDeadlocks makes transactions wait for each other. A statement outside a transaction must be retried.
 func TestDeadlocks(t *testing.T) {
-	s := open(t, database(t))
+	s := open(t, engines.MariaDBDatabase(t))
 	sqltest.Fill(t, s, 200)
 	errs := make(chan error, 100)
 	for i := range cap(errs) {
@@ -220,11 +221,11 @@ func TestDeadlocks(t *testing.T) {
 }
 
 func BenchmarkSession(b *testing.B) {
-	sqltest.Bench(b, func(b *testing.B) sqltest.Store { return open(b, database(b)) })
+	sqltest.Bench(b, func(b *testing.B) sqltest.Store { return open(b, engines.MariaDBDatabase(b)) })
 }
 
 func BenchmarkScale(b *testing.B) {
-	at := database(b)
+	at := engines.MariaDBDatabase(b)
 	dbtest.Scale(b, open(b, at), func(letter string) {
 		execute(b, at, sqltest.Doubled(func(name string) string { return "`" + name + "`" }, letter)...)
 	})

@@ -2,10 +2,8 @@ package mysql_test
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,21 +18,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
-
-// database creates an empty database for one test and returns its data source name.
-func database(t testing.TB) string {
-	t.Helper()
-	dsn := engines.MariaDB(t)
-	config, err := driver.ParseDSN(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := "t" + strings.ToLower(rand.Text())
-	execute(t, dsn, "CREATE DATABASE "+name)
-	t.Cleanup(func() { execute(t, dsn, "DROP DATABASE "+name) })
-	config.DBName = name
-	return config.FormatDSN()
-}
 
 // execute runs statements on its own connection.
 func execute(t testing.TB, dsn string, statements ...string) {
@@ -121,10 +104,10 @@ func emptied(t *testing.T, dsn string, s core.Store) func(t *testing.T) core.Sto
 	}
 }
 
-func TestLarge(t *testing.T) { storetest.Large(t, open(t, database(t)), 100_000, 1000) }
+func TestLarge(t *testing.T) { storetest.Large(t, open(t, engines.MariaDBDatabase(t)), 100_000, 1000) }
 
 func TestContract(t *testing.T) {
-	dsn := database(t)
+	dsn := engines.MariaDBDatabase(t)
 	storetest.Run(t, emptied(t, dsn, open(t, dsn)))
 	t.Logf("mysql: %d cases", storetest.Count())
 }
@@ -132,7 +115,7 @@ func TestContract(t *testing.T) {
 // TestContractOwnHandle uses a handle with an application's settings: another time zone, parsed times, and rows counted
 // only when they change.
 func TestContractOwnHandle(t *testing.T) {
-	dsn := database(t)
+	dsn := engines.MariaDBDatabase(t)
 	config, err := driver.ParseDSN(dsn)
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +144,7 @@ func TestSealed(t *testing.T) { dbtest.Sealed(t, (*mysql.Store)(nil)) }
 
 // TestConnectionsAreKept uses all connections of a pool concurrently. Later requests must find them open.
 func TestConnectionsAreKept(t *testing.T) {
-	dsn := database(t)
+	dsn := engines.MariaDBDatabase(t)
 	sqltest.AtOnce(t, open(t, dsn), 20)
 	const query = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID <> CONNECTION_ID()"
 	if n := count(t, dsn, query); n != 20 {

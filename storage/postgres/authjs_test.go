@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 	"github.com/latchkey-go/latchkey/storage/postgres"
 )
@@ -88,7 +89,7 @@ func TestAuthJS(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(name+"/goes on", func(t *testing.T) {
-			dsn := schema(t)
+			dsn := engines.PostgresSchema(t)
 			execute(t, dsn, string(ddl))
 			execute(t, dsn, a.rows...)
 			s := open(t, dsn, a.layout)
@@ -101,7 +102,7 @@ func TestAuthJS(t *testing.T) {
 			continue
 		}
 		t.Run(name+"/contract", func(t *testing.T) {
-			dsn := schema(t)
+			dsn := engines.PostgresSchema(t)
 			execute(t, dsn, string(ddl))
 			storetest.Run(t, emptied(t, dsn, open(t, dsn, a.layout)), a.except...)
 		})

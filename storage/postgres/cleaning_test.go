@@ -8,21 +8,24 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/storage/internal/sqltest"
 )
 
 // TestCleaningInBatches ends the context between two batches.
 func TestCleaningInBatches(t *testing.T) {
-	sqltest.Cleaning(t, open(t, schema(t)))
+	sqltest.Cleaning(t, open(t, engines.PostgresSchema(t)))
 }
 
 // TestTransactionsAreBegunAgain checks that transactions run again after the database has aborted them.
-func TestTransactionsAreBegunAgain(t *testing.T) { sqltest.Deadlock(t, open(t, schema(t))) }
+func TestTransactionsAreBegunAgain(t *testing.T) {
+	sqltest.Deadlock(t, open(t, engines.PostgresSchema(t)))
+}
 
 // TestCleaningSparesWhatWasExtended extends an expired session after DeleteExpired has selected it and before it
 // deletes it.
 func TestCleaningSparesWhatWasExtended(t *testing.T) {
-	dsn := schema(t)
+	dsn := engines.PostgresSchema(t)
 	s := open(t, dsn+"&enable_seqscan=off") // as on a larger table
 	sqltest.Fill(t, s, 10)                  // s0 to s9, of u0
 	conn, err := pgx.Connect(t.Context(), dsn)
@@ -65,7 +68,7 @@ func TestCleaningSparesWhatWasExtended(t *testing.T) {
 // a vacuum. Otherwise each batch would take longer than the previous one.
 func TestCleaningContinuesWhereItStopped(t *testing.T) {
 	const rows = 50_000
-	dsn := schema(t)
+	dsn := engines.PostgresSchema(t)
 	s := open(t, dsn)
 	execute(t, dsn,
 		"ALTER TABLE sessions SET (autovacuum_enabled = off)", "INSERT INTO users (id) VALUES ('u')",

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
 	"github.com/latchkey-go/latchkey/storage/internal/sqltest"
 	"github.com/latchkey-go/latchkey/storage/postgres"
@@ -18,7 +19,7 @@ import (
 
 func TestShared(t *testing.T) {
 	sqltest.Run(t, storetest.Trouble("postgres"), func(t *testing.T) sqltest.Database {
-		dsn := schema(t)
+		dsn := engines.PostgresSchema(t)
 		return sqltest.Database{
 			Open: func(layout sqlstore.Layout) sqltest.Store {
 				s, err := postgres.Open(dsn, postgres.Options{Layout: layout})
@@ -38,14 +39,14 @@ func TestShared(t *testing.T) {
 func TestLayouts(t *testing.T) {
 	for name, layout := range sqltest.Layouts() {
 		t.Run(name, func(t *testing.T) {
-			dsn := schema(t)
+			dsn := engines.PostgresSchema(t)
 			storetest.Run(t, emptied(t, dsn, open(t, dsn, layout)))
 		})
 	}
 }
 
 func TestCosts(t *testing.T) {
-	config, err := pgx.ParseConfig(schema(t))
+	config, err := pgx.ParseConfig(engines.PostgresSchema(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestPlans(t *testing.T) {
 		"integer ids": {IDs: sqlstore.IntegerIDs},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dsn := schema(t)
+			dsn := engines.PostgresSchema(t)
 			s := open(t, dsn, layout)
 			id := map[sqlstore.IDs]string{
 				sqlstore.TextIDs: "'u' || n", sqlstore.IntegerIDs: "n", sqlstore.UUIDs: "md5(n::text)::uuid",
@@ -137,7 +138,7 @@ func explain(t *testing.T, conn *pgx.Conn, i int, query string) string {
 }
 
 func TestSchema(t *testing.T) {
-	dsn := schema(t)
+	dsn := engines.PostgresSchema(t)
 	execute(t, dsn, postgres.Schema())
 	s, err := postgres.Open(dsn, postgres.Options{}) // without Migrate
 	if err != nil {
@@ -145,7 +146,7 @@ func TestSchema(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	storetest.Run(t, emptied(t, dsn, s))
-	dsn = schema(t)
+	dsn = engines.PostgresSchema(t)
 	execute(t, dsn, postgres.Schema())
 	if err := open(t, dsn).Migrate(t.Context()); err != nil {
 		t.Error(err)
@@ -175,7 +176,7 @@ func TestContractPooled(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			for name, layout := range map[string]postgres.Layout{"default": {}, "integer ids": postgres.AuthJS()} {
 				t.Run(name, func(t *testing.T) {
-					dsn := schema(t)
+					dsn := engines.PostgresSchema(t)
 					storetest.Run(t, emptied(t, dsn, open(t, dsn+"&default_query_exec_mode="+mode, layout)))
 				})
 			}
@@ -184,11 +185,11 @@ func TestContractPooled(t *testing.T) {
 }
 
 func BenchmarkSession(b *testing.B) {
-	sqltest.Bench(b, func(b *testing.B) sqltest.Store { return open(b, schema(b)) })
+	sqltest.Bench(b, func(b *testing.B) sqltest.Store { return open(b, engines.PostgresSchema(b)) })
 }
 
 func BenchmarkScale(b *testing.B) {
-	at := schema(b)
+	at := engines.PostgresSchema(b)
 	dbtest.Scale(b, open(b, at), func(letter string) {
 		execute(b, at, sqltest.Doubled(func(name string) string { return `"` + name + `"` }, letter)...)
 	})

@@ -2,10 +2,8 @@ package postgres_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -21,20 +19,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
-
-// schema creates an empty schema for one test and returns a data source name for it.
-func schema(t testing.TB) string {
-	t.Helper()
-	dsn := engines.Postgres(t)
-	name := "t" + strings.ToLower(rand.Text())
-	execute(t, dsn, "CREATE SCHEMA "+name)
-	t.Cleanup(func() { execute(t, dsn, "DROP SCHEMA "+name+" CASCADE") })
-	separator := "?"
-	if strings.Contains(dsn, "?") {
-		separator = "&"
-	}
-	return dsn + separator + "search_path=" + name
-}
 
 // execute runs statements on its own connection.
 func execute(t testing.TB, dsn string, statements ...string) {
@@ -110,13 +94,13 @@ func emptied(t *testing.T, dsn string, s core.Store) func(t *testing.T) core.Sto
 	}
 }
 
-func TestLarge(t *testing.T) { storetest.Large(t, open(t, schema(t)), 100_000, 1000) }
+func TestLarge(t *testing.T) { storetest.Large(t, open(t, engines.PostgresSchema(t)), 100_000, 1000) }
 
 // TestLinguisticOrder: in an index with a linguistic order the addresses with a prefix are not next to each other.
 func TestLinguisticOrder(t *testing.T) {
 	for collation, supported := range map[string]bool{"C": true, "ucs_basic": true, "en-x-icu": false, "de-x-icu": false} {
 		t.Run(collation, func(t *testing.T) {
-			dsn := schema(t)
+			dsn := engines.PostgresSchema(t)
 			s := open(t, dsn)
 			if count(t, dsn, "SELECT COUNT(*) FROM pg_collation WHERE collname = '"+collation+"'") == 0 {
 				t.Fatal("the server does not have this collation: build PostgreSQL with ICU")
@@ -141,13 +125,13 @@ func TestLinguisticOrder(t *testing.T) {
 }
 
 func TestContract(t *testing.T) {
-	dsn := schema(t)
+	dsn := engines.PostgresSchema(t)
 	storetest.Run(t, emptied(t, dsn, open(t, dsn)))
 	t.Logf("postgres: %d cases", storetest.Count())
 }
 
 func TestContractFromPool(t *testing.T) {
-	dsn := schema(t)
+	dsn := engines.PostgresSchema(t)
 	pool, err := pgxpool.New(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +152,7 @@ func TestSealed(t *testing.T) { dbtest.Sealed(t, (*postgres.Store)(nil)) }
 
 // TestConnectionsAreKept uses all connections of a pool concurrently. Later requests must find them open.
 func TestConnectionsAreKept(t *testing.T) {
-	dsn := schema(t) + "&application_name=kept"
+	dsn := engines.PostgresSchema(t) + "&application_name=kept"
 	sqltest.AtOnce(t, open(t, dsn), 8)
 	const query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'kept' AND pid <> pg_backend_pid()"
 	if n := count(t, dsn, query); n != 8 {

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/internal/dbtest"
@@ -59,7 +60,7 @@ func newCrowd(t *testing.T, prepare func(*pgxpool.Config), tokens ...string) *cr
 func newSessions(t *testing.T, prepare func(*pgxpool.Config), tokens ...string) *crowd {
 	t.Helper()
 	c := &crowd{
-		dsn: schema(t) + "&application_name=crowd" + strings.ToLower(t.Name()), asked: &asked{},
+		dsn: engines.PostgresSchema(t) + "&application_name=crowd" + strings.ToLower(t.Name()), asked: &asked{},
 		expires: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 	config, err := pgxpool.ParseConfig(c.dsn)
@@ -258,7 +259,7 @@ func TestLookUpsOfPoolsThatLook(t *testing.T) {
 // TestLookUpsInTransactions checks that lookups in a transaction see its uncommitted rows and are not combined with
 // others.
 func TestLookUpsInTransactions(t *testing.T) {
-	s := open(t, schema(t))
+	s := open(t, engines.PostgresSchema(t))
 	u, err := s.CreateUser(t.Context(), &core.User{ID: "ada"})
 	if err != nil {
 		t.Fatal(err)

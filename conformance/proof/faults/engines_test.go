@@ -3,7 +3,6 @@ package faults
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"flag"
 	"net/url"
 	"os"
@@ -60,7 +59,7 @@ func open(t *testing.T, engine string) core.Store {
 	case "postgres":
 		s, err = postgres.Open(engines.Postgres(t), postgres.Options{})
 	case "mariadb":
-		s, err = mysql.Open(database(t), mysql.Options{})
+		s, err = mysql.Open(engines.MariaDBDatabase(t), mysql.Options{})
 	case "redis":
 		s, err = redisstore.Open(engines.Redis(t), redisstore.Options{})
 	case "etcd":
@@ -93,21 +92,4 @@ func open(t *testing.T, engine string) core.Store {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// database creates an empty database on MariaDB.
-func database(t *testing.T) string {
-	t.Helper()
-	at := engines.MariaDB(t)
-	db, err := sql.Open("mysql", at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	name := "t" + strings.ToLower(rand.Text())
-	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
-		t.Fatal(err)
-	}
-	before, options, _ := strings.Cut(at, "?")
-	return before[:strings.LastIndex(before, "/")+1] + name + "?" + options
 }

@@ -2,11 +2,8 @@
 package orm_test
 
 import (
-	"context"
-	"crypto/rand"
 	"database/sql"
 	"os"
-	"strings"
 	"testing"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
@@ -68,29 +65,6 @@ func open(t *testing.T, handle *sql.DB) *postgres.Store {
 	return store
 }
 
-// schema creates an empty schema for one test.
-func schema(t *testing.T) string {
-	t.Helper()
-	dsn := engines.Postgres(t)
-	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := "t" + strings.ToLower(rand.Text())
-	if _, err := db.ExecContext(t.Context(), "CREATE SCHEMA "+name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_, _ = db.ExecContext(context.Background(), "DROP SCHEMA "+name+" CASCADE")
-		_ = db.Close()
-	})
-	separator := "?"
-	if strings.Contains(dsn, "?") {
-		separator = "&"
-	}
-	return dsn + separator + "search_path=" + name
-}
-
 // contract runs all store cases on one store. It empties the tables before each case.
 func contract(t *testing.T, dsn string, store core.Store) {
 	t.Helper()
@@ -112,14 +86,14 @@ func contract(t *testing.T, dsn string, store core.Store) {
 }
 
 func TestGORM(t *testing.T) {
-	dsn := schema(t)
+	dsn := engines.PostgresSchema(t)
 	store, _ := openGORM(t, dsn)
 	contract(t, dsn, store)
 	t.Logf("postgres through GORM: %d cases", storetest.Count())
 }
 
 func TestBun(t *testing.T) {
-	dsn := schema(t)
+	dsn := engines.PostgresSchema(t)
 	store, _ := openBun(t, dsn)
 	contract(t, dsn, store)
 	t.Logf("postgres through bun: %d cases", storetest.Count())
@@ -127,7 +101,7 @@ func TestBun(t *testing.T) {
 
 // TestAlongsideOurTables writes to an application's table through the ORM, with a user of the store.
 func TestAlongsideOurTables(t *testing.T) {
-	store, db := openGORM(t, schema(t))
+	store, db := openGORM(t, engines.PostgresSchema(t))
 	if err := db.AutoMigrate(&note{}); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +123,7 @@ func TestAlongsideOurTables(t *testing.T) {
 		t.Errorf("%q, %v", email, err)
 	}
 
-	other, bundb := openBun(t, schema(t))
+	other, bundb := openBun(t, engines.PostgresSchema(t))
 	if _, err := bundb.NewCreateTable().Model((*note)(nil)).Exec(t.Context()); err != nil {
 		t.Fatal(err)
 	}

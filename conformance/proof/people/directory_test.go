@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/plugins/organization"
 	"github.com/latchkey-go/latchkey/plugins/organization/directorytest"
@@ -187,8 +188,8 @@ func (d pgTables) within(t *testing.T) (context.Context, pgx.Tx) {
 // transactions, and creates an organization together with a row of the application.
 func TestDirectory(t *testing.T) {
 	t.Parallel()
-	at := placeInPostgres(t)
-	pool, err := pgxpool.New(t.Context(), at.Address)
+	at := engines.PostgresSchema(t)
+	pool, err := pgxpool.New(t.Context(), at)
 	check(t, err)
 	t.Cleanup(pool.Close)
 	_, err = pool.Exec(t.Context(), pgSchema)
@@ -210,7 +211,7 @@ func TestDirectory(t *testing.T) {
 		})
 	})
 
-	kept, err := postgres.Open(at.Address, postgres.Options{})
+	kept, err := postgres.Open(at, postgres.Options{})
 	check(t, err)
 	t.Cleanup(func() { check(t, kept.Close()) })
 	check(t, kept.Migrate(t.Context()))

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 )
 
 const docs = "../../../docs/"
@@ -49,7 +51,7 @@ INSERT INTO "member" VALUES
 // the documented program. A role whose name contains that of an owner or admin gives no other rights.
 func TestMoveFromBetterAuth(t *testing.T) {
 	t.Parallel()
-	db, err := sql.Open("pgx", placeInPostgres(t).Address)
+	db, err := sql.Open("pgx", engines.PostgresSchema(t))
 	check(t, err)
 	defer func() { _ = db.Close() }()
 	_, err = db.ExecContext(t.Context(), betterAuth)

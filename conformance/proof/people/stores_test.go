@@ -3,8 +3,6 @@ package people_test
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +11,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	driver "github.com/go-sql-driver/mysql"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
@@ -83,15 +80,16 @@ var stores = []engine{
 		s, err := sqlite.Open(at.Address, sqlite.Options{})
 		return migrated(ctx, at, s, err)
 	}},
-	{name: "postgres", place: placeInPostgres,
+	{name: "postgres", place: func(t testing.TB) place { return place{Address: engines.PostgresSchema(t)} },
 		open: func(ctx context.Context, at place) (closing, error) {
 			s, err := postgres.Open(at.Address, postgres.Options{})
 			return migrated(ctx, at, s, err)
 		}},
-	{name: "mariadb", place: placeInMariaDB, open: func(ctx context.Context, at place) (closing, error) {
-		s, err := mysql.Open(at.Address, mysql.Options{})
-		return migrated(ctx, at, s, err)
-	}},
+	{name: "mariadb", place: func(t testing.TB) place { return place{Address: engines.MariaDBDatabase(t)} },
+		open: func(ctx context.Context, at place) (closing, error) {
+			s, err := mysql.Open(at.Address, mysql.Options{})
+			return migrated(ctx, at, s, err)
+		}},
 	{name: "redis", place: func(t testing.TB) place {
 		return place{Address: engines.Redis(t), Name: "{" + rand.Text() + "}:"}
 	},
@@ -173,33 +171,6 @@ func check(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// placeInPostgres creates a database, because the tests of this package share one PostgreSQL.
-func placeInPostgres(t testing.TB) place {
-	address, err := url.Parse(engines.Postgres(t))
-	check(t, err)
-	db, err := sql.Open("pgx", address.String())
-	check(t, err)
-	defer func() { _ = db.Close() }()
-	name := "t" + strings.ToLower(rand.Text())
-	_, err = db.ExecContext(t.Context(), "CREATE DATABASE "+name)
-	check(t, err)
-	address.Path = "/" + name
-	return place{Address: address.String()}
-}
-
-func placeInMariaDB(t testing.TB) place {
-	config, err := driver.ParseDSN(engines.MariaDB(t))
-	check(t, err)
-	name := "t" + strings.ToLower(rand.Text())
-	db, err := sql.Open("mysql", config.FormatDSN())
-	check(t, err)
-	defer func() { _ = db.Close() }()
-	_, err = db.ExecContext(t.Context(), "CREATE DATABASE "+name)
-	check(t, err)
-	config.DBName = name
-	return place{Address: config.FormatDSN()}
 }
 
 func openMongoDB(ctx context.Context, at place) (closing, error) {

@@ -42,9 +42,9 @@ var ferretProgram = sync.OnceValues(func() (string, error) {
 	program := filepath.Join(folder, "ferretdb")
 	// Without the handlers for other databases, without debug information, and without inlining outside of SQLite: this
 	// halves the build time.
-	build := exec.CommandContext(context.Background(), "go", "build", "-o", program,
+	build := exec.CommandContext(context.Background(), "go", "run", "-exec=cp",
 		"-tags=ferretdb_no_postgresql,ferretdb_no_mysql", "-ldflags=-s", "-gcflags=all=-dwarf=false -l",
-		"-gcflags=std=-dwarf=false", "-gcflags=modernc.org/...=-dwarf=false", ".")
+		"-gcflags=std=-dwarf=false", "-gcflags=modernc.org/...=-dwarf=false", ".", program)
 	build.Dir = packageFolder("../../../tools/pinned/ferretdb")
 	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -99,19 +99,12 @@ func onSQLite(layout sqlite.Layout) func(t *testing.T) database {
 
 func onPostgres(layout postgres.Layout) func(t *testing.T) database {
 	return func(t *testing.T) database {
-		address := engines.Postgres(t)
-		name := "t" + strings.ToLower(rand.Text())
-		executeOn(t, "pgx", address, "CREATE SCHEMA "+name)
-		t.Cleanup(func() { executeOn(t, "pgx", address, "DROP SCHEMA "+name+" CASCADE") })
-		u, err := url.Parse(address)
+		u, err := url.Parse(engines.PostgresSchema(t))
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := u.Query()
-		q.Set("search_path", name)
-		u.RawQuery = q.Encode()
 		return database{
-			settings: settings{URL: address, Name: name},
+			settings: settings{URL: engines.Postgres(t), Name: u.Query().Get("search_path")},
 			open: func(t *testing.T) fullStore {
 				s, err := postgres.Open(u.String(), postgres.Options{Layout: layout})
 				return opened(t, s, err)
@@ -123,14 +116,10 @@ func onPostgres(layout postgres.Layout) func(t *testing.T) database {
 
 func onMariaDB(layout mysql.Layout) func(t *testing.T) database {
 	return func(t *testing.T) database {
-		address := engines.MariaDB(t)
-		config, err := driver.ParseDSN(address)
+		config, err := driver.ParseDSN(engines.MariaDBDatabase(t))
 		if err != nil {
 			t.Fatal(err)
 		}
-		config.DBName = "t" + strings.ToLower(rand.Text())
-		executeOn(t, "mysql", address, "CREATE DATABASE "+config.DBName)
-		t.Cleanup(func() { executeOn(t, "mysql", address, "DROP DATABASE "+config.DBName) })
 		u := url.URL{
 			Scheme: "mysql", User: url.UserPassword(config.User, config.Passwd),
 			Host: config.Addr, Path: config.DBName,
