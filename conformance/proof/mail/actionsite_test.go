@@ -6,7 +6,6 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha1"
-	"database/sql"
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/binary"
@@ -28,7 +27,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	driver "github.com/go-sql-driver/mysql"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
@@ -78,21 +76,7 @@ var actionStores = map[string]func(t *testing.T) (core.Store, error){
 		return s, s.Migrate(t.Context())
 	},
 	"postgres": func(t *testing.T) (core.Store, error) {
-		address, err := url.Parse(engines.Postgres(t))
-		if err != nil {
-			return nil, err
-		}
-		db, err := sql.Open("pgx", address.String())
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = db.Close() }()
-		name := "mail" + strings.ToLower(rand.Text())
-		if _, err := db.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
-			return nil, err
-		}
-		address.Path = "/" + name
-		s, err := postgres.Open(address.String(), postgres.Options{})
+		s, err := postgres.Open(engines.PostgresSchema(t), postgres.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -100,20 +84,7 @@ var actionStores = map[string]func(t *testing.T) (core.Store, error){
 		return s, s.Migrate(t.Context())
 	},
 	"mariadb": func(t *testing.T) (core.Store, error) {
-		config, err := driver.ParseDSN(engines.MariaDB(t))
-		if err != nil {
-			return nil, err
-		}
-		db, err := sql.Open("mysql", config.FormatDSN())
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = db.Close() }()
-		config.DBName = "mail" + strings.ToLower(rand.Text())
-		if _, err := db.ExecContext(t.Context(), "CREATE DATABASE "+config.DBName); err != nil {
-			return nil, err
-		}
-		s, err := mysql.Open(config.FormatDSN(), mysql.Options{})
+		s, err := mysql.Open(engines.MariaDBDatabase(t), mysql.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -181,8 +152,9 @@ type received struct {
 // actionSite is an application with all plugins that send emails. A server receives them over SMTP.
 type actionSite struct {
 	*testing.T
-	kept      *recordKeeper
-	store     core.Store // kept, perhaps with transactions
+	data      storeFaces
+	kept      *recordKeeper // data, for the present process
+	store     core.Store    // kept, perhaps with transactions
 	server    *mail.Server
 	auth      *core.Auth
 	mine      *account.Account
@@ -216,14 +188,8 @@ func (s *actionSite) emails() []received {
 
 func newActionSite(t *testing.T, kept core.Store) *actionSite {
 	t.Helper()
-	s := &actionSite{T: t, kept: &recordKeeper{
-		storeFaces: kept.(storeFaces),
-		queued:     make(chan struct{}, 100), postponed: make(chan struct{}, 100), failed: make(chan struct{}, 100),
-	}}
-	s.store = s.kept
-	if tx, ok := kept.(store.Transactor); ok {
-		s.store = &transacting{s.kept, tx}
-	}
+	s := &actionSite{T: t, data: kept.(storeFaces)}
+	t.Cleanup(func() { s.kept.fails.Store(true) })
 	s.server = start(t, mail.Options{Taken: func(m mail.Message) {
 		text, _, err := m.Parts()
 		if err != nil {
@@ -237,9 +203,21 @@ func newActionSite(t *testing.T, kept core.Store) *actionSite {
 	return s
 }
 
-// restart starts the application, like a new process with the same store.
+// restart starts the application, like a new process with the same store. The previous one can write nothing more: its
+// periodic task may still run, and its clock can be ahead of that of the next test.
 func (s *actionSite) restart() {
 	s.Helper()
+	if s.kept != nil {
+		s.kept.fails.Store(true)
+	}
+	s.kept = &recordKeeper{
+		storeFaces: s.data,
+		queued:     make(chan struct{}, 100), postponed: make(chan struct{}, 100), failed: make(chan struct{}, 100),
+	}
+	s.store = s.kept
+	if tx, ok := s.data.(store.Transactor); ok {
+		s.store = &transacting{s.kept, tx}
+	}
 	o := smtp.Options{Server: core.Secret("smtp://" + s.server.Addr)}
 	o.From = "no-reply@app.example"
 	o.Content = func(e core.Email) (providers.EmailContent, error) {
