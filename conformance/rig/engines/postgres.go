@@ -33,6 +33,7 @@ var postgres = spec{
 			args := []string{
 				"-D", data, "-p", port, "-k", e.dir, "-c", "listen_addresses=127.0.0.1",
 				"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off",
+				"-c", "dynamic_shared_memory_type=mmap", // so that a killed server leaves no memory behind
 			}
 			for _, option := range slices.Concat(options, further) {
 				args = append(args, "-c", option)
