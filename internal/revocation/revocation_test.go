@@ -132,7 +132,7 @@ func TestEndUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := range 3 { // the epoch increases even within one second
+	for n := range 3 {
 		if err := one.EndUser(t.Context(), "u", kept); err != nil {
 			t.Fatal(err)
 		}
@@ -157,6 +157,32 @@ func TestEndUser(t *testing.T) {
 	}
 	if !one.Has("u", none, before) {
 		t.Error("a session without an ID is taken for the excepted one")
+	}
+}
+
+// TestEpochIncreases ends the sessions of a user several times within one second: in two processes that do not poll, and
+// after the user's record was lost in the one that ended them last.
+func TestEpochIncreases(t *testing.T) {
+	t.Parallel()
+	one, two, rows, _ := pair()
+	var before int64
+	for n, l := range []*List{one, two, one, one, two} {
+		if n == 3 {
+			rows.mu.Lock()
+			delete(rows.rows, recordEpoch+" "+epochKey("u"))
+			rows.mu.Unlock()
+		}
+		if err := l.EndUser(t.Context(), "u", sessionid.ID{}); err != nil {
+			t.Fatal(err)
+		}
+		after, err := l.Epoch(t.Context(), "u")
+		if err != nil || after <= before {
+			t.Fatalf("revocation %d: the epoch is %d after %d, %v", n, after, before, err)
+		}
+		if !l.Has("u", sessionid.Of("x"), before) || l.Has("u", sessionid.Of("x"), after) {
+			t.Fatalf("revocation %d: a session from before is accepted, or a new one was revoked", n)
+		}
+		before = after
 	}
 }
 
