@@ -160,8 +160,8 @@ func TestEndUser(t *testing.T) {
 	}
 }
 
-// TestEpochIncreases ends the sessions of a user several times within one second: in two processes that do not poll, and
-// after the user's record was lost in the one that ended them last.
+// TestEpochIncreases ends the sessions of a user several times within one second: in two processes that do not poll,
+// and after the user's record was lost.
 func TestEpochIncreases(t *testing.T) {
 	t.Parallel()
 	one, two, rows, _ := pair()
