@@ -13,17 +13,23 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 )
 
-// TestExact calls the checks alone, because the present version of go-webauthn rejects most of these responses too.
-func TestExact(t *testing.T) {
-	const origin, data = "https://app.example", `{"type":"webauthn.get"}`
+// p256 returns a key and its public point, uncompressed.
+func p256(t *testing.T) (private *ecdsa.PrivateKey, point []byte) {
+	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	point, err := private.PublicKey.Bytes()
-	if err != nil {
+	if point, err = private.PublicKey.Bytes(); err != nil {
 		t.Fatal(err)
 	}
+	return private, point
+}
+
+// TestExact calls the checks alone, because the present version of go-webauthn rejects most of these responses too.
+func TestExact(t *testing.T) {
+	const origin, data = "https://app.example", `{"type":"webauthn.get"}`
+	private, point := p256(t)
 	key, err := cbor.Marshal(map[int]any{1: 2, 3: -7, -1: 1, -2: point[1:33], -3: point[33:]})
 	if err != nil {
 		t.Fatal(err)
@@ -73,16 +79,9 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// TestOnCurve moves a point off its curve. Without this check, go-webauthn rejects the point too.
+// TestOnCurve moves a point off its curve. It calls onCurve alone, because go-webauthn rejects such a point too.
 func TestOnCurve(t *testing.T) {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	point, err := private.PublicKey.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, point := p256(t)
 	key := webauthncose.EC2PublicKeyData{
 		PublicKeyData: webauthncose.PublicKeyData{Algorithm: int64(webauthncose.AlgES256)},
 		Curve:         int64(webauthncose.P256), XCoord: point[1:33], YCoord: point[33:],

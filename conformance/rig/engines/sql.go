@@ -39,8 +39,8 @@ func MariaDBDatabase(t testing.TB) string {
 
 func newName() string { return "t" + strings.ToLower(rand.Text()) }
 
-// create creates an object. It drops it when the test ends if the server was not started here, and thus continues.
-func create(t testing.TB, s spec, driver, source, object, how string) {
+// create creates a schema or database. On a server that an environment variable names, it drops it when the test ends.
+func create(t testing.TB, s spec, driver, source, object, cascade string) {
 	t.Helper()
 	execute := func(statement string) {
 		db, err := sql.Open(driver, source)
@@ -51,6 +51,6 @@ func create(t testing.TB, s spec, driver, source, object, how string) {
 	}
 	execute("CREATE " + object)
 	if os.Getenv(s.variable) != "" {
-		t.Cleanup(func() { execute("DROP " + object + " " + how) })
+		t.Cleanup(func() { execute("DROP " + object + " " + cascade) })
 	}
 }
