@@ -3,12 +3,14 @@ package core_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/amr"
 )
 
 // TestPluginGuards checks the response to each error of a guard or of the action itself, for a browser and for an API
@@ -107,6 +109,78 @@ func TestPluginSignsOut(t *testing.T) {
 	r := b.send("POST", "/auth/toy/leave", "application/x-www-form-urlencoded", "csrfToken="+b.csrf())
 	if r.Status != http.StatusOK || len(rows.sessions) != 0 || b.cookies[sessionCookie] != "" {
 		t.Errorf("POST returned %d, %d sessions remain, %v", r.Status, len(rows.sessions), r.Err)
+	}
+}
+
+// TestChangesNeedPost checks that a GET action, which has no CSRF token, cannot sign in, sign out or end sessions.
+func TestChangesNeedPost(t *testing.T) {
+	t.Parallel()
+	changes := map[string]func(context.Context, *core.ActionRequest) error{
+		"SignIn": func(ctx context.Context, c *core.ActionRequest) error {
+			_, err := c.SignIn(ctx, core.SignIn{User: &core.User{ID: "ada"}})
+			return err
+		},
+		"SignInApp": func(ctx context.Context, c *core.ActionRequest) error {
+			_, err := c.SignInApp(ctx, &core.SignIn{})
+			return err
+		},
+		"CompleteSignIn": func(ctx context.Context, c *core.ActionRequest) error {
+			_, err := c.CompleteSignIn(ctx, &core.PendingSignIn{})
+			return err
+		},
+		"VerifyPasskey": func(ctx context.Context, c *core.ActionRequest) error {
+			_, err := c.VerifyPasskey(ctx, "ada")
+			return err
+		},
+		"SignOut": func(ctx context.Context, c *core.ActionRequest) error { return c.SignOut(ctx) },
+		"EndSessions": func(ctx context.Context, c *core.ActionRequest) error {
+			_, err := c.EndSessions(ctx, core.EndOptions{})
+			return err
+		},
+		"EndOtherSessions": func(ctx context.Context, c *core.ActionRequest) error {
+			_, err := c.EndOtherSessions(ctx)
+			return err
+		},
+		"RenewSession": func(ctx context.Context, c *core.ActionRequest) error { return c.RenewSession(ctx, amr.OTP) },
+		"ReverseNotice": func(ctx context.Context, c *core.ActionRequest) error {
+			return c.ReverseNotice(ctx, core.SecurityNotice{UserID: "ada"})
+		},
+		"StartPasswordReset": func(ctx context.Context, c *core.ActionRequest) error {
+			_, err := c.StartPasswordReset(ctx, "ada")
+			return err
+		},
+		"Impersonate": func(ctx context.Context, c *core.ActionRequest) error { return c.Impersonate(ctx, "ada") },
+		"EndImpersonation": func(ctx context.Context, c *core.ActionRequest) error {
+			_, err := c.EndImpersonation(ctx)
+			return err
+		},
+		"KeepSession": func(ctx context.Context, c *core.ActionRequest) error { return c.KeepSession(ctx, "") },
+		"SwitchSession": func(ctx context.Context, c *core.ActionRequest) error {
+			_, err := c.SwitchSession(ctx, "")
+			return err
+		},
+		"EndKeptSession": func(ctx context.Context, c *core.ActionRequest) error { return c.EndKeptSession(ctx, "") },
+	}
+	for name, change := range changes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, h := factual(t, core.StrategyDatabase, func(c *core.Config) {
+				c.Plugins = []core.Plugin{asking{}, answers(core.Action{Method: "GET", Name: "toy",
+					Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+						return c.Redirect("/there"), change(ctx, c)
+					}})}
+			})
+			signedIn(t, a, "1") // another browser
+			b := signedIn(t, a, "1")
+			before := maps.Clone(b.cookies)
+			r := b.get("/auth/toy")
+			if r.Err == nil || !strings.Contains(r.Err.Error(), "a GET action cannot") {
+				t.Errorf("status %d, %v", r.Status, r.Err)
+			}
+			if len(h.people.sessions) != 2 || !maps.Equal(b.cookies, before) {
+				t.Errorf("%d sessions remain, the cookies are %v", len(h.people.sessions), b.cookies)
+			}
+		})
 	}
 }
 

@@ -149,8 +149,11 @@ func (c *ActionRequest) EndSessions(ctx context.Context, o EndOptions) (ended in
 }
 
 // EndOtherSessions ends all sessions of the signed-in user except this one, and their pending sign-ins. It returns the
-// number of ended sessions. Requirements and errors are those of [Auth.EndSessions].
+// number of ended sessions. The action's Method must be POST. Requirements and errors are those of [Auth.EndSessions].
 func (c *ActionRequest) EndOtherSessions(ctx context.Context) (int, error) {
+	if c.in.r.Method != "POST" {
+		return 0, errNeedsPost
+	}
 	session, err := c.signedInSession(ctx, "EndOtherSessions")
 	switch {
 	case err != nil:
