@@ -7,11 +7,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // TestSessionUpdateFromOutside posts data for claims that the client must not be able to choose.
@@ -284,5 +286,51 @@ func TestReissueLeavesEndedSessions(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// keepingSessions is a store that cannot delete sessions while it is down.
+type keepingSessions struct {
+	house
+	down atomic.Bool
+}
+
+func (s *keepingSessions) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
+	if s.down.Load() {
+		return nil, store.ErrUnavailable
+	}
+	return s.house.DeleteSession(ctx, token)
+}
+
+// TestReissueLeavesFailedSignOuts checks that a sign-out that could not delete the stored session is not undone by a
+// renewal in the same browser.
+func TestReissueLeavesFailedSignOuts(t *testing.T) {
+	t.Parallel()
+	rows := &keepingSessions{house: newHouse()}
+	signOut := func() {}
+	a, _ := factual(t, core.StrategyDatabase, func(c *core.Config) {
+		c.Store = rows
+		c.Plugins = []core.Plugin{provingAgain(func(ctx context.Context, c *core.ActionRequest) error {
+			_, err := c.Session(ctx)
+			signOut()
+			return err
+		})}
+	})
+	b := signedIn(t, a, "1")
+	tab := visit(t, a)
+	tab.cookies = b.cookies
+	signOut = func() {
+		rows.down.Store(true)
+		defer rows.down.Store(false)
+		tab.submit("/auth/signout", nil)
+	}
+	if r := b.submit("/auth/again", nil); !errors.Is(r.Err, core.ErrNotFound) {
+		t.Errorf("status %d, %v", r.Status, r.Err)
+	}
+	if s := b.session(); s != nil {
+		t.Errorf("signed in again as %q", s.UserID)
+	}
+	if len(rows.people.sessions) != 1 {
+		t.Errorf("%d stored sessions, the sign-out deleted it", len(rows.people.sessions))
 	}
 }

@@ -180,9 +180,9 @@ func TestLookUpsFailTogether(t *testing.T) {
 	}
 }
 
-// TestLookupsOfAbsentSessions checks that an impossible token is not found immediately, and does not affect other
+// TestLookUpsOfAbsentSessions checks that an impossible token is not found immediately, and does not affect other
 // lookups.
-func TestLookupsOfAbsentSessions(t *testing.T) {
+func TestLookUpsOfAbsentSessions(t *testing.T) {
 	c := newCrowd(t, plain, "token-0", "token-1")
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()

@@ -102,8 +102,8 @@ func parse(lists fs.FS, name string) (all []guard, err error) {
 // find finds a guard in its file or, if it was moved, in another file of the package.
 func (g *guard) find(top string) error {
 	_, missing := g.change(top)
-	if missing == nil {
-		return nil
+	if !errors.Is(missing, errAbsent) && !errors.Is(missing, fs.ErrNotExist) {
+		return missing
 	}
 	others, err := filepath.Glob(filepath.Join(top, path.Dir(g.file), "*.go"))
 	if err != nil {
@@ -123,6 +123,8 @@ func (g *guard) find(top string) error {
 	g.file = found[0]
 	return nil
 }
+
+var errAbsent = errors.New("does not have")
 
 // guardText is a file without a guard, and the guard's position.
 type guardText struct {
@@ -144,7 +146,10 @@ func (g *guard) change(top string) (out guardText, err error) {
 		quoted[i] = regexp.QuoteMeta(line)
 	}
 	found := regexp.MustCompile(strings.Join(quoted, `\n\t*`)).FindAllStringIndex(string(raw), -1)
-	if len(found) != 1 {
+	if len(found) == 0 {
+		return out, fmt.Errorf("%s:%d: %s %w %q", g.list, g.line, g.file, errAbsent, strings.Join(g.old, " "))
+	}
+	if len(found) > 1 {
 		return out, fmt.Errorf("%s:%d: %s has %q %d times", g.list, g.line, g.file, strings.Join(g.old, " "), len(found))
 	}
 	out.from, out.to = found[0][0], found[0][1]

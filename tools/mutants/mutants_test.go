@@ -156,7 +156,7 @@ file door/gate.go
 func TestMistakesOfLists(t *testing.T) {
 	for _, row := range []struct{ name, list, want string }{
 		{"a text that is not there", "file main.go\n# hosts 1: x\n- nowhere()\n+ y",
-			"guards/list.txt:2: main.go has \"nowhere()\" 0 times"},
+			"guards/list.txt:2: main.go does not have \"nowhere()\""},
 		{"a text that is there often", "file main.go\n# hosts 1: x\n- return\n+ y", "times"},
 		{"no text", "file main.go\n# hosts 1: x\n+ y", "it does not say what is changed"},
 		{"a row without a number", "file main.go\n# hosts: x\n- func main() {\n", "guards/list.txt:2: not understood"},
