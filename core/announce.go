@@ -21,6 +21,9 @@ func (h *PluginHost) OnAnnounce(announce func(ctx context.Context, tx store.Reco
 	within context.Context, cancel func(unknown bool), err error),
 ) {
 	h.attaching("OnAnnounce")
+	if h.Auth.site.audit == nil { // it completes the announced events
+		h.OnAudit(func(context.Context, audit.Event) {})
+	}
 	h.Auth.site.announcers = append(h.Auth.site.announcers, announce)
 }
 

@@ -96,6 +96,28 @@ func TestAnnounce(t *testing.T) {
 	}
 }
 
+// TestAnnounceWithoutAudit: neither the plugin nor the application receives audit events.
+func TestAnnounceWithoutAudit(t *testing.T) {
+	var got audit.Event
+	a := newApp(t, core.Config{Plugins: []core.Plugin{partFunc(func(h *core.PluginHost) error {
+		h.OnAnnounce(func(_ context.Context, _ store.RecordStore, e audit.Event) (
+			context.Context, func(unknown bool), error,
+		) {
+			got = e
+			return nil, nil, nil
+		})
+		h.AddAction(core.Action{Method: http.MethodPost, Name: "toy",
+			Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+				return c.Redirect("/"), c.Announce(ctx, audit.Event{Name: audit.UserDeleted, UserID: "ada"})
+			}})
+		return nil
+	})}})
+	r := visit(t, a).submit("/auth/toy", nil)
+	if r.Err != nil || got.Name != audit.UserDeleted || got.Time.IsZero() {
+		t.Errorf("%v, announced %+v", r.Err, got)
+	}
+}
+
 // TestAnnounceOutside: so does a change outside of a request, and one with a security notice.
 func TestAnnounceOutside(t *testing.T) {
 	p := &announcing{}
