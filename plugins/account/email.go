@@ -247,18 +247,8 @@ func (e *emails) postConfirm(ctx context.Context, c *core.ActionRequest) (*core.
 		return e.refuseCode(ctx, c, session, err)
 	}
 	if err == nil {
-		_, err = e.links.records.DeleteRecord(ctx, kindChange, kept.Key) // of concurrent requests, one continues
-	}
-	if err == nil {
-		err = announce(ctx, c, audit.EmailChanged, session.UserID)
-	}
-	if err == nil {
 		err = e.locks.withLock(ctx, session.UserID, func(ctx context.Context) error {
-			err := e.move(ctx, c, session.UserID, pending)
-			if err != nil && !errors.Is(err, core.ErrNotFound) && !errors.Is(err, core.ErrConflict) {
-				e.links.restore(ctx, kept) // under the lock: an undo deletes the user's links under it
-			}
-			return err
+			return e.useLink(ctx, c, kept, pending)
 		})
 	}
 	switch {
@@ -279,6 +269,22 @@ func (e *emails) postConfirm(ctx context.Context, c *core.ActionRequest) (*core.
 		what = "email-verified"
 	}
 	return done(ctx, c, what, addressOutput{pending.New})
+}
+
+// useLink uses up a link and changes the address. Of concurrent requests, one succeeds. The caller holds the lock of the
+// user, under which an undo deletes the links: a restored link would otherwise remain.
+func (e *emails) useLink(ctx context.Context, c *core.ActionRequest, link *store.Record, to *change) error {
+	if _, err := e.links.records.DeleteRecord(ctx, kindChange, link.Key); err != nil {
+		return err
+	}
+	err := announce(ctx, c, audit.EmailChanged, link.UserID)
+	if err == nil {
+		err = e.move(ctx, c, link.UserID, to)
+	}
+	if err != nil && !errors.Is(err, core.ErrNotFound) && !errors.Is(err, core.ErrConflict) {
+		e.links.restore(ctx, link)
+	}
+	return err
 }
 
 // restore writes a used record back after a failure, so that the link can be used again.

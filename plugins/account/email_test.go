@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
 const adaNew = "ada@new.example"
@@ -265,6 +267,59 @@ func TestRaces(t *testing.T) {
 	if won := race("account/undo", s.tokenIn(s.mail(ada))); won != 1 {
 		t.Errorf("%d undid it", won)
 	}
+}
+
+// TestLinkAfterFailures: the address does not change while the account cannot be locked, a plugin cannot store the
+// event, or the user cannot be written. The link works afterwards.
+func TestLinkAfterFailures(t *testing.T) {
+	for name, fail := range map[string]func(f *failures){
+		"lock":         func(f *failures) { f.lock = core.ErrStoreUnavailable },
+		"announcement": func(f *failures) { f.event = core.ErrStoreUnavailable },
+		"user":         func(f *failures) { f.user = core.ErrStoreUnavailable },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &failures{}
+			s := newSite(t, setup{configure: func(c *core.Config) {
+				f.Store = c.Store.(*memory.Store)
+				c.Store, c.Plugins = f, append(c.Plugins, f)
+			}})
+			b := s.as(ada)
+			token := b.askFor(adaNew)
+			fail(f)
+			if r := b.confirm(token); r.Status < 500 || s.user("ada").Email != ada {
+				t.Errorf("status %d, the address is %s", r.Status, s.user("ada").Email)
+			}
+			f.lock, f.event, f.user = nil, nil, nil
+			b.fine(b.confirm(token), http.StatusOK)
+		})
+	}
+}
+
+// failures is a store, and a plugin that stores events, whose methods return these errors.
+type failures struct {
+	*memory.Store
+	lock, event, user error
+}
+
+func (f *failures) CreateRecord(ctx context.Context, r *store.Record) error {
+	if f.lock != nil && r.Kind == "account-lock" {
+		return f.lock
+	}
+	return f.Store.CreateRecord(ctx, r)
+}
+
+func (f *failures) UpdateUser(ctx context.Context, u *core.User) (*core.User, error) {
+	if f.user != nil {
+		return nil, f.user
+	}
+	return f.Store.UpdateUser(ctx, u)
+}
+
+func (f *failures) Attach(h *core.PluginHost) error {
+	h.OnAnnounce(func(context.Context, store.RecordStore, audit.Event) (context.Context, func(unknown bool), error) {
+		return nil, nil, f.event
+	})
+	return nil
 }
 
 // failingMailer fails to send every email.

@@ -1,13 +1,16 @@
 package password_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
@@ -56,6 +59,7 @@ func TestDatabaseDown(t *testing.T) {
 	}
 	for _, call := range []string{
 		"Record reset", "User", "Record password", "Sessions", "DeleteRecord reset", "UpdateRecord password",
+		"CreateRecord outbox",
 	} {
 		t.Run("reset/"+call, func(t *testing.T) {
 			t.Parallel()
@@ -110,6 +114,44 @@ func TestDatabaseDown(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFailedAnnouncement: a plugin cannot store the event of a reset. The password does not change, and the link works
+// afterwards.
+func TestFailedAnnouncement(t *testing.T) {
+	t.Parallel()
+	down := false
+	w := site(t, func(_ *password.Options, c *core.Config) {
+		c.Plugins = append(c.Plugins, announcer(func(e audit.Event) error {
+			if down && e.Name == audit.PasswordSet {
+				return core.ErrStoreUnavailable
+			}
+			return nil
+		}))
+	})
+	w.signUp(ada, good)
+	b := w.open(w.forgot(ada))
+	csrf := b.csrf()
+	down = true
+	r := b.send("POST", "/auth/password/reset", "application/x-www-form-urlencoded",
+		encode("csrfToken", csrf, "newPassword", better))
+	down = false
+	if r.Status < 500 || w.signIn(ada, good) != ada || w.signIn(ada, better) != "" {
+		t.Errorf("answered %d %s", r.Status, r.Body)
+	}
+	says(t, b.post("password/reset", "newPassword", better), 200, "signin")
+}
+
+// announcer is a plugin that calls itself before each announced change.
+type announcer func(audit.Event) error
+
+func (a announcer) Attach(h *core.PluginHost) error {
+	h.OnAnnounce(func(_ context.Context, _ store.RecordStore, e audit.Event) (
+		context.Context, func(unknown bool), error,
+	) {
+		return nil, nil, a(e)
+	})
+	return nil
 }
 
 // TestPasswordIsNotStored: the store panics when it writes the password of a sign-up, or reports that there is one

@@ -356,19 +356,19 @@ func (s *resets) replace(ctx context.Context, c *core.ActionRequest, o *openRese
 	if err := s.links.use(ctx, o.record); err != nil {
 		return err
 	}
-	if err := c.Announce(ctx, s.changed(o.user)); err != nil {
-		return err
-	}
-	err := s.emails.change(ctx, c, o.user, func(ctx context.Context) error {
-		if err := s.passwords.set(ctx, o.user.ID, hash, false, o.old); err != nil {
-			if !errors.Is(err, core.ErrConflict) {
-				s.links.restore(ctx, o.record)
+	err := c.Announce(ctx, s.changed(o.user))
+	if err == nil {
+		err = s.emails.change(ctx, c, o.user, func(ctx context.Context) error {
+			if err := s.passwords.set(ctx, o.user.ID, hash, false, o.old); err != nil {
+				return err
 			}
-			return err
-		}
-		return s.recheckAddress(ctx, o)
-	})
+			return s.recheckAddress(ctx, o)
+		})
+	}
 	if err != nil {
+		if !errors.Is(err, core.ErrConflict) {
+			s.links.restore(ctx, o.record)
+		}
 		return err
 	}
 	if err := s.revoker.sessions(ctx, o.user.ID); err != nil {
