@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/autherr"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -21,10 +22,28 @@ func (h *PluginHost) OnAnnounce(announce func(ctx context.Context, tx store.Reco
 	within context.Context, cancel func(unknown bool), err error),
 ) {
 	h.attaching("OnAnnounce")
+	if h.lacks(announce == nil, "the function of OnAnnounce") {
+		return
+	}
 	if h.Auth.site.audit == nil { // it completes the announced events
 		h.OnAudit(func(context.Context, audit.Event) {})
 	}
-	h.Auth.site.announcers = append(h.Auth.site.announcers, announce)
+	h.Auth.site.announcers = append(h.Auth.site.announcers, func(
+		ctx context.Context, tx store.RecordStore, e audit.Event,
+	) (context.Context, func(unknown bool), error) {
+		within, cancel, err := announce(ctx, tx, e)
+		return within, func(unknown bool) { h.Auth.cancelAnnounced(ctx, cancel, unknown) }, err
+	})
+}
+
+// cancelAnnounced calls the cancel function that a plugin returned in OnAnnounce. It may be nil. A panic is logged.
+func (a *Auth) cancelAnnounced(ctx context.Context, cancel func(unknown bool), unknown bool) {
+	if cancel == nil {
+		return
+	}
+	if err := guard("cancel of OnAnnounce", func() error { cancel(unknown); return nil }); err != nil {
+		a.log.failure(context.WithoutCancel(ctx), errorf(autherr.Event, "%w", err))
+	}
 }
 
 // Announce announces a change that [ActionRequest.Audit] reports afterwards with the same Name and UserID: see

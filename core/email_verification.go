@@ -23,6 +23,7 @@ func (h *PluginHost) VerifiesEmail() {
 func (h *PluginHost) MarkEmailVerified(ctx context.Context, userID, address string) error {
 	v := h.Auth.site.unsettled(&Request{})
 	_, err := h.plugins.prove(ctx, &v, userID, address)
+	v.pending.Cancel(err != nil && !refusesChange(err))
 	return err
 }
 

@@ -253,7 +253,7 @@ func (a *pluginAction) answer(ctx context.Context, c *ActionRequest) (*Response,
 		}
 	}
 	if err := c.plugins.provisional.refuse(ctx, c, a); err != nil {
-		return guardError(c, err)
+		return guardError(ctx, c, err)
 	}
 	if len(a.Require) > 0 {
 		if refused, err := runGuards(ctx, c, a.Require); err != nil || refused != nil {
@@ -268,9 +268,11 @@ func (a *pluginAction) answer(ctx context.Context, c *ActionRequest) (*Response,
 	response, err := guarded("action "+a.path(), func() (*Response, error) { return a.Handle(ctx, c) })
 	switch {
 	case err != nil:
-		return guardError(c, err)
+		return guardError(ctx, c, err)
 	case response == nil:
 		return nil, errors.New("the action returned neither a Response nor an error")
+	case response.Status != 0 && (response.Status < 200 || response.Status > 599):
+		return nil, fmt.Errorf("the action returned the status %d: use one from 200 to 599, or 0 for 200", response.Status)
 	}
 	return response, nil
 }
@@ -290,7 +292,7 @@ func runGuards(ctx context.Context, c *ActionRequest, guards []Guard) (refused *
 	}
 	for _, ask := range guards {
 		if err := guard("guard", func() error { return ask(ctx, session) }); err != nil {
-			return guardError(c, err)
+			return guardError(ctx, c, err)
 		}
 	}
 	return nil, nil
@@ -298,7 +300,7 @@ func runGuards(ctx context.Context, c *ActionRequest, guards []Guard) (refused *
 
 // guardError turns an error of a guard or of Handle into a response, or into an error that core turns into one. A
 // *StepUp redirects a browser to the action reauth; API clients get a Problem.
-func guardError(c *ActionRequest, err error) (*Response, error) {
+func guardError(ctx context.Context, c *ActionRequest, err error) (*Response, error) {
 	var again *StepUp
 	var problem *Problem
 	switch {
@@ -312,10 +314,15 @@ func guardError(c *ActionRequest, err error) (*Response, error) {
 		return nil, err
 	case c.session != nil && c.session.Actor != "": // no sign-in is allowed
 		return nil, &Problem{Status: http.StatusForbidden, Code: "impersonated", Text: textImpersonated, Cause: err}
+	}
+	facts := c.plugins.auth.sessions.facts
+	if !facts {
+		c.in.logWithoutFacts(ctx)
+	}
+	switch {
 	case c.WantsJSON:
 		return nil, again.problem()
-	}
-	if !c.plugins.auth.sessions.facts {
+	case !facts:
 		return redirectToSignIn(c)
 	}
 	return c.Redirect(c.in.reauthURL(again, c.returnPage())), nil

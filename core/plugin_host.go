@@ -120,6 +120,9 @@ func (ps *plugins) add(table *actions.Table, a *pluginAction) {
 // has a minute; it must be idempotent, because it can be called twice, or be interrupted. An error is logged.
 func (h *PluginHost) AddTask(run func(ctx context.Context) error) {
 	h.attaching("AddTask")
+	if h.lacks(run == nil, "the function of AddTask") {
+		return
+	}
 	name := "task of " + h.plugin
 	h.plugins.tasks = append(h.plugins.tasks, func(ctx context.Context) error {
 		return guard(name, func() error { return run(ctx) })
@@ -147,6 +150,9 @@ func (h *PluginHost) EndsSessions() {
 // returns an error, EndSessions returns that error.
 func (h *PluginHost) OnEndSessions(end func(ctx context.Context, userID string) error) {
 	h.attaching("OnEndSessions")
+	if h.lacks(end == nil, "the function of OnEndSessions") {
+		return
+	}
 	h.plugins.enders = append(h.plugins.enders, end)
 }
 
@@ -156,6 +162,10 @@ func (h *PluginHost) OnEndSessions(end func(ctx context.Context, userID string) 
 // also calls TrackAuthentication; a session without facts counts as too old.
 func (h *PluginHost) RequireRecentSignInToLink(d time.Duration) {
 	h.TrackAuthentication()
+	if d <= 0 {
+		h.fault("RequireRecentSignInToLink: the duration is %s: pass a positive one", d)
+		return
+	}
 	if h.plugins.freshLinks == 0 || d < h.plugins.freshLinks {
 		h.plugins.freshLinks = d
 	}
@@ -194,6 +204,14 @@ func (h *PluginHost) fault(format string, args ...any) {
 	h.faults.add(ErrInvalidConfig, "%s: %w", h.plugin, fmt.Errorf(format, args...))
 }
 
+// lacks reports a configuration error if something is missing, and returns missing.
+func (h *PluginHost) lacks(missing bool, what string) bool {
+	if missing {
+		h.fault("%s is nil: set it", what)
+	}
+	return missing
+}
+
 // attaching panics if Attach has returned, because the Auth is immutable from then on.
 func (h *PluginHost) attaching(method string) {
 	if h.attached {
@@ -230,6 +248,9 @@ func (h *PluginHost) Audit(ctx context.Context, e audit.Event) {
 // synchronously and concurrently, after the change is committed, and a panic is logged.
 func (h *PluginHost) OnAudit(receive func(ctx context.Context, e audit.Event)) {
 	h.attaching("OnAudit")
+	if h.lacks(receive == nil, "the function of OnAudit") {
+		return
+	}
 	s, sink := h.Auth.site, auditSink(h.Auth.log, receive)
 	switch {
 	case s.audit != nil:
@@ -306,6 +327,9 @@ func (h *PluginHost) Decrypt(purpose, sealed string, v any) error {
 // reads the store learns nothing about text. After a rotation of the secrets, [PluginHost.Digests] returns the older
 // values too.
 func (h *PluginHost) Digest(purpose, text string) string {
+	if len(h.plugins.seals.Secrets) == 0 { // New reports that
+		return ""
+	}
 	return purposekey.Digest(h.plugins.seals.Secrets[0], purpose, text)
 }
 

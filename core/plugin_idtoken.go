@@ -117,6 +117,7 @@ func (c *ActionRequest) SignInApp(ctx context.Context, s *SignIn) (*Session, err
 	}
 	entry, auth := c.plugins.entry, c.plugins.auth
 	in := *c.in
+	defer func() { c.in.pending = in.pending }() // the router cancels what was announced and not made
 	var err error
 	if in.session, err = auth.sessions.ofCookies(ctx, &in.arrival); err != nil {
 		return nil, err

@@ -22,6 +22,9 @@ func (h *PluginHost) AllowImpersonation(
 	end string, check func(ctx context.Context, by *Session, userID string) error,
 ) {
 	h.attaching("AllowImpersonation")
+	if h.lacks(check == nil, "the function of AllowImpersonation") {
+		return
+	}
 	h.TrackAuthentication()
 	h.EndsSessions()
 	if h.plugins.impersonation != nil {

@@ -87,6 +87,9 @@ func (h *PluginHost) HasPasskeys(ctx context.Context, userID string) (bool, erro
 // first passkey provider. The caller must already know the user, for example from a
 // [PendingSignIn].
 func (c *ActionRequest) PasskeyOptions(ctx context.Context, userID string) (*Response, error) {
+	if err := c.needsCookies("PasskeyOptions"); err != nil {
+		return nil, err
+	}
 	f, err := c.plugins.passkeyFlow("")
 	if err != nil {
 		return nil, err

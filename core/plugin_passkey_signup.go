@@ -30,6 +30,9 @@ func (c *ActionRequest) NewPasskeyOptions(ctx context.Context, r PasskeyRegistra
 	if r.Purpose == "" || len(r.Handle) < 16 || len(r.Handle) > 64 {
 		return nil, errNewPasskey
 	}
+	if err := c.needsCookies("NewPasskeyOptions"); err != nil {
+		return nil, err
+	}
 	f, err := c.plugins.passkeyFlow(r.Provider)
 	if err != nil {
 		return nil, err

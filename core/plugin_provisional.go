@@ -48,6 +48,8 @@ func (h *PluginHost) AddProvisionalUsers(p ProvisionalUsers) {
 	h.TrackAuthentication()
 	h.EndsSessions()
 	switch {
+	case p.Method == "" || p.Guard == nil || p.Active == nil || p.Upgraded == nil || p.SignedIn == nil:
+		h.fault("ProvisionalUsers: set Method, Guard, Active, Upgraded and SignedIn")
 	case h.plugins.provisional != nil:
 		h.fault("another plugin has provisional users: remove one of them")
 	case p.Upgrade != nil && h.Records() != nil && h.Transactor == nil:

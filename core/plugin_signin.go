@@ -67,6 +67,9 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 	if c.in.r.Method != "POST" {
 		return nil, errNeedsPost
 	}
+	if err := c.needsCookies("SignIn"); err != nil {
+		return nil, err
+	}
 	if err := c.in.refuseBearer(); err != nil {
 		return nil, err
 	}
@@ -106,13 +109,28 @@ func (c *ActionRequest) SignIn(ctx context.Context, s SignIn) (*Response, error)
 	return c.signedIn(ctx, &out, redirect, err)
 }
 
+// needsCookies returns an error if the action has NoCookies, because it then has no browser and no session.
+func (c *ActionRequest) needsCookies(method string) error {
+	if c.in.session != nil {
+		return nil
+	}
+	return errors.New("core: ActionRequest." + method + ": the action has NoCookies: remove that, or pass the result of " +
+		"VerifyIDToken to SignInApp")
+}
+
 // SignOut ends the user's session and deletes its cookies, as POST signout does. The cookies are deleted even if the
 // store fails; SignOut then returns the store's error.
 func (c *ActionRequest) SignOut(ctx context.Context) error {
 	if c.in.r.Method != "POST" {
 		return errNeedsPost
 	}
+	if err := c.needsCookies("SignOut"); err != nil {
+		return err
+	}
 	_, err := c.plugins.auth.sessions.end(ctx, c.in.session)
+	if errormarks.IsByClient(err) { // the request had no session, or one that has ended
+		err = nil
+	}
 	c.forgetSession(ctx)
 	return err
 }
@@ -198,6 +216,10 @@ func (c *ActionRequest) RenewSession(ctx context.Context, methods ...amr.Method)
 	}
 	if len(methods) == 0 && c.plugins.auth.sessions.config.Strategy != StrategyJWT {
 		return nil // the store has the address
+	}
+	if len(methods) > 0 && !c.plugins.auth.sessions.facts {
+		return errors.New("core: ActionRequest.RenewSession: sessions have no methods: " +
+			"call PluginHost.TrackAuthentication in Attach")
 	}
 	return c.renew(ctx, c.plugin, methods, "")
 }
@@ -324,10 +346,6 @@ func (ps *plugins) checkRenewed(ctx context.Context, userID string) error {
 
 // signInByIDToken is [ActionRequest.SignIn] with the result of VerifyIDToken.
 func (c *ActionRequest) signInByIDToken(ctx context.Context, s *SignIn, out *outcome) (*Response, error) {
-	if c.action.NoCookies {
-		return nil, errors.New("core: ActionRequest.SignIn: the action has NoCookies: pass the result of VerifyIDToken to " +
-			"SignInApp")
-	}
 	current, err := c.in.session.current(ctx)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,9 @@ import (
 // and before the session exists, so that ending the user's sessions does not end this one.
 func (h *PluginHost) AddUserCheck(check func(ctx context.Context, userID string) error) {
 	h.attaching("AddUserCheck")
+	if h.lacks(check == nil, "the function of AddUserCheck") {
+		return
+	}
 	h.plugins.checks = append(h.plugins.checks, check)
 }
 
@@ -36,6 +39,9 @@ func (ps *plugins) checkUser(ctx context.Context, userID string) error {
 // AddUserData registers data that the plugin has stored about users.
 func (h *PluginHost) AddUserData(d UserData) {
 	h.attaching("AddUserData")
+	if h.lacks(d.Read == nil, "UserData.Read") {
+		return
+	}
 	h.plugins.userData = append(h.plugins.userData, d)
 }
 

@@ -52,6 +52,14 @@ func (h *PluginHost) AddCredential(c Credential) {
 		h.fault("AddCredential: Matches and Verify must be set")
 		return
 	}
+	matches, log := c.Matches, h.Auth.log
+	c.Matches = func(token string) bool { // a panic would leave Handle, and clients choose the token
+		ok, err := guarded("Credential.Matches", func() (bool, error) { return matches(token), nil })
+		if err != nil {
+			log.failure(context.Background(), errorf(ErrAuth, "%w", err))
+		}
+		return ok && err == nil
+	}
 	h.Auth.site.credentials = append(h.Auth.site.credentials, c)
 }
 

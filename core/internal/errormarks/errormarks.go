@@ -23,6 +23,12 @@ func (e *leveled) Unwrap() error { return e.error }
 // ByClient marks an error that the client caused, in an error type that usually means a configuration error.
 func ByClient(err error) error { return &leveled{err, slog.LevelInfo} }
 
+// IsByClient reports whether an error was marked by [ByClient].
+func IsByClient(err error) bool {
+	var marked *leveled
+	return errors.As(err, &marked) && marked.level == slog.LevelInfo
+}
+
 // Suspicious marks an error that the client caused and that may be an attack.
 func Suspicious(err error) error { return &leveled{err, slog.LevelWarn} }
 
