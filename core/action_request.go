@@ -16,6 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/plugincookies"
 	"github.com/latchkey-go/latchkey/core/internal/sessionstate"
 	"github.com/latchkey-go/latchkey/core/internal/signinmethods"
+	"github.com/latchkey-go/latchkey/internal/emailcode"
 	"github.com/latchkey-go/latchkey/internal/exactjson"
 	"github.com/latchkey-go/latchkey/internal/headers"
 	"github.com/latchkey-go/latchkey/internal/weburl"
@@ -54,6 +55,8 @@ type ActionRequest struct {
 
 	verified string         // ID of the user whose address MarkEmailVerified verified
 	unlinked []SignInMethod // sign-in methods that MarkEmailVerified removed
+
+	code *emailcode.Code // that CheckCode has consumed
 
 	kept    []Cookie // set by SetEncryptedCookie, DeleteEncryptedCookie and a new session
 	cookies []Cookie // set by reading the session

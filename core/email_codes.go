@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"fmt"
 	"net/http"
 	"slices"
@@ -136,8 +137,31 @@ func (c *ActionRequest) CheckCode(ctx context.Context, purpose, typed string) (*
 	if err != nil {
 		return nil, err
 	}
+	c.code = r
 	c.keep(codes.forget(c.in, purpose))
 	return &EmailCode{Purpose: r.Purpose, Address: r.Address, UserID: r.UserID, Data: r.Data}, nil
+}
+
+// restoreCode makes the code of this request valid again if the action failed and the client is not the cause. This
+// repeats no change: a code is for a link, which is used once, or for a re-authentication.
+func (c *ActionRequest) restoreCode(ctx context.Context, failure error) {
+	if c.code == nil || !worksLater(failure) {
+		return
+	}
+	if err := c.plugins.entry.codes.Restore(context.WithoutCancel(ctx), c.code); err != nil {
+		c.plugins.auth.log.failure(ctx, errorf(ErrStore, "restore a code after a failure: %w", err), c.in.attrs()...)
+		return
+	}
+	spec := c.in.cookies.Plugin(plugincookies.Code + c.code.Purpose)
+	c.kept = slices.DeleteFunc(c.kept, func(k Cookie) bool { return k.Name == spec.Name() })
+}
+
+// worksLater reports whether the same request can succeed later: the server failed, or was busy.
+func worksLater(err error) bool {
+	if problem, ok := errors.AsType[*Problem](err); ok {
+		return problem.Status >= http.StatusInternalServerError || problem.Status == http.StatusConflict
+	}
+	return errormarks.Level(errormarks.As(err, ErrAuth)) >= slog.LevelError
 }
 
 // HasCode reports whether this browser has requested a code for a purpose within ten minutes. It does not read the

@@ -187,15 +187,19 @@ func (f *emailFlow) finishCode(ctx context.Context, c *call, code string) (outco
 	if err != nil {
 		return f.refuseCode(ctx, c, err)
 	}
+	restoreCode := func(ctx context.Context) error { return f.codes.Restore(ctx, r) }
 	link, invite, err := f.links.RedeemCode(ctx, r.Data, f.ID, r.Address)
 	switch {
 	case errors.Is(err, emaillinks.ErrUnknown), errors.Is(err, emaillinks.ErrExpired): // the link was used
 		return f.refuseCode(ctx, c, errCodeExpired())
 	case err != nil:
-		return outcome{}, errorf(ErrStore, "%w", err)
+		return outcome{restore: restoreCode}, errorf(ErrStore, "%w", err)
 	}
 	f.sent.Forget(ctx, c.origin, invite.Identifier)
 	out := outcome{cookies: []Cookie{f.codes.forget(c, codeSignIn)}, typed: invite.Identifier}
+	out.restore = func(ctx context.Context) error {
+		return errors.Join(f.links.Restore(ctx, invite), restoreCode(ctx))
+	}
 	if link.CallbackURL != c.callbackURL.Target {
 		if out.returnTo, err = c.redirectTarget(ctx, link.CallbackURL); err != nil {
 			out.returnTo = ""
@@ -262,7 +266,10 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	}
 	f.limits.right(ctx, c, attempt)
 	f.used.Put(f.links.Hash(token), struct{}{}, invite.Expires)
-	out := outcome{cookies: ownCookies(f.asked.Forget(c.askedLinks(), token, address))}
+	out := outcome{
+		cookies: ownCookies(f.asked.Forget(c.askedLinks(), token, address)),
+		restore: func(ctx context.Context) error { return f.links.Restore(ctx, invite) },
+	}
 	if f.codes != nil && out.cookies == nil {
 		out.cookies = ownCookies(f.asked.Forget(c.askedLinks(), f.links.Hash(token), address))
 	}

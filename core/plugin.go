@@ -268,6 +268,7 @@ func (a *pluginAction) answer(ctx context.Context, c *ActionRequest) (*Response,
 	response, err := guarded("action "+a.path(), func() (*Response, error) { return a.Handle(ctx, c) })
 	switch {
 	case err != nil:
+		c.restoreCode(ctx, err)
 		return guardError(ctx, c, err)
 	case response == nil:
 		return nil, errors.New("the action returned neither a Response nor an error")

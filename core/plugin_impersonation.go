@@ -116,12 +116,13 @@ func (c *ActionRequest) EndImpersonation(ctx context.Context) (restored bool, er
 	}
 	s, r := c.plugins.auth.sessions, c.in.session
 	by := r.Facts(ctx).Actor
-	r.carrier().NoteReplaced(sessioncookies.SignedOut)
-	if _, err := r.end(ctx); err != nil {
+	own, before, err := s.actorSession(ctx, &c.in.arrival, by) // first: after the end, the request cannot be repeated
+	if err != nil {
 		return false, err
 	}
-	own, before, err := s.actorSession(ctx, &c.in.arrival, by)
-	if err != nil {
+	r.carrier().NoteReplaced(sessioncookies.SignedOut)
+	if _, err := r.end(ctx); err != nil {
+		s.replaced.Forget(r.carrier().Value())
 		return false, err
 	}
 	if before == nil {

@@ -55,7 +55,8 @@ func announcer(log *[]string, cancel func(unknown bool)) func(
 	}
 }
 
-// TestMatchesPanics: the Matches function of a credential panics for a short token. A client with such a token has no session.
+// TestMatchesPanics: the Matches function of a credential panics for a short token. A client with such a token has no
+// session.
 func TestMatchesPanics(t *testing.T) {
 	a := partApp(t, core.StrategyJWT, func(h *core.PluginHost) {
 		h.AddCredential(core.Credential{

@@ -426,6 +426,7 @@ func (s *signIns) reauthByCode(ctx context.Context, a *ActionRequest) (*Response
 	if err != nil {
 		return s.reauthFailed(ctx, a, request, a.CallbackURL, err, "step", "code")
 	}
+	a.code = found
 	a.DeleteEncryptedCookie(plugincookies.Code + codeReauth)
 	id := &identity{user: user, account: &Account{Type: TypeEmail, Provider: "code"}}
 	return s.finishReauth(ctx, a, &outcome{identity: id}, request, nil)

@@ -46,6 +46,7 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 		response, err = s.signIn(ctx, c, &out)
 	}
 	if err != nil {
+		out.takeBack(ctx, c, err)
 		c.auditCallback(ctx, out.typed, err)
 		if response = s.alreadySignedIn(ctx, c, &out, err); response == nil {
 			return &Response{Cookies: out.cookies}, errormarks.As(err, autherr.CallbackRoute)
@@ -57,6 +58,21 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	}
 	return response, nil
 }
+
+// takeBack makes a link or a code valid again if its sign-in has failed because of the store.
+func (o *outcome) takeBack(ctx context.Context, c *call, failure error) {
+	if o.restore == nil || !isStoreFailure(failure) {
+		return
+	}
+	if err := o.restore(ctx); err != nil {
+		c.log.failure(ctx, errorf(ErrStore, "restore a link or a code after a failure: %w", err), c.attrs()...)
+		return
+	}
+	o.cookies = nil
+}
+
+// isStoreFailure reports whether the store has failed, so that the same request can succeed later.
+func isStoreFailure(err error) bool { return errors.Is(err, ErrStore) || errors.Is(err, ErrStoreUnavailable) }
 
 // auditStart notes a sign-in that could not be started. For an email provider, that is an email that was not sent.
 func (c *call) auditStart(ctx context.Context, err error) {

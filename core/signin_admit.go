@@ -169,22 +169,16 @@ func (c *ActionRequest) CompleteSignIn(
 	if err := c.in.refuseBearer(); err != nil {
 		return nil, err
 	}
-	c.DeleteEncryptedCookie(plugincookies.Pending)
-	switch took, err := c.plugins.pendingStore().Take(ctx, p.name); {
-	case err != nil:
-		return nil, errorf(ErrStore, "delete a pending sign-in: %w", err)
-	case !took:
-		return nil, errPendingOver(nil)
-	}
 	id := restoredIdentity(&p.data)
 	if len(methods) > 0 {
 		id.authTime = nil // the user has just authenticated with them
 	}
 	id.methods = reauth.AddMethods(id.methods, methods)
 	who := member{user: id.user, created: p.data.Created}
-	if p.data.Stored {
+	if p.data.Stored { // before the sign-in is used up, so that it is not lost if the store fails
 		stored, err := p.data.ReadUser(ctx, c.plugins.auth.store.Store, c.verified)
 		if _, ended := errors.AsType[pendingsignin.EndedError](err); ended {
+			c.DeleteEncryptedCookie(plugincookies.Pending)
 			return nil, errPendingOver(err)
 		}
 		if err != nil {
@@ -194,11 +188,27 @@ func (c *ActionRequest) CompleteSignIn(
 			who.user = stored
 		}
 	}
+	took, err := c.plugins.pendingStore().Take(ctx, p.name)
+	switch {
+	case err != nil:
+		return nil, errorf(ErrStore, "take a pending sign-in: %w", err)
+	case took == nil:
+		c.DeleteEncryptedCookie(plugincookies.Pending)
+		return nil, errPendingOver(nil)
+	}
 	entry := c.plugins.entry
 	out := outcome{identity: id, returnTo: p.CallbackURL, typed: p.data.Typed}
 	redirect, err := c.plugins.runGates(ctx, c.in, &out, who, p.data.Released)
 	if err == nil && redirect == "" {
 		redirect, err = entry.admit(ctx, c.in, &out, who)
+	}
+	if isStoreFailure(err) { // the browser can repeat the request
+		if failed := took.Restore(context.WithoutCancel(ctx)); failed != nil {
+			c.in.log.failure(ctx, errorf(ErrStore, "restore a pending sign-in: %w", failed), c.in.attrs()...)
+		}
+	} else {
+		took.Done(context.WithoutCancel(ctx))
+		c.DeleteEncryptedCookie(plugincookies.Pending) // signedIn sets that of the next gate, if there is one
 	}
 	return c.signedIn(ctx, &out, redirect, err)
 }

@@ -14,7 +14,7 @@ import (
 
 // programRecords are the kinds of the records of programs that act for a user: API keys of plugins/apikey, and the
 // codes and refresh tokens of plugins/tokens.
-var programRecords = []string{keyKind, "app-code", "app-grant"}
+var programRecords = []string{keyKind, "app-code", "app-approval", "app-grant"}
 
 // bans returns the plugin of an application with this store.
 func (c *command) bans(s *opened) (*admin.Admin, error) {

@@ -206,7 +206,21 @@ func (s *Codes) Check(ctx context.Context, purpose, key, typed string) (*Code, e
 	case err != nil:
 		return nil, fmt.Errorf("consume a code: %w", err)
 	}
-	return c, s.giveBack(ctx, c)
+	_ = s.giveBack(ctx, c) // after a failure the right code counts like a wrong one, but it is not lost
+	return c, nil
+}
+
+// Restore makes a code valid again that Check has consumed, because the caller could not do what the code is for.
+func (s *Codes) Restore(ctx context.Context, c *Code) error {
+	again := *c
+	again.Tries-- // it was right
+	value, err := json.Marshal(again)
+	if err != nil {
+		return err
+	}
+	return s.Records.CreateRecord(ctx, &recordstore.Record{
+		Kind: kind, Key: c.recordKey(), UserID: c.UserID, Value: value, Expires: c.expires,
+	})
 }
 
 func (c *Code) wrong() error { return &WrongError{tries - c.Tries, c.UserID} }

@@ -1,6 +1,6 @@
 // Package pending stores pending sign-ins: encrypted, in several records, under a key that only the browser has. The
-// request that deletes the first record completes the sign-in. Any later request fails, whether it has a copy of the
-// cookie or is from another tab of the same browser.
+// request that takes the sign-in completes it. Any other request fails, whether it has a copy of the cookie or is from
+// another tab of the same browser.
 package pending
 
 import (
@@ -94,17 +94,52 @@ func (s *Store) Read(ctx context.Context, name Name, v any) (found bool, err err
 	return s.Keys.Decrypt(purpose, string(text), v) == nil, nil
 }
 
-// Take deletes the records. Of concurrent requests exactly one gets true.
-func (s *Store) Take(ctx context.Context, name Name) (bool, error) {
-	for i := range name.Pieces {
-		_, err := s.Records.DeleteRecord(ctx, Kind, pieceKey(name.Key, i))
-		switch {
-		case i > 0: // useless without the first record, and expires
-		case errors.Is(err, recordstore.ErrNotFound):
-			return false, nil
-		case err != nil:
-			return false, err
-		}
+// Taken is a pending sign-in that one request completes.
+type Taken struct {
+	store  *Store
+	name   Name
+	first  *recordstore.Record
+	before json.RawMessage
+}
+
+// Take takes a pending sign-in, which [Store.Read] does not find from then on. Of concurrent requests exactly one gets
+// it; the others get nil. Call Restore or Done afterwards.
+func (s *Store) Take(ctx context.Context, name Name) (*Taken, error) {
+	r, err := s.Records.Record(ctx, Kind, pieceKey(name.Key, 0))
+	if errors.Is(err, recordstore.ErrNotFound) || err == nil && string(r.Value) == taken {
+		return nil, nil
 	}
-	return true, nil
+	if err != nil {
+		return nil, err
+	}
+	t := &Taken{s, name, r, r.Value}
+	r.Value = json.RawMessage(taken)
+	switch err := s.Records.UpdateRecord(ctx, r); {
+	case errors.Is(err, recordstore.ErrConflict), errors.Is(err, recordstore.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return t, nil
+}
+
+// taken is the value of the first record of a sign-in that was taken. It cannot be decrypted.
+const taken = `""`
+
+// Restore gives the sign-in back after a failure, unless it was deleted in the meantime, for example because the user's
+// sessions ended.
+func (t *Taken) Restore(ctx context.Context) error {
+	t.first.Value = t.before
+	err := t.store.Records.UpdateRecord(ctx, t.first)
+	if errors.Is(err, recordstore.ErrNotFound) || errors.Is(err, recordstore.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// Done deletes the records. If that fails, they remain without use until they expire.
+func (t *Taken) Done(ctx context.Context) {
+	for i := range t.name.Pieces {
+		_, _ = t.store.Records.DeleteRecord(ctx, Kind, pieceKey(t.name.Key, i))
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
 // withCodes is a site whose emails to a new address have a code.
@@ -159,4 +160,26 @@ func TestChangeCodeEnds(t *testing.T) {
 	token := b.askFor("fourth@new.example")
 	b.refused(b.confirmCode(s.code("fourth@new.example")), 429, "too_many")
 	b.fine(b.confirm(token), http.StatusOK)
+}
+
+// TestCodeAfterFailures is TestLinkAfterFailures with the code in the email.
+func TestCodeAfterFailures(t *testing.T) {
+	for name, fail := range linkFailures {
+		t.Run(name, func(t *testing.T) {
+			f := &failures{}
+			s := withCodes(t, func(c *core.Config) {
+				f.Store = c.Store.(*memory.Store)
+				c.Store, c.Plugins = f, append(c.Plugins, f)
+			})
+			b := s.as(ada)
+			b.askFor(adaNew)
+			code := s.code(adaNew)
+			fail(f)
+			if r := b.confirmCode(code); r.Status < 500 || s.user("ada").Email != ada {
+				t.Errorf("status %d, the address is %s", r.Status, s.user("ada").Email)
+			}
+			f.lock, f.event, f.user = nil, nil, nil
+			b.fine(b.confirmCode(code), http.StatusOK)
+		})
+	}
 }

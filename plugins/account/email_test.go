@@ -269,14 +269,17 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-// TestLinkAfterFailures: the address does not change while the account cannot be locked, a plugin cannot store the
-// event, or the user cannot be written. The link works afterwards.
+// linkFailures are failures while an address is confirmed: the account cannot be locked, a plugin cannot store the
+// event, or the user cannot be written.
+var linkFailures = map[string]func(f *failures){
+	"lock":         func(f *failures) { f.lock = core.ErrStoreUnavailable },
+	"announcement": func(f *failures) { f.event = core.ErrStoreUnavailable },
+	"user":         func(f *failures) { f.user = core.ErrStoreUnavailable },
+}
+
+// TestLinkAfterFailures: the address does not change if a step fails, and the link works afterwards.
 func TestLinkAfterFailures(t *testing.T) {
-	for name, fail := range map[string]func(f *failures){
-		"lock":         func(f *failures) { f.lock = core.ErrStoreUnavailable },
-		"announcement": func(f *failures) { f.event = core.ErrStoreUnavailable },
-		"user":         func(f *failures) { f.user = core.ErrStoreUnavailable },
-	} {
+	for name, fail := range linkFailures {
 		t.Run(name, func(t *testing.T) {
 			f := &failures{}
 			s := newSite(t, setup{configure: func(c *core.Config) {
@@ -295,15 +298,41 @@ func TestLinkAfterFailures(t *testing.T) {
 	}
 }
 
+// TestLinkDeletedMeanwhile: a link that an undo deletes while the confirmation waits for the account's lock does not
+// change the address.
+func TestLinkDeletedMeanwhile(t *testing.T) {
+	f := &failures{}
+	s := newSite(t, setup{configure: func(c *core.Config) {
+		f.Store = c.Store.(*memory.Store)
+		c.Store = f
+	}})
+	b := s.as(ada)
+	token := b.askFor(adaNew)
+	f.waited = func() {
+		if n, err := f.DeleteUserRecords(t.Context(), "ada", "email-change"); n != 1 || err != nil {
+			t.Errorf("%d links deleted, %v", n, err)
+		}
+	}
+	b.refused(b.confirm(token), 410, "link_invalid")
+	if s.user("ada").Email != ada {
+		t.Errorf("the address is %s", s.user("ada").Email)
+	}
+}
+
 // failures is a store, and a plugin that stores events, whose methods return these errors.
 type failures struct {
 	*memory.Store
 	lock, event, user error
+	// waited is called when the account is locked. It may be nil.
+	waited func()
 }
 
 func (f *failures) CreateRecord(ctx context.Context, r *store.Record) error {
 	if f.lock != nil && r.Kind == "account-lock" {
 		return f.lock
+	}
+	if f.waited != nil && r.Kind == "account-lock" {
+		f.waited()
 	}
 	return f.Store.CreateRecord(ctx, r)
 }

@@ -84,12 +84,30 @@ func (v *invitations) invite(ctx context.Context, i Invitation) error {
 
 // put writes the record of an invitation and replaces an earlier one.
 func (v *invitations) put(ctx context.Context, address string, value []byte, ends time.Time) error {
-	if err := v.take(ctx, address); err != nil {
-		return err
+	var before *store.Record
+	for _, key := range v.host.Digests(kindInvite, address) {
+		r, err := v.records.Record(ctx, kindInvite, key)
+		if err != nil && !errors.Is(err, core.ErrNotFound) {
+			return err
+		}
+		if before = r; r != nil {
+			break
+		}
 	}
 	r := &store.Record{Kind: kindInvite, Key: v.host.Digest(kindInvite, address), Value: value, Expires: ends}
-	err := v.records.CreateRecord(ctx, r)
-	if errors.Is(err, core.ErrConflict) { // a concurrent invitation of the same address
+	if before == nil || before.Key != r.Key { // the secret was rotated
+		err := v.records.CreateRecord(ctx, r)
+		if before != nil && err == nil {
+			_, _ = v.records.DeleteRecord(ctx, kindInvite, before.Key)
+		}
+		if errors.Is(err, core.ErrConflict) { // a concurrent invitation of the same address
+			return nil
+		}
+		return err
+	}
+	r.Version = before.Version
+	err := v.records.UpdateRecord(ctx, r)
+	if errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) {
 		return nil
 	}
 	return err

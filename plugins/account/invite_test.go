@@ -11,6 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/mailkind"
 	"github.com/latchkey-go/latchkey/plugins/account"
+	"github.com/latchkey-go/latchkey/plugins/internal/flaky"
+	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
 // TestInvite: an invitation sends an email and allows an address to sign up, until it is used or expires.
@@ -141,4 +143,19 @@ func (p hubOf) Attach(h *core.PluginHost) error {
 		return c.SignIn(ctx, core.SignIn{User: u, Created: true})
 	}})
 	return nil
+}
+
+// TestInvitationAfterFailure: if the new invitation of an address cannot be stored, the earlier one is still valid.
+func TestInvitationAfterFailure(t *testing.T) {
+	f := &flaky.Store{}
+	s := newSite(t, setup{configure: func(c *core.Config) { f.Store = c.Store.(*memory.Store); c.Store = f }})
+	s.must(s.mine.Invite(t.Context(), account.Invitation{Email: "zoe@example.com"}))
+	f.Fail = func(call string) bool { return call == "CreateRecord invite" || call == "UpdateRecord invite" }
+	if err := s.mine.Invite(t.Context(), account.Invitation{Email: "zoe@example.com"}); err == nil {
+		t.Error("no error")
+	}
+	f.Fail = nil
+	if _, err := s.mine.Invitation(t.Context(), "zoe@example.com"); err != nil {
+		t.Errorf("the earlier invitation: %v", err)
+	}
 }

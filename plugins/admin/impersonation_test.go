@@ -17,6 +17,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/amr"
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/plugins/admin"
+	"github.com/latchkey-go/latchkey/plugins/internal/flaky"
 )
 
 // strong returns a browser of a user who has just signed in with two factors.
@@ -424,5 +425,42 @@ func TestImpersonationOptions(t *testing.T) {
 		if _, err := core.New(config); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want %s", err, want)
 		}
+	}
+}
+
+// TestEndAfterFailures: if the store fails while an administrator ends an impersonation, the next attempt gives them
+// their own session back. With StrategyJWT a session has ended in this process even if that could not be stored, so the
+// administrator signs in again.
+func TestEndAfterFailures(t *testing.T) {
+	var calls []string
+	failures := 0
+	for n := -1; n < len(calls); n++ {
+		f := &flaky.Store{}
+		s := newSite(t, core.StrategyDatabase, func(c *core.Config, _ *admin.Options) {
+			f.Store = c.Store.(*rows).Store
+			c.Store = f
+		}, impersonating)
+		root := s.strong("root")
+		s.is(root.post("impersonate", "user", "ada", "reason", "Ticket 7"), "200")
+		root.csrf()
+		f.Fail = flaky.After("", n, func(call string) {
+			if n < 0 {
+				calls = append(calls, call)
+			}
+		})
+		r := root.post("end-impersonation")
+		f.Fail = nil
+		if r.status < 500 {
+			continue
+		}
+		failures++
+		again := root.post("end-impersonation")
+		if got := root.who(); !strings.HasPrefix(got, "root by ") {
+			t.Errorf("after a failing %s, the second attempt is answered %d %s, and the session is %q", calls[n],
+				again.status, again.body, got)
+		}
+	}
+	if failures == 0 {
+		t.Errorf("no failure of %q", calls)
 	}
 }

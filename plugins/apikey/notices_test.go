@@ -434,3 +434,23 @@ func TestRemindersInTrouble(t *testing.T) {
 		t.Errorf("the store fails: %v", err)
 	}
 }
+
+// TestReminderAfterFailure: a reminder whose key could not be read is sent by the next run.
+func TestReminderAfterFailure(t *testing.T) {
+	m := &mails{}
+	s := mailing(t, m)
+	s.create(s.as("ada"), map[string]any{"name": "x", "scopes": []string{"orders:read"}, "days": 8})
+	m.take(s)
+	s.later(24 * time.Hour)
+	s.store.breaks(errors.New("the store is unavailable"))
+	if err := s.keys.Remind(t.Context()); err == nil {
+		t.Error("no error")
+	}
+	s.store.breaks(nil)
+	if err := s.keys.Remind(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if n := len(m.take(s)); n != 1 {
+		t.Errorf("%d reminders were sent, want 1", n)
+	}
+}

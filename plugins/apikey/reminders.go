@@ -100,19 +100,17 @@ func (k *Keys) remindOf(ctx context.Context, prefix string, now time.Time, sent 
 // send deletes a reminder, and emails the owner of the key. Of several processes, one deletes it. Keys of a user that
 // are due at the same time are one email.
 func (k *Keys) send(ctx context.Context, r *store.Record, due reminder, sent map[string]bool) error {
+	found, err := k.find(ctx, r.Key[len(day(due.Due)):]) // first: after a failure, the next run sends it
+	revoked := errors.Is(err, core.ErrNotFound)
+	if err != nil && !revoked {
+		return err
+	}
 	switch _, err := k.records.DeleteRecord(ctx, r.Kind, r.Key); {
 	case errors.Is(err, core.ErrNotFound):
 		return nil
 	case err != nil:
 		return fmt.Errorf("apikey: delete a reminder: %w", err)
-	}
-	found, err := k.find(ctx, r.Key[len(day(due.Due)):])
-	switch {
-	case errors.Is(err, core.ErrNotFound): // it was revoked
-		return nil
-	case err != nil:
-		return err
-	case !found.Expires.Equal(due.Expires) || sent[found.UserID]: // it was replaced
+	case revoked, !found.Expires.Equal(due.Expires) || sent[found.UserID]: // revoked or replaced
 		return nil
 	}
 	sent[found.UserID] = true

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/audit"
 	"github.com/latchkey-go/latchkey/core/limit"
 	"github.com/latchkey-go/latchkey/core/mailkind"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/internal/recoverycode"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -169,6 +170,7 @@ func (s *handlers) check(ctx context.Context, c *core.ActionRequest) (*core.Resp
 	}
 	s.browsers.accepted(ctx, c, p.User.ID, st, isSet(c, "remember"))
 	response, err := c.CompleteSignIn(ctx, p, proof.methods...)
+	s.recovery.restore(ctx, proof.code, err)
 	if err == nil && proof.recovery && response.Redirect == p.CallbackURL {
 		s.warn(ctx, c, p, response)
 	}
@@ -203,6 +205,7 @@ func isSet(c *core.ActionRequest, field string) bool {
 type proof struct {
 	methods  []amr.Method
 	recovery bool
+	code     *store.Record // of a recovery code that was used up
 }
 
 // checkFactor checks the second factor of a request: the fields action and data of a passkey, or the field code with a
@@ -227,7 +230,7 @@ func (s *handlers) checkFactor(
 	case isRecovery:
 		t.Budget, p.recovery = budgetRecovery, true
 		// The notice is stored before the code is used up. If it cannot be stored, the code remains valid.
-		notice, err = s.recovery.check(ctx, userID, code, t, func(use func(context.Context) error) error {
+		p.code, notice, err = s.recovery.check(ctx, userID, code, t, func(use func(context.Context) error) error {
 			return c.NotifyChange(ctx, core.SecurityNotice{
 				Kind: mailkind.RecoveryUsed, UserID: userID, Audit: audit.Event{Name: audit.RecoveryUsed},
 			}, use)
@@ -327,6 +330,7 @@ func (s *handlers) verify(ctx context.Context, c *core.ActionRequest) (*core.Res
 	}
 	if err == nil {
 		err = c.RenewSession(ctx, proof.methods...)
+		s.recovery.restore(ctx, proof.code, err)
 	}
 	if err != nil {
 		return nil, err

@@ -184,7 +184,7 @@ func isRecovery(typed string) (code string, ok bool) {
 // code, and calls its argument to delete the record.
 func (r *recoveryCodes) check(
 	ctx context.Context, userID, code string, t try, use func(change func(context.Context) error) error,
-) (notice bool, err error) {
+) (taken *store.Record, notice bool, err error) {
 	allowed, set, imported := false, "", false
 	_, err = r.states.update(ctx, userID, func(st *state) error {
 		now := r.host.Now()
@@ -197,9 +197,9 @@ func (r *recoveryCodes) check(
 	})
 	switch {
 	case err != nil:
-		return false, err
+		return nil, false, err
 	case !allowed:
-		return false, errMany
+		return nil, false, errMany
 	}
 	match := r.match
 	if imported {
@@ -207,13 +207,16 @@ func (r *recoveryCodes) check(
 	}
 	key, err := match(ctx, userID, set, code)
 	if err == nil {
-		err = use(func(ctx context.Context) error { return r.take(ctx, key) })
+		err = use(func(ctx context.Context) error { taken, err = r.take(ctx, key); return err })
 	}
 	if err != nil {
-		return notice, err
+		return nil, notice, err
 	}
-	_, err = r.states.update(ctx, userID, func(st *state) error { st.forgive(t); return nil })
-	return false, err
+	if _, err = r.states.update(ctx, userID, func(st *state) error { st.forgive(t); return nil }); err != nil {
+		r.host.Logger.WarnContext(ctx, "secondfactor: a right recovery code counts like a wrong one", "user", userID,
+			"error", err)
+	}
+	return taken, false, nil
 }
 
 // match returns the key of the record of a code. The error of a wrong code is errWrong.
@@ -282,13 +285,29 @@ func (r *recoveryCodes) read(ctx context.Context, key string) (*recoverycode.Has
 	return &h, nil
 }
 
-// take deletes the record of a code.
-func (r *recoveryCodes) take(ctx context.Context, key string) error {
-	switch _, err := r.records.DeleteRecord(ctx, kindRecovery, key); {
+// take deletes the record of a code, and returns it.
+func (r *recoveryCodes) take(ctx context.Context, key string) (*store.Record, error) {
+	taken, err := r.records.DeleteRecord(ctx, kindRecovery, key)
+	switch {
 	case errors.Is(err, core.ErrNotFound): // another request used it
-		return errUsed
+		return nil, errUsed
 	case err != nil:
-		return fmt.Errorf("secondfactor: use a recovery code: %w", err)
+		return nil, fmt.Errorf("secondfactor: use a recovery code: %w", err)
 	}
-	return nil
+	return taken, nil
+}
+
+// restore writes a used code back if the sign-in or the session did not get it. If the set was replaced meanwhile, the
+// record is not valid: its key has the old set.
+func (r *recoveryCodes) restore(ctx context.Context, taken *store.Record, failure error) {
+	var problem *core.Problem
+	if taken == nil || failure == nil || errors.As(failure, &problem) && problem.Status < 500 {
+		return
+	}
+	again := *taken
+	again.Version = 0
+	if err := r.states.create(context.WithoutCancel(ctx), &again); err != nil {
+		r.host.Logger.WarnContext(ctx, "secondfactor: could not restore a recovery code after a failure", "user",
+			taken.UserID, "error", err)
+	}
 }

@@ -21,6 +21,10 @@ import (
 // code.
 const kindDevice = "app-device"
 
+// kindApproval is the kind of the records of approvals, which have random keys. They belong to the user, and end with
+// the user's sessions. Of concurrent requests of a device, the one that deletes the record gets the tokens.
+const kindApproval = "app-approval"
+
 const (
 	// deviceTTL is the lifetime of a device code and of its user code.
 	deviceTTL = 10 * time.Minute
@@ -42,7 +46,6 @@ const (
 	statePending  = "pending"
 	stateApproved = "approved"
 	stateDenied   = "denied"
-	stateUsed     = "used"
 )
 
 // device is the value of a record.
@@ -52,6 +55,8 @@ type device struct {
 	App   string `json:"app"`
 	Hash  []byte `json:"hash"` // of the secret in the device code
 	State string `json:"state"`
+	// Approved is the key of the approval's record.
+	Approved string `json:"approved,omitempty"`
 	// Network is the network of the device. It is empty if it is unknown.
 	Network string    `json:"network,omitempty"`
 	Created time.Time `json:"created"`
@@ -225,10 +230,7 @@ func (t *Tokens) redeemDevice(ctx context.Context, c *core.ActionRequest, app *A
 			return errTooLate
 		case d.State == stateDenied:
 			return errDenied
-		case d.State == stateUsed:
-			return core.ErrNotFound
 		case d.State == stateApproved:
-			d.State = stateUsed
 			resource, err = t.target(app, &d.permission, c.Field("resource"))
 			return err
 		case now.Sub(d.Polled) < d.Interval:
@@ -247,7 +249,34 @@ func (t *Tokens) redeemDevice(ctx context.Context, c *core.ActionRequest, app *A
 	case refused != nil:
 		return nil, nil, refused
 	}
-	return t.create(ctx, app, found.permission, found.approval, resource)
+	return t.redeemApproved(ctx, app, found, resource)
+}
+
+// redeemApproved creates the grant of an approved device and then uses up the approval, so that the device can ask
+// again after a failure.
+func (t *Tokens) redeemApproved(
+	ctx context.Context, app *App, d *device, resource string,
+) (*grantRecord, *tokenPair, error) {
+	switch _, err := t.records.Record(ctx, kindApproval, d.Approved); {
+	case errors.Is(err, core.ErrNotFound): // the device has its tokens, or the user's sessions have ended
+		return nil, nil, errTooLate
+	case err != nil:
+		return nil, nil, fmt.Errorf("tokens: read the approval of a device: %w", err)
+	}
+	g, pair, err := t.create(ctx, app, d.permission, d.approval, resource)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, err = t.records.DeleteRecord(ctx, kindApproval, d.Approved)
+	switch {
+	case err == nil:
+		return g, pair, nil
+	case errors.Is(err, core.ErrNotFound):
+		err = errTooLate
+	default:
+		err = fmt.Errorf("tokens: use the approval of a device: %w", err)
+	}
+	return nil, nil, errors.Join(err, t.delete(context.WithoutCancel(ctx), g.ID))
 }
 
 // getDevice is the page where users type the code that their device shows.
@@ -284,11 +313,17 @@ func (t *Tokens) postDevice(ctx context.Context, c *core.ActionRequest, s *core.
 	}
 	decision := c.Field("decision")
 	states := map[string]string{"allow": stateApproved, "deny": stateDenied}
-	found, err := t.updateDevice(ctx, userCode, func(d *device, r *store.Record) error {
+	found, err := t.updateDevice(ctx, userCode, func(d *device, r *store.Record) (err error) {
 		if d.State != statePending || !r.Expires.After(t.host.Now()) || t.app(d.App) == nil {
 			return core.ErrNotFound
 		}
-		if state := states[decision]; state != "" {
+		state := states[decision]
+		if state == stateApproved {
+			if d.Approved, err = t.storeApproval(ctx, s.UserID, r.Expires); err != nil {
+				return err
+			}
+		}
+		if state != "" {
 			d.State, d.approval = state, approvalOf(s)
 		}
 		return nil
@@ -313,6 +348,21 @@ func (t *Tokens) postDevice(ctx context.Context, c *core.ActionRequest, s *core.
 	v.hidden = [][2]string{{"code", userCode}}
 	page := c.Page(c.Locale.Say(v.heading()))
 	return c.Render(ctx, http.StatusOK, page, askPage(page, v)), nil
+}
+
+// storeApproval stores the approval of a device, and returns its key. If the decision cannot be stored afterwards, the
+// record has no effect.
+func (t *Tokens) storeApproval(ctx context.Context, userID string, expires time.Time) (key string, err error) {
+	if key, err = randomText(t.host.Rand, 16); err != nil {
+		return "", err
+	}
+	err = t.records.CreateRecord(ctx, &store.Record{
+		Kind: kindApproval, Key: key, UserID: userID, Value: []byte("{}"), Expires: expires,
+	})
+	if err != nil {
+		return "", fmt.Errorf("tokens: store the approval of a device: %w", err)
+	}
+	return key, nil
 }
 
 // wrongCode responds to a user code that does not exist or has expired.

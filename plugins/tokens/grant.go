@@ -251,7 +251,7 @@ func (t *Tokens) delete(ctx context.Context, id string) error {
 
 // endAll ends the grants of a user whose sessions end. Codes that were not used yet end too.
 func (t *Tokens) endAll(ctx context.Context, userID string) error {
-	for _, kind := range []string{kindCode, kindGrant} {
+	for _, kind := range []string{kindCode, kindApproval, kindGrant} {
 		if _, err := t.records.DeleteUserRecords(ctx, userID, kind); err != nil {
 			return fmt.Errorf("tokens: end the grants of a user: %w", err)
 		}

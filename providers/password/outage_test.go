@@ -116,6 +116,31 @@ func TestDatabaseDown(t *testing.T) {
 	}
 }
 
+// TestSignUpCodeAfterFailures: if the store fails after the code of a sign-up was checked, the code works again.
+func TestSignUpCodeAfterFailures(t *testing.T) {
+	t.Parallel()
+	for _, call := range []string{"UserByEmail", "CreateUser", "CreateRecord password"} {
+		for _, tx := range []bool{true, false} {
+			w := site(t, withCodes, transactions(tx))
+			b := w.visit()
+			flow := codeFlows["sign-up"]
+			code := string(flow.start(w, b).Code)
+			csrf := b.csrf()
+			w.store.took()
+			w.store.failing(call)
+			r := b.send("POST", "/auth/password/confirm-code", "application/x-www-form-urlencoded",
+				encode("csrfToken", csrf, "code", code))
+			failed := w.store.count(call) > 0
+			w.store.failing("")
+			b.post("password/confirm-code", "code", code)
+			if !failed || r.Status < 500 || b.session() != ada {
+				t.Errorf("%s, transactions %t: failed %t, answered %d, then the session is %q", call, tx, failed, r.Status,
+					b.session())
+			}
+		}
+	}
+}
+
 // TestFailedAnnouncement: a plugin cannot store the event of a reset. The password does not change, and the link works
 // afterwards.
 func TestFailedAnnouncement(t *testing.T) {

@@ -911,3 +911,22 @@ type plain struct {
 	store.RecordStore
 	store.SessionStore
 }
+
+// TestSignUpCodeAfterFailure: if the store fails after the code of a sign-up was checked, the code works again.
+func TestSignUpCodeAfterFailure(t *testing.T) {
+	s := newSignUpSite(t, withCodes)
+	p := s.program()
+	p.post("passkey/sign-up", "email", ada)
+	code := string(s.newest(ada, mailkind.VerifyPasskey).Code)
+	p.get("csrf")
+	s.store.failing("Record passkey-sign-up")
+	r := p.post("passkey/code", "code", code)
+	n := s.store.failed()
+	s.store.failing("")
+	if r.Status < 500 || n == 0 {
+		t.Errorf("%d failed: %d %s", n, r.Status, r.Body)
+	}
+	if r := p.post("passkey/code", "code", code); r.Status != 200 {
+		t.Errorf("the code is lost: %d %s", r.Status, r.Body)
+	}
+}

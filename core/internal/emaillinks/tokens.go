@@ -62,6 +62,12 @@ func (t *Tokens) Withdraw(ctx context.Context, row *store.VerificationToken) err
 	return err
 }
 
+// Restore stores a token again that was redeemed, because the sign-in has failed.
+func (t *Tokens) Restore(ctx context.Context, row *store.VerificationToken) error {
+	again := *row
+	return t.Store.CreateVerificationToken(context.WithoutCancel(ctx), &again)
+}
+
 // Redeem deletes a token from the store and validates it. address may be empty. It tries the hashes under all secrets,
 // so that links stay valid after a rotation of the secrets. The token is returned too if it has expired or belongs to
 // another address.
