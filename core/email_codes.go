@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"fmt"
 	"net/http"
 	"slices"
@@ -145,7 +144,9 @@ func (c *ActionRequest) CheckCode(ctx context.Context, purpose, typed string) (*
 // restoreCode makes the code of this request valid again if the action failed and the client is not the cause. This
 // repeats no change: a code is for a link, which is used once, or for a re-authentication.
 func (c *ActionRequest) restoreCode(ctx context.Context, failure error) {
-	if c.code == nil || !worksLater(failure) {
+	problem, _ := errors.AsType[*Problem](failure)
+	busy := problem != nil && problem.Status == http.StatusConflict
+	if c.code == nil || !busy && !isServerFailure(failure) {
 		return
 	}
 	if err := c.plugins.entry.codes.Restore(context.WithoutCancel(ctx), c.code); err != nil {
@@ -154,14 +155,6 @@ func (c *ActionRequest) restoreCode(ctx context.Context, failure error) {
 	}
 	spec := c.in.cookies.Plugin(plugincookies.Code + c.code.Purpose)
 	c.kept = slices.DeleteFunc(c.kept, func(k Cookie) bool { return k.Name == spec.Name() })
-}
-
-// worksLater reports whether the same request can succeed later: the server failed, or was busy.
-func worksLater(err error) bool {
-	if problem, ok := errors.AsType[*Problem](err); ok {
-		return problem.Status >= http.StatusInternalServerError || problem.Status == http.StatusConflict
-	}
-	return errormarks.Level(errormarks.As(err, ErrAuth)) >= slog.LevelError
 }
 
 // HasCode reports whether this browser has requested a code for a purpose within ten minutes. It does not read the

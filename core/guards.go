@@ -104,8 +104,8 @@ func (v *Visit) stepUpResponse(again *StepUp) *Response {
 // logWithoutFacts logs that no sign-in satisfies a guard such as [RecentSignIn].
 func (v *arrival) logWithoutFacts(ctx context.Context) {
 	v.log.failure(ctx, errorf(ErrInvalidConfig, "a guard requires a recent or a stronger sign-in, but sessions do not "+
-		"record when and how the user signed in, so no sign-in satisfies it: set Session.Revocation.On, or add a plugin that "+
-		"calls PluginHost.TrackAuthentication"), v.attrs()...)
+		"record when and how the user signed in, so no sign-in satisfies it: set Session.Revocation.On, or add a plugin "+
+		"that calls PluginHost.TrackAuthentication"), v.attrs()...)
 }
 
 // forbiddenResponse responds with 403. A browser gets a page that shows who is signed in and offers to use another

@@ -279,7 +279,7 @@ type outcome struct {
 	withoutCookies bool
 	// reauth is set if the flow authenticates the user of the session again.
 	reauth *reauthRequest
-	// restore makes the used link or code valid again. If the store fails afterwards, it is called, and cookies are not
+	// restore makes the used link or code valid again. If the server fails afterwards, it is called, and cookies are not
 	// set. It may be nil.
 	restore func(ctx context.Context) error
 }

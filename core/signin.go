@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"slices"
 
@@ -59,9 +60,9 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	return response, nil
 }
 
-// takeBack makes a link or a code valid again if its sign-in has failed because of the store.
+// takeBack makes a link or a code valid again if the server is the cause of the failure of its sign-in.
 func (o *outcome) takeBack(ctx context.Context, c *call, failure error) {
-	if o.restore == nil || !isStoreFailure(failure) {
+	if o.restore == nil || !isServerFailure(failure) {
 		return
 	}
 	if err := o.restore(ctx); err != nil {
@@ -71,8 +72,14 @@ func (o *outcome) takeBack(ctx context.Context, c *call, failure error) {
 	o.cookies = nil
 }
 
-// isStoreFailure reports whether the store has failed, so that the same request can succeed later.
-func isStoreFailure(err error) bool { return errors.Is(err, ErrStore) || errors.Is(err, ErrStoreUnavailable) }
+// isServerFailure reports whether the store, a plugin or the application has failed, so that the same request can
+// succeed later.
+func isServerFailure(err error) bool {
+	if problem, ok := errors.AsType[*Problem](err); ok {
+		return problem.Status >= http.StatusInternalServerError
+	}
+	return err != nil && errormarks.Level(errormarks.As(err, ErrAuth)) >= slog.LevelError
+}
 
 // auditStart notes a sign-in that could not be started. For an email provider, that is an email that was not sent.
 func (c *call) auditStart(ctx context.Context, err error) {

@@ -202,13 +202,13 @@ func (c *ActionRequest) CompleteSignIn(
 	if err == nil && redirect == "" {
 		redirect, err = entry.admit(ctx, c.in, &out, who)
 	}
-	if isStoreFailure(err) { // the browser can repeat the request
-		if failed := took.Restore(context.WithoutCancel(ctx)); failed != nil {
-			c.in.log.failure(ctx, errorf(ErrStore, "restore a pending sign-in: %w", failed), c.in.attrs()...)
-		}
-	} else {
-		took.Done(context.WithoutCancel(ctx))
+	after := took.Restore // the browser can repeat the request
+	if !isServerFailure(err) {
+		after = took.Done
 		c.DeleteEncryptedCookie(plugincookies.Pending) // signedIn sets that of the next gate, if there is one
+	}
+	if failed := after(context.WithoutCancel(ctx)); failed != nil {
+		c.in.log.failure(ctx, errorf(ErrStore, "restore or delete a pending sign-in: %w", failed), c.in.attrs()...)
 	}
 	return c.signedIn(ctx, &out, redirect, err)
 }

@@ -199,6 +199,9 @@ func (s *Codes) Check(ctx context.Context, purpose, key, typed string) (*Code, e
 	if !right {
 		return nil, c.wrong()
 	}
+	if err := s.giveBack(ctx, c); err != nil { // before the code is used up, so that it is not lost
+		return nil, err
+	}
 	_, err = s.Records.DeleteRecord(ctx, kind, c.recordKey())
 	switch {
 	case errors.Is(err, recordstore.ErrNotFound): // another request was faster
@@ -206,7 +209,6 @@ func (s *Codes) Check(ctx context.Context, purpose, key, typed string) (*Code, e
 	case err != nil:
 		return nil, fmt.Errorf("consume a code: %w", err)
 	}
-	_ = s.giveBack(ctx, c) // after a failure the right code counts like a wrong one, but it is not lost
 	return c, nil
 }
 

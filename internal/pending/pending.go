@@ -138,8 +138,12 @@ func (t *Taken) Restore(ctx context.Context) error {
 }
 
 // Done deletes the records. If that fails, they remain without use until they expire.
-func (t *Taken) Done(ctx context.Context) {
+func (t *Taken) Done(ctx context.Context) error {
 	for i := range t.name.Pieces {
-		_, _ = t.store.Records.DeleteRecord(ctx, Kind, pieceKey(t.name.Key, i))
+		_, err := t.store.Records.DeleteRecord(ctx, Kind, pieceKey(t.name.Key, i))
+		if err != nil && !errors.Is(err, recordstore.ErrNotFound) {
+			return err
+		}
 	}
+	return nil
 }

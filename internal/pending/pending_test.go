@@ -149,9 +149,8 @@ func TestTake(t *testing.T) {
 	if name, err = s.Save(t.Context(), "the key", "ada", value, time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	take(true).Done(t.Context())
-	if len(kept.all) != 0 {
-		t.Errorf("%d records are left", len(kept.all))
+	if err := take(true).Done(t.Context()); err != nil || len(kept.all) != 0 {
+		t.Errorf("error %v, %d records are left", err, len(kept.all))
 	}
 	take(false)
 }

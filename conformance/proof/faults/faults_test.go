@@ -160,6 +160,11 @@ func (c *incidentCase) play(s core.Store) {
 	if c.halves(s, names[c.step]) {
 		return
 	}
+	if c.mode.name == "error" && answer != nil && failed(answer) && !after && c.repeatable(names) {
+		if again := v.ask(v.Context(), v.sick); failed(again) {
+			v.Errorf("the request was answered %s, and is answered %s when it is repeated", told(answer), told(again))
+		}
+	}
 	if !v.left || !strings.Contains(log, "undo of a sign-in that failed") {
 		c.lookAtRows(s, answer, before)
 	}
@@ -170,6 +175,14 @@ func (c *incidentCase) play(s core.Store) {
 	if who != address(v.person) {
 		v.Errorf("the second try signs in %q: answered %s; %.900s", who, told(answer), v.log.take())
 	}
+}
+
+// repeatable reports whether the client can repeat the request after the failure. Not so if an earlier call has used up
+// something that the request contains.
+func (c *incidentCase) repeatable(names []string) bool {
+	return !c.challenge && !slices.ContainsFunc(names[:c.step], func(name string) bool {
+		return name == c.consumes || name == c.once
+	})
 }
 
 // halves reports whether a store may contain half of a sign-in (docs/accounts.md): a store without transactions, if no

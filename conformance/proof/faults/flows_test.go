@@ -55,6 +55,10 @@ type flow struct {
 	before func(v *visit)
 	// again signs the user in again and returns the email of the session's user.
 	again func(v *visit, b *browser) string
+	// challenge is set if the request belongs to a challenge or a state in a cookie, which works once. consumes is the
+	// call after which the request cannot be repeated for another reason, which the flow states.
+	challenge bool
+	consumes  string
 	// If signsIn is set, success creates a new session. If signsOut is set, the browser's session ends even if the flow
 	// fails.
 	signsIn, signsOut bool
@@ -89,11 +93,11 @@ var quietly = map[string]string{
 }
 
 var flows = []*flow{
-	{name: "first sign-in at a provider", settled: "create session", signsIn: true, again: byProvider,
+	{name: "first sign-in at a provider", challenge: true, settled: "create session", signsIn: true, again: byProvider,
 		before: func(v *visit) { v.target = v.toProvider(v.b) }},
-	{name: "returning from a provider", settled: "create session", signsIn: true, again: byProvider,
+	{name: "returning from a provider", challenge: true, settled: "create session", signsIn: true, again: byProvider,
 		before: func(v *visit) { byProvider(v, v.browser()); v.target = v.toProvider(v.b) }},
-	{name: "linking a provider", settled: "create record method",
+	{name: "linking a provider", challenge: true, settled: "create record method",
 		again:  func(v *visit, _ *browser) string { return byProvider(v, v.b) },
 		before: func(v *visit) { byMail(v, v.b); v.target = v.toProvider(v.b) }},
 	{name: "asking for a link", again: byMail,
@@ -120,14 +124,15 @@ var flows = []*flow{
 		v.logoutAt(v.person)
 	}},
 	{
-		name: "registering a passkey", settled: "create session", signsIn: true, again: byPasskey,
+		name: "registering a passkey", challenge: true, settled: "create session", signsIn: true, again: byPasskey,
 		before: func(v *visit) { v.ceremony(v.b, "register") }},
 	{
-		name: "signing in by passkey", settled: "create session", signsIn: true, again: byPasskey, before: func(v *visit) {
+		name: "signing in by passkey", challenge: true, settled: "create session", signsIn: true, again: byPasskey,
+		before: func(v *visit) {
 			byPasskey(v, v.browser())
 			v.ceremony(v.b, "authenticate")
 		}},
-	{name: "adding a passkey", settled: "create record method", again: byMail,
+	{name: "adding a passkey", settled: "create record method", challenge: true, again: byMail,
 		before: func(v *visit) { byMail(v, v.b); v.ceremony(v.b, "register") }},
 	{
 		name: "signing up with a password", settled: "create record signup", costly: true, again: bySignUp,
@@ -135,7 +140,9 @@ var flows = []*flow{
 			v.target, v.form = "/auth/password/sign-up", v.b.posting("email", address(v.person), "password", goodWord)
 		}},
 	{
-		name: "confirming a sign-up", settled: "create session", costly: true, signsIn: true, again: bySignUp,
+		// The user exists, and can sign in with the password.
+		name: "confirming a sign-up", settled: "create session", consumes: "create record password", costly: true,
+		signsIn: true, again: bySignUp,
 		before: func(v *visit) {
 			v.b.post("/auth/password/sign-up", "email", address(v.person), "password", goodWord)
 			v.keeps(token(v.letter(address(v.person), mailkind.Verify)))
@@ -197,7 +204,9 @@ var flows = []*flow{
 		return strings.TrimPrefix(byMail(&moved, moved.b), "new-")
 	}},
 	{
-		name: "deleting the account", atOnce: true, settled: "delete user", signsOut: true, again: byMail,
+		// Sessions end first, so that none remains. The user signs in again.
+		name: "deleting the account", atOnce: true, settled: "delete user", consumes: "delete sessions", signsOut: true,
+		again: byMail,
 		before: func(v *visit) {
 			byMail(v, v.b)
 			v.target, v.form = "/auth/account/delete", v.b.posting("phrase", "delete my account")
@@ -221,7 +230,9 @@ var flows = []*flow{
 			v.target, v.form = "/auth/account/keep", v.b.posting()
 		}},
 	{
-		name: "a code of an authenticator app", settled: "create session", signsIn: true, again: byCode,
+		// A code is accepted once. The app shows another one in the next half minute.
+		name: "a code of an authenticator app", settled: "create session", consumes: "update record factors", signsIn: true,
+		again: byCode,
 		before: func(v *visit) {
 			v.enrolled()
 			v.b.get(v.link(v.b))

@@ -17,8 +17,8 @@ type Store struct {
 	Fail func(call string) bool
 }
 
-// After returns a function for Fail. Of the calls that follow the call first, or of all calls if first is empty, the one
-// with the number n fails; they are counted from 0. seen is called with the name of each of these calls.
+// After returns a function for Fail. Of the calls that follow the call first, or of all calls if first is empty, the
+// one with the number n fails, counted from 0. seen is called with the name of each of these calls.
 func After(first string, n int, seen func(call string)) func(call string) bool {
 	begun, i := first == "", -1
 	return func(call string) bool {
