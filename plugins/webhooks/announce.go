@@ -59,7 +59,7 @@ type plannedKey struct{ *Webhooks }
 func (w *Webhooks) announce(ctx context.Context, tx store.RecordStore, e audit.Event) (
 	context.Context, func(unknown bool), error,
 ) {
-	if !w.wanted(ctx, e) {
+	if !w.wanted(ctx, tx, e) {
 		return nil, nil, nil
 	}
 	j, err := w.newEvent(ctx, e)

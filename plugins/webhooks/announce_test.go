@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -156,4 +157,52 @@ func TestDisabledEmail(t *testing.T) {
 			t.Errorf("%+v: %v", wrong, err)
 		}
 	}
+}
+
+// outsideStore reports reads of the endpoints during a transaction, which use another connection.
+type outsideStore struct {
+	*memory.Store
+	inside, reads atomic.Int32
+}
+
+func (s *outsideStore) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
+	s.inside.Add(1)
+	defer s.inside.Add(-1)
+	return s.Store.InTransaction(ctx, do)
+}
+
+func (s *outsideStore) ListRecords(
+	ctx context.Context, kind, prefix, cursor string, most int,
+) ([]*store.Record, string, error) {
+	if s.inside.Load() > 0 {
+		s.reads.Add(1)
+		return nil, "", core.ErrStoreUnavailable
+	}
+	return s.Store.ListRecords(ctx, kind, prefix, cursor, most)
+}
+
+// TestAnnouncedInTransaction: in a transaction, the endpoints are not read. If they are unknown or outdated, the event
+// is stored, and the endpoints are read later.
+func TestAnnouncedInTransaction(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, httptest.NewServer)
+	outside := &outsideStore{Store: memory.New()}
+	s := newSite(t, outside.Store, configured(r, "user.*"), func(c *core.Config) { c.Store = outside })
+	announce := func(name audit.Name, want int) {
+		t.Helper()
+		before := len(s.records("webhook-event"))
+		err := outside.InTransaction(t.Context(), func(ctx context.Context, tx store.Store) error {
+			e := audit.Event{Name: name, Outcome: audit.OK, UserID: "ada"}
+			return s.hooks.Announce(ctx, tx.(store.RecordStore), e)
+		})
+		if n := len(s.records("webhook-event")) - before; err != nil || n != want || outside.reads.Load() > 0 {
+			t.Errorf("%s: %v, %d events are stored, want %d; %d reads", name, err, n, want, outside.reads.Load())
+		}
+	}
+	announce(audit.AccountLinked, 1) // no endpoint wants it, but none was read yet
+	s.emit(audit.SignIn, "ada")      // reads them
+	announce(audit.AccountLinked, 0)
+	announce(audit.UserCreated, 1)
+	s.wait(10 * time.Second)
+	announce(audit.AccountLinked, 1)
 }

@@ -103,20 +103,39 @@ func isEndpointID(id string) bool {
 
 // endpoints returns all endpoints. Changes in other processes can be missing for readAgain.
 func (w *Webhooks) endpoints(ctx context.Context) ([]endpoint, error) {
+	if last, fresh, _ := w.lastRead(); fresh {
+		return last, nil
+	}
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	last, fresh, changes := w.lastRead()
+	if fresh { // a concurrent request has read them
+		return last, nil
+	}
+	now := w.host.Now()
+	all, err := w.readEndpoints(ctx)
+	if err != nil {
+		if last != nil { // the store is unavailable: use the last result
+			return last, nil
+		}
+		return nil, err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := w.host.Now()
-	if w.known != nil && now.Sub(w.readAt) < readAgain && !now.Before(w.readAt) {
-		return w.known, nil
+	w.known = all
+	if w.changes == changes {
+		w.readAt = now
 	}
-	all, err := w.readEndpoints(ctx)
-	switch {
-	case err == nil:
-		w.known, w.readAt = all, now
-	case w.known != nil: // the store is unavailable: use the last result
-		return w.known, nil
-	}
-	return all, err
+	return all, nil
+}
+
+// lastRead returns the endpoints of the last read, or nil, and the number of changes so far. It does not wait for the
+// store.
+func (w *Webhooks) lastRead() (last []endpoint, fresh bool, changes int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	age := w.host.Now().Sub(w.readAt)
+	return w.known, w.known != nil && age >= 0 && age < readAgain, w.changes
 }
 
 // forget makes the next request read the endpoints again.
@@ -124,6 +143,7 @@ func (w *Webhooks) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.readAt = time.Time{}
+	w.changes++
 }
 
 // readEndpoints reads all endpoints: those of the configuration in its order, then the others, the oldest first.

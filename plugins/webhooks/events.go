@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // events are the events that are sent. Refusals and failures are not: an unauthenticated client can cause any number of
@@ -97,7 +98,7 @@ type event struct {
 
 // record stores an event that an endpoint wants, and sends it in the background.
 func (w *Webhooks) record(ctx context.Context, e audit.Event) {
-	if w.confirm(ctx, e) || !w.wanted(ctx, e) {
+	if w.confirm(ctx, e) || !w.wanted(ctx, nil, e) {
 		return
 	}
 	j, err := w.newEvent(ctx, e)
@@ -110,14 +111,20 @@ func (w *Webhooks) record(ctx context.Context, e audit.Event) {
 	}
 }
 
-// wanted reports whether an endpoint wants an event. If the endpoints cannot be read now, the event is stored, and they
-// are read later.
-func (w *Webhooks) wanted(ctx context.Context, e audit.Event) bool {
+// wanted reports whether an endpoint wants an event. tx is the transaction of the change, or nil. If the endpoints
+// cannot be read now, the event is stored, and they are read later. In a transaction, they are never read: a read needs
+// another connection, and if transactions hold all connections of the pool, all of them would wait for one.
+func (w *Webhooks) wanted(ctx context.Context, tx store.RecordStore, e audit.Event) bool {
 	if e.Outcome != audit.OK || !slices.Contains(events, e.Name) || !w.events.Persistent() {
 		return false
 	}
-	all, err := w.endpoints(ctx)
-	return err != nil || slices.ContainsFunc(all, func(each endpoint) bool {
+	all, known, _ := w.lastRead()
+	if tx == nil {
+		var err error
+		all, err = w.endpoints(ctx)
+		known = err == nil
+	}
+	return !known || slices.ContainsFunc(all, func(each endpoint) bool {
 		return each.active() && wants(each.Events, string(e.Name))
 	})
 }

@@ -3,6 +3,9 @@ package webhooks
 import (
 	"context"
 	"net/http"
+
+	"github.com/latchkey-go/latchkey/core/audit"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // Through makes requests to endpoints on the internet use another transport.
@@ -16,3 +19,9 @@ var CheckURL = checkURL
 
 // Wants reports whether a filter contains an event.
 var Wants = wants
+
+// Announce stores an event before its change, in a transaction.
+func (w *Webhooks) Announce(ctx context.Context, tx store.RecordStore, e audit.Event) error {
+	_, _, err := w.announce(ctx, tx, e)
+	return err
+}

@@ -66,9 +66,12 @@ type Webhooks struct {
 	// public and internal send requests; they share no connections.
 	public, internal *http.Client
 
-	mu     sync.Mutex
-	known  []endpoint // nil before the first read
-	readAt time.Time
+	// reading is locked during a read of the endpoints, so that concurrent requests share it.
+	reading sync.Mutex
+	mu      sync.Mutex
+	known   []endpoint // nil before the first read
+	readAt  time.Time  // zero if known is outdated
+	changes int        // of the endpoints by this process
 }
 
 // New returns the plugin. [core.New] reports configuration errors in the options.
