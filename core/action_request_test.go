@@ -5,12 +5,14 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/amr"
+	"github.com/latchkey-go/latchkey/core/audit"
 )
 
 // TestPluginGuards checks the response to each error of a guard or of the action itself, for a browser and for an API
@@ -181,6 +183,40 @@ func TestChangesNeedPost(t *testing.T) {
 				t.Errorf("%d sessions remain, the cookies are %v", len(h.people.sessions), b.cookies)
 			}
 		})
+	}
+}
+
+// TestEndSessionsAudit checks that the audit event of a plugin that ends sessions describes the request.
+func TestEndSessionsAudit(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(context.Context, *core.ActionRequest) error{
+		"EndSessions": func(ctx context.Context, c *core.ActionRequest) error {
+			_, err := c.EndSessions(ctx, core.EndOptions{})
+			return err
+		},
+		"EndOtherSessions": func(ctx context.Context, c *core.ActionRequest) error {
+			_, err := c.EndOtherSessions(ctx)
+			return err
+		},
+	} {
+		var got []audit.Event
+		a, _ := factual(t, core.StrategyDatabase, func(c *core.Config) {
+			c.Audit = func(_ context.Context, e audit.Event) { got = append(got, e) }
+			c.Plugins = []core.Plugin{asking{}, answers(core.Action{Method: "POST", Name: "toy",
+				Handle: func(ctx context.Context, c *core.ActionRequest) (*core.Response, error) {
+					return c.Redirect("/there"), end(ctx, c)
+				}})}
+		})
+		b := signedIn(t, a, "1")
+		b.header.Set("User-Agent", "Test/1.0")
+		got = nil
+		if r := b.submit("/auth/toy", nil); r.Err != nil {
+			t.Error(name, r.Err)
+		}
+		n := slices.IndexFunc(got, func(e audit.Event) bool { return e.Name == audit.SessionsEnded })
+		if n < 0 || got[n].Agent != "Test/1.0" {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
 

@@ -152,7 +152,7 @@ func (c *ActionRequest) EndSessions(ctx context.Context, o EndOptions) (ended in
 	if err != nil {
 		return 0, err
 	}
-	list, ended, err := c.plugins.auth.endSessions(ctx, session.UserID, o)
+	list, ended, err := c.plugins.auth.endSessions(ctx, &c.in.arrival, session.UserID, o)
 	switch {
 	case err != nil || o.Except != "" || o.One != "" && o.One != session.ID:
 		return ended, err
@@ -180,7 +180,8 @@ func (c *ActionRequest) EndOtherSessions(ctx context.Context) (int, error) {
 		return 0, errors.New("core: ActionRequest.EndOtherSessions: the session has no ID: " +
 			"call PluginHost.TrackAuthentication in Attach")
 	}
-	return c.plugins.auth.EndSessions(ctx, session.UserID, EndOptions{Except: session.ID})
+	_, ended, err := c.plugins.auth.endSessions(ctx, &c.in.arrival, session.UserID, EndOptions{Except: session.ID})
+	return ended, err
 }
 
 // signedInSession returns the session. If there is none, it returns the error of a method.

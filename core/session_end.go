@@ -68,13 +68,14 @@ func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (en
 	if err := configured(a, "EndSessions"); err != nil {
 		return 0, err
 	}
-	_, ended, err = a.endSessions(ctx, userID, o)
+	_, ended, err = a.endSessions(ctx, nil, userID, o)
 	return ended, err
 }
 
-// endSessions implements EndSessions. It also returns the listed sessions that ended.
+// endSessions implements EndSessions. at is the request for the audit event, or nil outside of a request. It also
+// returns the listed sessions that ended.
 func (a *Auth) endSessions(
-	ctx context.Context, userID string, o EndOptions,
+	ctx context.Context, at *arrival, userID string, o EndOptions,
 ) (ended []sessionlist.Session, number int, err error) {
 	list, err := a.sessionsToEnd(ctx, userID, o)
 	if err != nil {
@@ -91,7 +92,7 @@ func (a *Auth) endSessions(
 	if o.One != "" {
 		e.Name = audit.SessionEnded
 	}
-	noteAt(ctx, a.site.audit, nil, e)
+	noteAt(ctx, a.site.audit, at, e)
 	return ended, number, nil
 }
 

@@ -1024,6 +1024,8 @@ func catalogued(key string) (english string, ok bool) {
 		return "You have the maximum number of authenticator apps. Remove one first.", true
 	case "factor.problem.many":
 		return "Too many wrong codes. Use another method, or try again tomorrow.", true
+	case "factor.problem.many-here":
+		return "Too many wrong codes. Sign in again.", true
 	case "factor.problem.no-passkey":
 		return "Add a passkey first.", true
 	case "factor.problem.passkey":

@@ -13,7 +13,9 @@ import (
 var (
 	errWrong = errors.New("secondfactor: the code is wrong")
 	errUsed  = errors.New("secondfactor: the code was used before")
-	errMany  = errors.New("secondfactor: too many wrong codes")
+	// errMany means that a budget of the user is used up, and errManyHere that of the sign-in.
+	errMany     = errors.New("secondfactor: too many wrong codes")
+	errManyHere = errors.New("secondfactor: too many wrong codes in one sign-in")
 )
 
 // checkApp checks a code of an authenticator app, and uses it up. A wrong code is counted before the result is known
@@ -23,8 +25,7 @@ func (s *states) checkApp(ctx context.Context, userID, code string, t try) (noti
 	_, err = s.update(ctx, userID, func(st *state) error {
 		now := s.host.Now()
 		notice, t.At, t.Cost = false, now.Unix(), max(1, len(st.Apps))
-		if !st.allows(t, now) {
-			result = errMany
+		if result = st.allows(t, now); result != nil {
 			return errUnchanged
 		}
 		if result, err = s.useStep(st, userID, code, now); err != nil {

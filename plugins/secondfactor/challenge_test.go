@@ -151,6 +151,9 @@ func TestLimits(t *testing.T) {
 				wrong++
 			case http.StatusTooManyRequests:
 				refused++
+				if day := wrong == 20; day != strings.Contains(string(r.Body), "tomorrow") {
+					t.Errorf("after %d wrong codes: %s", wrong, r.Body)
+				}
 			default:
 				t.Fatalf("answered %d %s", r.Status, r.Body)
 			}

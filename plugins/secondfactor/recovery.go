@@ -185,11 +185,12 @@ func isRecovery(typed string) (code string, ok bool) {
 func (r *recoveryCodes) check(
 	ctx context.Context, userID, code string, t try, use func(change func(context.Context) error) error,
 ) (taken *store.Record, notice bool, err error) {
-	allowed, set, imported := false, "", false
+	var refused error
+	set, imported := "", false
 	_, err = r.states.update(ctx, userID, func(st *state) error {
 		now := r.host.Now()
 		t.At, t.Cost, set, imported = now.Unix(), 1, st.Codes, st.Imported
-		if allowed = st.allows(t, now); !allowed {
+		if refused = st.allows(t, now); refused != nil {
 			return errUnchanged
 		}
 		notice = st.count(t, now)
@@ -198,8 +199,8 @@ func (r *recoveryCodes) check(
 	switch {
 	case err != nil:
 		return nil, false, err
-	case !allowed:
-		return nil, false, errMany
+	case refused != nil:
+		return nil, false, refused
 	}
 	match := r.match
 	if imported {

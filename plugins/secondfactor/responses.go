@@ -34,10 +34,11 @@ type problem struct {
 
 // problems are the refusals of codes and forms.
 var problems = map[error]problem{
-	errWrong: {http.StatusUnprocessableEntity, codeWrong, textWrong},
-	errUsed:  {http.StatusConflict, codeUsed, textUsed},
-	errMany:  {http.StatusTooManyRequests, codeMany, textMany},
-	errFull:  {http.StatusConflict, codeFull, textFull},
+	errWrong:    {http.StatusUnprocessableEntity, codeWrong, textWrong},
+	errUsed:     {http.StatusConflict, codeUsed, textUsed},
+	errMany:     {http.StatusTooManyRequests, codeMany, textMany},
+	errManyHere: {http.StatusTooManyRequests, codeMany, textManyHere},
+	errFull:     {http.StatusConflict, codeFull, textFull},
 	// The passkey script and the page show more than the text.
 	errPasskey: {http.StatusUnprocessableEntity, codeWrong, textPasskeyWrong},
 }
@@ -130,7 +131,7 @@ func tellRefused(ctx context.Context, c *core.ActionRequest, userID string, err 
 		e.Reason = audit.ReasonCredentials
 	case errors.Is(err, errUsed):
 		e.Reason = audit.ReasonReplayed
-	case errors.Is(err, errMany):
+	case errors.Is(err, errMany), errors.Is(err, errManyHere):
 		e.Name, e.Attempt = audit.Limit, "code"
 	default:
 		e.Outcome, e.Reason = audit.Failed, audit.ReasonFault

@@ -102,6 +102,9 @@ var (
 	textMany = ui.Text{
 		Key: "factor.problem.many", English: "Too many wrong codes. Use another method, or try again tomorrow.",
 	}
+	textManyHere = ui.Text{
+		Key: "factor.problem.many-here", English: "Too many wrong codes. Sign in again.",
+	}
 	textPasskeyWrong = ui.Text{
 		Key: "factor.problem.passkey", English: "That passkey didn't work. Try again, or use another method.",
 	}

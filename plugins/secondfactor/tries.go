@@ -61,10 +61,15 @@ func (s *state) spent(b budget, signIn string, now time.Time) (day, here int) {
 	return day, here
 }
 
-// allows reports whether a further attempt is within the limits.
-func (s *state) allows(t try, now time.Time) bool {
-	day, here := s.spent(t.Budget, t.SignIn, now)
-	return here < triesPerSignIn && day+t.Cost <= triesPerDay
+// allows returns nil if a further attempt is within the limits, or errMany or errManyHere.
+func (s *state) allows(t try, now time.Time) error {
+	switch day, here := s.spent(t.Budget, t.SignIn, now); {
+	case day+t.Cost > triesPerDay:
+		return errMany
+	case here >= triesPerSignIn:
+		return errManyHere
+	}
+	return nil
 }
 
 // count adds a wrong code and drops old ones. notice reports that the user must be informed now.

@@ -409,6 +409,7 @@ func Chinese() ui.Locale {
 		"factor.problem.wrong":         "验证码不正确。请检查手机时间是否准确。",
 		"factor.problem.used":          "此验证码已被使用。请等待下一个。",
 		"factor.problem.many":          "错误次数过多。请使用其他方式，或明天再试。",
+		"factor.problem.many-here":     "错误次数过多。请重新登录。",
 		"factor.problem.expired":       "此次登录已过期。请重新登录。",
 		"factor.problem.busy":          "正在进行其他更改。请稍后重试。",
 		"factor.problem.full":          "身份验证器应用的数量已达上限。请先移除一个。",

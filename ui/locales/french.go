@@ -521,8 +521,9 @@ func French() ui.Locale {
 		"factor.problem.used": "Ce code a déjà été utilisé. Attendez le suivant.",
 		"factor.problem.many": "" +
 			"Trop de codes incorrects. Utilisez une autre méthode ou réessayez demain.",
-		"factor.problem.expired": "Cette connexion a expiré. Reconnectez-vous.",
-		"factor.problem.busy":    "Une autre modification est en cours. Réessayez dans un instant.",
+		"factor.problem.many-here": "Trop de codes incorrects. Reconnectez-vous.",
+		"factor.problem.expired":   "Cette connexion a expiré. Reconnectez-vous.",
+		"factor.problem.busy":      "Une autre modification est en cours. Réessayez dans un instant.",
 		"factor.problem.full": "" +
 			"Vous avez atteint le nombre maximal d’applications d’authentification. Retirez-en une d’abord.",
 		"factor.problem.enroll":    "Configurez d’abord la validation en deux étapes.",

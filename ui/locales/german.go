@@ -543,7 +543,8 @@ func German() ui.Locale {
 		"factor.problem.many": "" +
 			"Zu viele falsche Codes. Verwenden Sie eine andere Methode, oder versuchen Sie es morgen noch " +
 			"einmal.",
-		"factor.problem.expired": "Diese Anmeldung ist abgelaufen. Melden Sie sich noch einmal an.",
+		"factor.problem.many-here": "Zu viele falsche Codes. Melden Sie sich noch einmal an.",
+		"factor.problem.expired":   "Diese Anmeldung ist abgelaufen. Melden Sie sich noch einmal an.",
 		"factor.problem.busy": "" +
 			"Eine andere Änderung läuft gerade. Versuchen Sie es gleich noch einmal.",
 		"factor.problem.full":      "Mehr Authenticator-Apps sind nicht möglich. Entfernen Sie zuerst eine.",

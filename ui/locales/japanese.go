@@ -414,6 +414,7 @@ func Japanese() ui.Locale {
 		"factor.problem.wrong":         "コードが正しくありません。電話の時刻が正しいか確認してください。",
 		"factor.problem.used":          "このコードはすでに使われています。次のコードをお待ちください。",
 		"factor.problem.many":          "間違ったコードが多すぎます。別の方法を使うか、明日もう一度お試しください。",
+		"factor.problem.many-here":     "間違ったコードが多すぎます。もう一度サインインしてください。",
 		"factor.problem.expired":       "このサインインは期限切れです。もう一度サインインしてください。",
 		"factor.problem.busy":          "別の変更を処理しています。しばらくしてからもう一度お試しください。",
 		"factor.problem.full":          "認証アプリの数が上限に達しています。先に1つ削除してください。",

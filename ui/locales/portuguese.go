@@ -481,10 +481,11 @@ func Portuguese() ui.Locale {
 		"factor.done.saved":     "A verificação em duas etapas está ativada.",
 		"factor.problem.wrong": "" +
 			"Esse código não está certo. Verifique se o horário do celular está correto.",
-		"factor.problem.used":    "Esse código já foi usado. Espere o próximo.",
-		"factor.problem.many":    "Códigos errados demais. Use outro método ou tente de novo amanhã.",
-		"factor.problem.expired": "Este login expirou. Entre de novo.",
-		"factor.problem.busy":    "Outra alteração está em andamento. Tente de novo daqui a pouco.",
+		"factor.problem.used":      "Esse código já foi usado. Espere o próximo.",
+		"factor.problem.many":      "Códigos errados demais. Use outro método ou tente de novo amanhã.",
+		"factor.problem.many-here": "Códigos errados demais. Entre de novo.",
+		"factor.problem.expired":   "Este login expirou. Entre de novo.",
+		"factor.problem.busy":      "Outra alteração está em andamento. Tente de novo daqui a pouco.",
 		"factor.problem.full": "" +
 			"Você atingiu o número máximo de aplicativos autenticadores. Remova um primeiro.",
 		"factor.problem.enroll":    "Configure primeiro a verificação em duas etapas.",

@@ -508,10 +508,11 @@ func Spanish() ui.Locale {
 		"factor.done.saved":     "La verificación en dos pasos está activada.",
 		"factor.problem.wrong": "" +
 			"Ese código no es correcto. Compruebe que la hora de su teléfono es correcta.",
-		"factor.problem.used":    "Ese código ya se ha usado. Espere al siguiente.",
-		"factor.problem.many":    "Demasiados códigos incorrectos. Use otro método o inténtelo mañana.",
-		"factor.problem.expired": "Este inicio de sesión ha caducado. Inicie sesión de nuevo.",
-		"factor.problem.busy":    "Hay otro cambio en curso. Inténtelo de nuevo en un momento.",
+		"factor.problem.used":      "Ese código ya se ha usado. Espere al siguiente.",
+		"factor.problem.many":      "Demasiados códigos incorrectos. Use otro método o inténtelo mañana.",
+		"factor.problem.many-here": "Demasiados códigos incorrectos. Inicie sesión de nuevo.",
+		"factor.problem.expired":   "Este inicio de sesión ha caducado. Inicie sesión de nuevo.",
+		"factor.problem.busy":      "Hay otro cambio en curso. Inténtelo de nuevo en un momento.",
 		"factor.problem.full": "" +
 			"Ha alcanzado el número máximo de aplicaciones de autenticación. Quite una primero.",
 		"factor.problem.enroll":    "Configure primero la verificación en dos pasos.",

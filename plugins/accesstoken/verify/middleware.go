@@ -37,6 +37,9 @@ func (v *Verifier) Require(scopes ...string) func(http.Handler) http.Handler {
 			t, err := v.Verify(r.Context(), text)
 			switch {
 			case err != nil:
+				if v.options.Refused != nil {
+					v.options.Refused(r.Context(), err)
+				}
 				v.refuse(w, refusalOf(err), scopes)
 			case !t.Allows(scopes...):
 				v.refuse(w, &refusal{http.StatusForbidden, "insufficient_scope", "The token lacks a scope."}, scopes)

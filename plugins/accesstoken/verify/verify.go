@@ -30,6 +30,9 @@ type Options struct {
 	ClockSkew time.Duration
 	// HTTPClient sends the requests to the issuer. The default is [http.DefaultClient] with a timeout of 5 seconds.
 	HTTPClient *http.Client
+	// Refused is called by [Verifier.Require] with each error of [Verifier.Verify], for example to log it, because the
+	// response does not contain the details. It may be nil.
+	Refused func(ctx context.Context, err error)
 	// Now is the clock. The default is [time.Now].
 	Now func() time.Time
 }

@@ -581,7 +581,11 @@ func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 // TestRequire sends requests to a protected handler.
 func TestRequire(t *testing.T) {
 	i := newIssuer(t)
-	v := i.verifier(func(o *verify.Options) { o.ResourceMetadata = orders + "/.well-known/oauth-protected-resource" })
+	var refused error
+	v := i.verifier(func(o *verify.Options) {
+		o.ResourceMetadata = orders + "/.well-known/oauth-protected-resource"
+		o.Refused = func(_ context.Context, err error) { refused = err }
+	})
 	handler := v.Require("orders:read")(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, verify.FromContext(r.Context()).Subject)
 	}))
@@ -614,7 +618,11 @@ func TestRequire(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.Header["Authorization"] = row.authorization
 			w := httptest.NewRecorder()
+			refused = nil
 			handler.ServeHTTP(w, r)
+			if invalid := strings.Contains(row.challenge, "invalid_token"); invalid != (refused != nil) {
+				t.Errorf("Refused got %v", refused)
+			}
 			if w.Code != row.status || !strings.Contains(w.Body.String(), row.body) ||
 				w.Header().Get("WWW-Authenticate") != row.challenge {
 				t.Errorf("%d %s %s", w.Code, w.Header().Get("WWW-Authenticate"), w.Body)
