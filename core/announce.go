@@ -22,9 +22,7 @@ func (h *PluginHost) OnAnnounce(announce func(ctx context.Context, tx store.Reco
 	within context.Context, cancel func(unknown bool), err error),
 ) {
 	h.attaching("OnAnnounce")
-	if h.lacks(announce == nil, "the function of OnAnnounce") {
-		return
-	}
+	h.needs(announce != nil, "the function of OnAnnounce")
 	if h.Auth.site.audit == nil { // it completes the announced events
 		h.OnAudit(func(context.Context, audit.Event) {})
 	}

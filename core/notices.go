@@ -72,9 +72,7 @@ func (h *PluginHost) AddNoticeLink(
 // It must be idempotent.
 func (h *PluginHost) AddNoticeReversal(reverse func(ctx context.Context, c *ActionRequest, n SecurityNotice) error) {
 	h.attaching("AddNoticeReversal")
-	if h.lacks(reverse == nil, "the function of AddNoticeReversal") {
-		return
-	}
+	h.needs(reverse != nil, "the function of AddNoticeReversal")
 	h.plugins.reversals = append(h.plugins.reversals, reverse)
 }
 

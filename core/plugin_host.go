@@ -120,9 +120,7 @@ func (ps *plugins) add(table *actions.Table, a *pluginAction) {
 // has a minute; it must be idempotent, because it can be called twice, or be interrupted. An error is logged.
 func (h *PluginHost) AddTask(run func(ctx context.Context) error) {
 	h.attaching("AddTask")
-	if h.lacks(run == nil, "the function of AddTask") {
-		return
-	}
+	h.needs(run != nil, "the function of AddTask")
 	name := "task of " + h.plugin
 	h.plugins.tasks = append(h.plugins.tasks, func(ctx context.Context) error {
 		return guard(name, func() error { return run(ctx) })
@@ -150,9 +148,7 @@ func (h *PluginHost) EndsSessions() {
 // returns an error, EndSessions returns that error.
 func (h *PluginHost) OnEndSessions(end func(ctx context.Context, userID string) error) {
 	h.attaching("OnEndSessions")
-	if h.lacks(end == nil, "the function of OnEndSessions") {
-		return
-	}
+	h.needs(end != nil, "the function of OnEndSessions")
 	h.plugins.enders = append(h.plugins.enders, end)
 }
 
@@ -164,7 +160,6 @@ func (h *PluginHost) RequireRecentSignInToLink(d time.Duration) {
 	h.TrackAuthentication()
 	if d <= 0 {
 		h.fault("RequireRecentSignInToLink: the duration is %s: pass a positive one", d)
-		return
 	}
 	if h.plugins.freshLinks == 0 || d < h.plugins.freshLinks {
 		h.plugins.freshLinks = d
@@ -204,12 +199,11 @@ func (h *PluginHost) fault(format string, args ...any) {
 	h.faults.add(ErrInvalidConfig, "%s: %w", h.plugin, fmt.Errorf(format, args...))
 }
 
-// lacks reports a configuration error if something is missing, and returns missing.
-func (h *PluginHost) lacks(missing bool, what string) bool {
-	if missing {
+// needs reports a configuration error if there is no function. It is never called then, because New fails.
+func (h *PluginHost) needs(there bool, what string) {
+	if !there {
 		h.fault("%s is nil: set it", what)
 	}
-	return missing
 }
 
 // attaching panics if Attach has returned, because the Auth is immutable from then on.
@@ -248,7 +242,7 @@ func (h *PluginHost) Audit(ctx context.Context, e audit.Event) {
 // synchronously and concurrently, after the change is committed, and a panic is logged.
 func (h *PluginHost) OnAudit(receive func(ctx context.Context, e audit.Event)) {
 	h.attaching("OnAudit")
-	if h.lacks(receive == nil, "the function of OnAudit") {
+	if h.needs(receive != nil, "the function of OnAudit"); receive == nil { // New reports configuration errors to it
 		return
 	}
 	s, sink := h.Auth.site, auditSink(h.Auth.log, receive)

@@ -22,9 +22,7 @@ func (h *PluginHost) AllowImpersonation(
 	end string, check func(ctx context.Context, by *Session, userID string) error,
 ) {
 	h.attaching("AllowImpersonation")
-	if h.lacks(check == nil, "the function of AllowImpersonation") {
-		return
-	}
+	h.needs(check != nil, "the function of AllowImpersonation")
 	h.TrackAuthentication()
 	h.EndsSessions()
 	if h.plugins.impersonation != nil {

@@ -14,9 +14,7 @@ import (
 // and before the session exists, so that ending the user's sessions does not end this one.
 func (h *PluginHost) AddUserCheck(check func(ctx context.Context, userID string) error) {
 	h.attaching("AddUserCheck")
-	if h.lacks(check == nil, "the function of AddUserCheck") {
-		return
-	}
+	h.needs(check != nil, "the function of AddUserCheck")
 	h.plugins.checks = append(h.plugins.checks, check)
 }
 
@@ -39,9 +37,7 @@ func (ps *plugins) checkUser(ctx context.Context, userID string) error {
 // AddUserData registers data that the plugin has stored about users.
 func (h *PluginHost) AddUserData(d UserData) {
 	h.attaching("AddUserData")
-	if h.lacks(d.Read == nil, "UserData.Read") {
-		return
-	}
+	h.needs(d.Read != nil, "UserData.Read")
 	h.plugins.userData = append(h.plugins.userData, d)
 }
 

@@ -37,7 +37,7 @@ func newPooled(t *testing.T, connections int) *site {
 }
 
 // TestOneConnection: no flow needs a second connection to the database while its transaction has one. Otherwise
-// concurrent requests would wait for each other, if there are as many as the pool has connections.
+// concurrent requests, each with one of the pool's connections, would all wait for another one.
 func TestOneConnection(t *testing.T) {
 	t.Parallel()
 	for _, f := range ends {
