@@ -36,9 +36,9 @@ func TestPendingSignInAfterFailures(t *testing.T) {
 				b := w.browser()
 				b.submit("/auth/direct", nil)
 				b.csrf()
-				failed := w.people.failsAt(call, "")
+				failed := w.failsAt(call, "")
 				r := b.submit("/auth/toyfactor", url.Values{"code": {"123456"}})
-				w.people.at = nil
+				w.at = nil
 				if !*failed || r.Status < 500 || w.who(b) != "" {
 					t.Errorf("failed %t, answered %d %s", *failed, r.Status, r.Body)
 				}

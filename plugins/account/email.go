@@ -271,8 +271,8 @@ func (e *emails) postConfirm(ctx context.Context, c *core.ActionRequest) (*core.
 	return done(ctx, c, what, addressOutput{pending.New})
 }
 
-// useLink uses up a link and changes the address. Of concurrent requests, one succeeds. The caller holds the lock of the
-// user, under which an undo deletes the links: a restored link would otherwise remain.
+// useLink uses up a link and changes the address. Of concurrent requests, one succeeds. The caller holds the user's
+// lock, under which an undo deletes the links: a restored link would otherwise remain.
 func (e *emails) useLink(ctx context.Context, c *core.ActionRequest, link *store.Record, to *change) error {
 	if _, err := e.links.records.DeleteRecord(ctx, kindChange, link.Key); err != nil {
 		return err
