@@ -147,7 +147,7 @@ func (p hubOf) Attach(h *core.PluginHost) error {
 
 // TestInvitationAfterFailure: if the new invitation of an address cannot be stored, the earlier one is still valid.
 func TestInvitationAfterFailure(t *testing.T) {
-	f := &flaky.Store{}
+	f := &flaky.Failing{}
 	s := newSite(t, setup{configure: func(c *core.Config) { f.Store = c.Store.(*memory.Store); c.Store = f }})
 	s.must(s.mine.Invite(t.Context(), account.Invitation{Email: "zoe@example.com"}))
 	f.Fail = func(call string) bool { return call == "CreateRecord invite" || call == "UpdateRecord invite" }

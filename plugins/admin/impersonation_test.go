@@ -435,7 +435,7 @@ func TestEndAfterFailures(t *testing.T) {
 	var calls []string
 	failures := 0
 	for n := -1; n < len(calls); n++ {
-		f := &flaky.Store{}
+		f := &flaky.Failing{}
 		s := newSite(t, core.StrategyDatabase, func(c *core.Config, _ *admin.Options) {
 			f.Store = c.Store.(*rows).Store
 			c.Store = f

@@ -16,7 +16,7 @@ func TestRecoveryCodeAfterFailures(t *testing.T) {
 			var calls []string
 			failures := 0
 			for n := -1; n < len(calls); n++ {
-				f := &flaky.Store{}
+				f := &flaky.Failing{}
 				s := newSite(t, setup{configure: func(c *core.Config) { f.Store = c.Store.(*memory.Store); c.Store = f }})
 				b := s.as(ada)
 				codes := b.enroll().codes

@@ -32,7 +32,7 @@ func TestApprovalEndsWithSessions(t *testing.T) {
 
 // TestDeviceAsksTwiceAtOnce: of two concurrent requests of an approved device, one gets tokens.
 func TestDeviceAsksTwiceAtOnce(t *testing.T) {
-	f := &flaky.Store{}
+	f := &flaky.Failing{}
 	s := newSite(t, func(c *core.Config, _ *tokens.Options) { f.Store = c.Store.(*faulty).Store; c.Store = f })
 	d := s.start()
 	s.decide(s.as("ada"), d.UserCode, "allow")
@@ -56,7 +56,7 @@ func TestDeviceAfterFailures(t *testing.T) {
 	var calls []string
 	failures := 0
 	for n := -1; n < len(calls); n++ {
-		f := &flaky.Store{}
+		f := &flaky.Failing{}
 		s := newSite(t, func(c *core.Config, _ *tokens.Options) { f.Store = c.Store.(*faulty).Store; c.Store = f })
 		d := s.start()
 		s.decide(s.as("ada"), d.UserCode, "allow")

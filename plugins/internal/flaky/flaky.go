@@ -6,14 +6,32 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
-	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// Store is a store in memory. Fail reports whether a call fails; its argument is the name of the method, for records
-// with their kind, such as "CreateRecord code". A failing call returns [core.ErrStoreUnavailable] and changes nothing.
-// Set Fail between requests.
-type Store struct {
-	*memory.Store
+// Store is a store with all optional methods, such as the store in memory.
+type Store interface {
+	store.Store
+	store.SessionStore
+	store.VerificationTokenStore
+	store.AuthenticatorStore
+	store.AuthenticatorDeleter
+	store.Transactor
+	store.AccountStore
+	store.UserDeleter
+	store.EmailLister
+	store.SessionLister
+	store.Cleaner
+	store.RecordStore
+	store.RecordLister
+	store.RecordPairReader
+	store.UserFinder
+}
+
+// Failing is a store whose calls can fail. Fail reports whether a call fails; its argument is the name of the method,
+// for records with their kind, such as "CreateRecord code". A failing call returns [core.ErrStoreUnavailable] and
+// changes nothing. Set Fail between requests.
+type Failing struct {
+	Store
 	Fail func(call string) bool
 }
 
@@ -32,7 +50,7 @@ func After(first string, n int, seen func(call string)) func(call string) bool {
 	}
 }
 
-func (s *Store) failing(call string) error {
+func (s *Failing) failing(call string) error {
 	if s.Fail != nil && s.Fail(call) {
 		return core.ErrStoreUnavailable
 	}
@@ -40,7 +58,7 @@ func (s *Store) failing(call string) error {
 }
 
 // User implements [store.Store].
-func (s *Store) User(ctx context.Context, id string) (*core.User, error) {
+func (s *Failing) User(ctx context.Context, id string) (*core.User, error) {
 	if err := s.failing("User"); err != nil {
 		return nil, err
 	}
@@ -48,7 +66,7 @@ func (s *Store) User(ctx context.Context, id string) (*core.User, error) {
 }
 
 // CreateSession implements [store.SessionStore].
-func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
+func (s *Failing) CreateSession(ctx context.Context, session *store.Session) error {
 	if err := s.failing("CreateSession"); err != nil {
 		return err
 	}
@@ -56,7 +74,7 @@ func (s *Store) CreateSession(ctx context.Context, session *store.Session) error
 }
 
 // SessionAndUser implements [store.SessionStore].
-func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *core.User, error) {
+func (s *Failing) SessionAndUser(ctx context.Context, token string) (*store.Session, *core.User, error) {
 	if err := s.failing("SessionAndUser"); err != nil {
 		return nil, nil, err
 	}
@@ -64,7 +82,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 }
 
 // DeleteSession implements [store.SessionStore].
-func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
+func (s *Failing) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	if err := s.failing("DeleteSession"); err != nil {
 		return nil, err
 	}
@@ -72,7 +90,7 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session
 }
 
 // Record implements [store.RecordStore].
-func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, error) {
+func (s *Failing) Record(ctx context.Context, kind, key string) (*store.Record, error) {
 	if err := s.failing("Record " + kind); err != nil {
 		return nil, err
 	}
@@ -80,7 +98,7 @@ func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, er
 }
 
 // CreateRecord implements [store.RecordStore].
-func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
+func (s *Failing) CreateRecord(ctx context.Context, r *store.Record) error {
 	if err := s.failing("CreateRecord " + r.Kind); err != nil {
 		return err
 	}
@@ -88,7 +106,7 @@ func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
 }
 
 // UpdateRecord implements [store.RecordStore].
-func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
+func (s *Failing) UpdateRecord(ctx context.Context, r *store.Record) error {
 	if err := s.failing("UpdateRecord " + r.Kind); err != nil {
 		return err
 	}
@@ -96,7 +114,7 @@ func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 }
 
 // DeleteRecord implements [store.RecordStore].
-func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+func (s *Failing) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
 	if err := s.failing("DeleteRecord " + kind); err != nil {
 		return nil, err
 	}
@@ -104,7 +122,7 @@ func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Reco
 }
 
 // UserRecords implements [store.RecordStore].
-func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
+func (s *Failing) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
 	if err := s.failing("UserRecords " + kind); err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ var allowed = map[string]string{
 	"internal/jwe/cache.go: slot.lastHash.Swap(hash) == hash":                   "of a decrypted token",
 	"internal/jwe/seal.go: token[:] == string(header)":                          "the header of a token is public",
 	"plugins/tokens/device.go: d.State == stateDenied":                          "the state of a request is no secret",
-	"plugins/tokens/device.go: d.State == stateUsed":                            "the state of a request is no secret",
+	"plugins/tokens/device.go: state == stateApproved":                          "the state of a request is no secret",
 	"plugins/tokens/device.go: d.State == stateApproved":                        "the state of a request is no secret",
 	"plugins/tokens/device.go: d.State != statePending":                         "the state of a request is no secret",
 	"plugins/tokens/device.go: found.State != statePending":                     "the state of a request is no secret",
