@@ -127,6 +127,8 @@ func (c *ActionRequest) IssueCode(ctx context.Context, e EmailCode) (Secret, err
 // the code and returns what was passed to IssueCode. Of concurrent requests one succeeds. A refusal is a [*Problem]
 // with the code code_wrong, whose member left is the number of tries left, code_expired or too_many. It is the same for
 // an address without an account. [ActionRequest.CodeError] has the parameters for the page.
+//
+// If the action then returns an error of the server, or a Problem with status 409, the code is valid again.
 func (c *ActionRequest) CheckCode(ctx context.Context, purpose, typed string) (*EmailCode, error) {
 	codes, err := c.plugins.emailCodes(purpose)
 	if err != nil {

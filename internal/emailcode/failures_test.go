@@ -24,7 +24,7 @@ func (s *fullShelf) UpdateRecord(ctx context.Context, r *recordstore.Record) err
 }
 
 // TestCodeAfterFailures: a right code is not used up if its try cannot be given back. A code that was restored works
-// once more, with as many tries as before.
+// again, with the number of tries that it had before.
 func TestCodeAfterFailures(t *testing.T) {
 	d := newDesk(t)
 	s := &fullShelf{shelf: d.shelf}
